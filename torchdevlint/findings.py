@@ -1,0 +1,96 @@
+"""What the linter says: findings, their places and their fixes, as plain frozen data."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Severity(enum.IntEnum):
+    """How bad a finding is; ordered, so that a level can filter."""
+
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+
+    @property
+    def label(self) -> str:
+        """The lower-case name that reports and settings use."""
+        return self.name.lower()
+
+    @classmethod
+    def from_label(cls, label: str) -> Severity:
+        """The severity called `label`; raises `KeyError` for a word that names none."""
+        return cls[label.upper()]
+
+
+class Applicability(enum.Enum):
+    """Whether a fix may be applied without a person reading it (`--fix`) or not (`--unsafe-fixes`)."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a text: row and column count from 1, columns in code points."""
+
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open stretch of text: `end` is the position behind its last character."""
+
+    start: Position
+    end: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replaces the text between two offsets (code points of the decoded text) by `content`."""
+
+    start: int
+    end: int
+    content: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that are applied together or not at all; sorted, never overlapping each other."""
+
+    applicability: Applicability
+    message: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that a finding speaks of: where a tensor was made, where the model moved."""
+
+    filename: str
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault on one place of one file."""
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    filename: str
+    span: Span
+    noqa_row: int
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+    cell: int | None = None
+
+    @property
+    def sort_key(self) -> tuple[str, int, Span, str]:
+        """Findings are reported by file, cell, place and code."""
+        return (self.filename, self.cell or 0, self.span, self.code)

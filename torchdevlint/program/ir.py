@@ -1,0 +1,457 @@
+"""The Program: what a file says, as small operations in control-flow graphs.
+
+A front end (`from_libcst`) lowers syntax to these classes in one pass. Everything behind it (flow, rules) reads operations
+and never a syntax node; `node` is kept for edits and positions alone and may be `None`.
+
+Values inside a body are registers: small integers, numbered per body, each written by one operation. Names are not registers:
+`Store` binds a name to a register's value and `Load` reads the name, so the flow analysis decides what a name holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Register = int
+
+
+@dataclass(slots=True, eq=False)
+class Op:
+    """One operation. `node` is the syntax node it was lowered from (for edits only)."""
+
+    node: Any
+
+
+@dataclass(slots=True, eq=False)
+class ValueOp(Op):
+    """An operation that writes register `dst`."""
+
+    dst: Register
+
+
+# ---------------------------------------------------------------------------------------------------- values
+
+
+@dataclass(slots=True, eq=False)
+class Constant(ValueOp):
+    """A literal: str, bytes, int, float, complex, bool, None or Ellipsis (implicitly joined strings are one)."""
+
+    value: Any
+
+
+@dataclass(slots=True, eq=False)
+class Load(ValueOp):
+    """Reads a name. Names bound by a comprehension are spelled `name@N`, N counting comprehensions in the body."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Attribute(ValueOp):
+    """`object.name` as a value."""
+
+    object: Register
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a call, in source order. `star` is "" for plain and keyword arguments, "*" or "**" for splats."""
+
+    value: Register
+    keyword: str | None = None
+    star: Literal["", "*", "**"] = ""
+
+
+@dataclass(slots=True, eq=False)
+class Call(ValueOp):
+    """`function(arguments)`; the callee is the register `function` (usually an Attribute or a Load)."""
+
+    function: Register
+    arguments: tuple[Argument, ...]
+
+    def positional(self, index: int) -> Register | None:
+        """The register of positional argument `index`, or None when it is absent or hidden behind a `*` splat."""
+        seen = 0
+        for argument in self.arguments:
+            if argument.star == "*":
+                return None
+            if argument.keyword is None and not argument.star:
+                if seen == index:
+                    return argument.value
+                seen += 1
+        return None
+
+    def keyword(self, name: str) -> Register | None:
+        """The register of keyword argument `name`, or None."""
+        for argument in self.arguments:
+            if argument.keyword == name:
+                return argument.value
+        return None
+
+    def argument(self, name: str, position: int | None = None) -> Register | None:
+        """The register given for a parameter by keyword or, when `position` is named, by position."""
+        found = self.keyword(name)
+        if found is None and position is not None:
+            found = self.positional(position)
+        return found
+
+    @property
+    def has_splat(self) -> bool:
+        """True when `*args` or `**kwargs` may carry arguments that are not seen here."""
+        return any(argument.star for argument in self.arguments)
+
+    @property
+    def positional_count(self) -> int:
+        """How many plain positional arguments are written."""
+        return sum(1 for argument in self.arguments if argument.keyword is None and not argument.star)
+
+
+@dataclass(slots=True, eq=False)
+class Binary(ValueOp):
+    """`left operator right`; the operator as written ("+", "@", "//", ...)."""
+
+    operator: str
+    left: Register
+    right: Register
+
+
+@dataclass(slots=True, eq=False)
+class Unary(ValueOp):
+    """`operator operand`; operator is "not", "-", "+" or "~"."""
+
+    operator: str
+    operand: Register
+
+
+@dataclass(slots=True, eq=False)
+class Compare(ValueOp):
+    """`left op a op b ...`; operators as written ("==", "is not", "not in", ...)."""
+
+    left: Register
+    operators: tuple[str, ...]
+    comparators: tuple[Register, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Choice(ValueOp):
+    """One of several registers, by the path taken: the value of `a if c else b`, `a and b`, `a or b`.
+
+    The operands are evaluated in blocks of their own, so that conditions refine them. `shape` tells which form it was;
+    `test` is the condition's register of a conditional expression.
+    """
+
+    shape: Literal["if", "and", "or"]
+    values: tuple[Register, ...]
+    test: Register | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Subscript(ValueOp):
+    """`object[index]`; several indices are a `Sequence` of shape "tuple", a slice is a `Slice`."""
+
+    object: Register
+    index: Register
+
+
+@dataclass(slots=True, eq=False)
+class Slice(ValueOp):
+    """`lower:upper:step` inside a subscript."""
+
+    lower: Register | None
+    upper: Register | None
+    step: Register | None
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element of a display; `starred` for `*value`."""
+
+    value: Register
+    starred: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Sequence(ValueOp):
+    """A tuple, list or set display."""
+
+    shape: Literal["tuple", "list", "set"]
+    elements: tuple[Element, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Mapping(ValueOp):
+    """A dict display; a key of None is a `**value` splat."""
+
+    keys: tuple[Register | None, ...]
+    values: tuple[Register, ...]
+
+
+@dataclass(slots=True, eq=False)
+class FormattedString(ValueOp):
+    """An f-string or t-string; `parts` are the registers of its expressions, `prefix` the literal text before the first of them."""
+
+    prefix: str
+    parts: tuple[Register, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Comprehension(ValueOp):
+    """The result of a comprehension, written after the loop blocks that evaluate it. `key` only for dict comprehensions."""
+
+    shape: Literal["list", "set", "generator", "dict"]
+    key: Register | None
+    value: Register
+
+
+@dataclass(slots=True, eq=False)
+class MakeFunction(ValueOp):
+    """A function object (`def`, followed by a `Store`, or `lambda`); default values are registers of this body."""
+
+    function: Body
+
+
+@dataclass(slots=True, eq=False)
+class MakeClass(ValueOp):
+    """A class object, followed by a `Store`."""
+
+    cls: Class
+
+
+@dataclass(slots=True, eq=False)
+class Import(ValueOp):
+    """An imported thing by its dotted name ("torch", "torch.nn.functional", ".models.Net" when relative).
+
+    `import a.b` binds "a"; `import a.b as c` binds "a.b". A star import binds no name: `name` is "*" and `qualified` the module.
+    """
+
+    qualified: str
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Unpack(ValueOp):
+    """Element `index` of a destructured value with `count` targets; behind a starred target the index is negative."""
+
+    source: Register
+    index: int
+    count: int
+    starred: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Iterate(ValueOp):
+    """The next element of an iterable (`for`, comprehensions)."""
+
+    iterable: Register
+    is_async: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Enter(ValueOp):
+    """The value that a `with` item binds; `manager` is the context manager."""
+
+    manager: Register
+
+
+@dataclass(slots=True, eq=False)
+class Await(ValueOp):
+    """`await value`."""
+
+    value: Register
+
+
+@dataclass(slots=True, eq=False)
+class Yield(ValueOp):
+    """`yield value` or `yield from value`; `dst` is what is sent in."""
+
+    value: Register | None
+    delegates: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class AugmentedAssign(ValueOp):
+    """`target operator= value` (operator without the "="); a Store of `dst` to the same place follows."""
+
+    operator: str
+    target: Register
+    value: Register
+
+
+@dataclass(slots=True, eq=False)
+class Opaque(ValueOp):
+    """A value that nothing is known of (pattern captures, syntax newer than this program)."""
+
+    operands: tuple[Register, ...] = ()
+
+
+# ---------------------------------------------------------------------------------------------------- effects
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A parsed annotation: `Optional[torch.Tensor]` is Annotation("Optional", (Annotation("torch.Tensor"),)).
+
+    `name` is the dotted name as written; `X | Y` has the name "|"; a list (as in Callable[[A], B]) has the name "[]"; anything else "?".
+    """
+
+    name: str
+    arguments: tuple[Annotation, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Store(Op):
+    """Binds a name. `annotation` is that of `name: T = value`."""
+
+    name: str
+    value: Register
+    annotation: Annotation | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Declare(Op):
+    """`name: T` without a value."""
+
+    name: str
+    annotation: Annotation
+
+
+@dataclass(slots=True, eq=False)
+class StoreAttribute(Op):
+    """`object.name = value`."""
+
+    object: Register
+    name: str
+    value: Register
+    annotation: Annotation | None = None
+
+
+@dataclass(slots=True, eq=False)
+class StoreSubscript(Op):
+    """`object[index] = value`."""
+
+    object: Register
+    index: Register
+    value: Register
+
+
+@dataclass(slots=True, eq=False)
+class Delete(Op):
+    """`del name`."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Discard(Op):
+    """An expression statement: its value is thrown away."""
+
+    value: Register
+
+
+@dataclass(slots=True, eq=False)
+class Return(Op):
+    """`return value`; ends its block."""
+
+    value: Register | None
+
+
+@dataclass(slots=True, eq=False)
+class Raise(Op):
+    """`raise value`; ends its block."""
+
+    value: Register | None
+
+
+# ---------------------------------------------------------------------------------------------------- graph
+
+
+@dataclass(frozen=True, slots=True)
+class TryContext:
+    """One enclosing `try` of a block: which part of it the block is in, and the dotted names that its handlers catch.
+
+    In part "handler", `catches` are the names of that handler alone. A bare `except` catches "BaseException".
+    """
+
+    identity: int
+    part: Literal["body", "handler", "else", "finally"]
+    catches: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """Operations that run one after the other.
+
+    `successors` are block indices. When `test` is a register, the block ends in a branch: successors are (true, false).
+    `loops` are the identities of enclosing loops (header block indices), `withs` the registers of enclosing `with` managers,
+    outermost first.
+    """
+
+    index: int
+    ops: list[Op] = field(default_factory=list)
+    successors: list[int] = field(default_factory=list)
+    test: Register | None = None
+    loops: tuple[int, ...] = ()
+    withs: tuple[Register, ...] = ()
+    tries: tuple[TryContext, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter; `default` is a register of the body that the function is made in."""
+
+    name: str
+    kind: Literal["positional-only", "positional", "*", "keyword-only", "**"]
+    default: Register | None = None
+    annotation: Annotation | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Body:
+    """A module, function, lambda or class body with its control-flow graph; block 0 is the entry."""
+
+    kind: Literal["module", "function", "lambda", "class"]
+    name: str
+    qualname: str
+    node: Any
+    parent: Body | None
+    owner: Class | None = None  # the class that a method is defined in, or that a class body belongs to
+    parameters: tuple[Parameter, ...] = ()
+    returns: Annotation | None = None
+    decorators: tuple[str, ...] = ()  # dotted names; "?" for anything else, the callee's name for `@f(...)`
+    decorator_registers: tuple[Register, ...] = ()  # in the parent body
+    is_async: bool = False
+    is_generator: bool = False
+    blocks: list[Block] = field(default_factory=list)
+    register_count: int = 0
+    local_names: set[str] = field(default_factory=set)
+    global_names: set[str] = field(default_factory=set)
+    nonlocal_names: set[str] = field(default_factory=set)
+    functions: list[Body] = field(default_factory=list)
+    classes: list[Class] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    """A class statement. `bases` are dotted names as written ("?" for other expressions; `Base[T]` is "Base")."""
+
+    name: str
+    qualname: str
+    node: Any
+    bases: tuple[str, ...]
+    base_registers: tuple[Register, ...]  # in the parent body
+    body: Body
+    parent: Body
+    methods: dict[str, Body] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """A whole file. `bodies` holds every body, outer before inner; `words` every identifier and attribute name that occurs in it."""
+
+    module: Body
+    bodies: list[Body]
+    classes: list[Class]
+    imported: frozenset[str]  # dotted names of imported modules and from-imported things ("torch.nn", "triton", ".ops")
+    words: frozenset[str]
+    node: Any = None

@@ -1,0 +1,150 @@
+"""What a rule is: a question to the facts, a message, and an edit that is built only when somebody wants it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from torchdevlint.findings import Applicability, Severity
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.fixes.builders import NodeEdit
+
+INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFix:
+    """A fix before it is text: edits of syntax nodes (see `torchdevlint.fixes.builders`)."""
+
+    applicability: Applicability
+    message: str
+    edits: tuple[NodeEdit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Another operation that a report speaks of; shown as a related place."""
+
+    op: ir.Op
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A finding before positions are known.
+
+    `message` may hold `{0}`, `{1}`, ...: the line numbers of `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`).
+    """
+
+    rule: type[Rule]
+    op: ir.Op
+    message: str
+    severity: Severity
+    related: tuple[Mention, ...] = ()
+    fix: Callable[[], NodeFix | None] | None = None
+
+
+_Check = TypeVar("_Check", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """What a check method asks for: an event and the names that select it (none: every event of the kind)."""
+
+    event: str
+    names: tuple[str, ...]
+
+
+def _hook(event: str, names: tuple[str, ...]) -> Callable[[_Check], _Check]:
+    def mark(check: _Check) -> _Check:
+        hooks: list[Hook] = getattr(check, "torchdevlint_hooks", [])
+        check.torchdevlint_hooks = [*hooks, Hook(event, names)]  # type: ignore[attr-defined]
+        return check
+
+    return mark
+
+
+def on_call(*qualified: str) -> Callable[[_Check], _Check]:
+    """`check(self, op: ir.Call, facts)` for calls whose callee resolves to one of these dotted names ("torch.load")."""
+    return _hook("call", qualified)
+
+
+def on_method(*names: str) -> Callable[[_Check], _Check]:
+    """`check(self, op: ir.Call, facts)` for calls `receiver.name(...)` whose callee is no resolved dotted name."""
+    return _hook("method", names)
+
+
+def on_any_call(check: _Check) -> _Check:
+    """`check(self, op: ir.Call, facts)` for every call."""
+    return _hook("call", ())(check)
+
+
+def on_attribute(*names: str) -> Callable[[_Check], _Check]:
+    """`check(self, op: ir.Attribute, facts)` for reads of `anything.name`."""
+    return _hook("attribute", names)
+
+
+def on_op(kind: type[ir.Op]) -> Callable[[_Check], _Check]:
+    """`check(self, op, facts)` for every operation of a class: `ir.Compare`, `ir.Discard`, `ir.Store`, ..."""
+    return _hook("op", (kind.__name__,))
+
+
+def on_meet(check: _Check) -> _Check:
+    """`check(self, meeting: flow.Meeting, facts)` wherever two tensors meet in one operation that wants a common device."""
+    return _hook("meet", ())(check)
+
+
+def on_class(check: _Check) -> _Check:
+    """`check(self, cls: flow.ClassSummary, facts)` once for each class of the file, after all bodies were analysed."""
+    return _hook("class", ())(check)
+
+
+def on_file(check: _Check) -> _Check:
+    """`check(self, facts)` once for the file, after all bodies were analysed."""
+    return _hook("file", ())(check)
+
+
+class Rule:
+    """Base class of all rules: subclass it in a file of its own, name code, name and severity, and write the docs in its docstring.
+
+    An instance lives for one file, so a rule may keep state between checks on `self`.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[Severity]  # the highest that it gives
+    default: ClassVar[bool] = True
+    fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
+
+    @classmethod
+    def documentation(cls) -> str:
+        """The rule's page, from its docstring."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first sentence of the page: what the rule finds."""
+        return cls.documentation().split("\n", 1)[0]
+
+    def report(
+        self,
+        op: ir.Op,
+        message: str,
+        *,
+        severity: Severity | None = None,
+        related: tuple[Mention, ...] = (),
+        fix: Callable[[], NodeFix | None] | None = None,
+    ) -> Report:
+        """A report of this rule on `op` (the expression to change)."""
+        return Report(type(self), op, message, self.severity if severity is None else severity, related, fix)
+
+    @classmethod
+    def hooks(cls) -> Iterator[tuple[Hook, str]]:
+        """Every hook of every check method, with the method's name."""
+        for name, member in inspect.getmembers(cls, inspect.isfunction):
+            for hook in getattr(member, "torchdevlint_hooks", ()):
+                yield hook, name
