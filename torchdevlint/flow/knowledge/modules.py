@@ -1,0 +1,119 @@
+"""Classes: modules, optimizers, tokenizers, loaders, by their dotted names.
+
+Sources: `torch.nn`, `torch.optim` of torch 2.13 (Adagrad alone makes state at construction: `torch/optim/adagrad.py`); transformers 5.23;
+lightning 2.6; RULES.md TDL201, TDL401, Appendix A.
+"""
+
+from __future__ import annotations
+
+import re
+
+MODULE_BASES = frozenset(
+    {
+        "torch.nn.Module",
+        "torch.nn.modules.Module",
+        "torch.nn.modules.module.Module",
+        "torch.jit.ScriptModule",
+        "lightning.LightningModule",
+        "lightning.pytorch.LightningModule",
+        "pytorch_lightning.LightningModule",
+        "pytorch_lightning.core.LightningModule",
+        "lightning.pytorch.core.LightningModule",
+        "transformers.PreTrainedModel",
+        "transformers.modeling_utils.PreTrainedModel",
+        "torchmetrics.Metric",
+        "torchmetrics.metric.Metric",
+        "fairseq.models.BaseFairseqModel",
+        "gpytorch.Module",
+        "gpytorch.kernels.Kernel",
+        "gpytorch.models.ExactGP",
+        "pyro.nn.PyroModule",
+        "torch_geometric.nn.MessagePassing",
+        "torch_geometric.nn.conv.MessagePassing",
+        "detectron2.modeling.Backbone",
+        "mmengine.model.BaseModule",
+        "mmcv.runner.BaseModule",
+    }
+)
+LIGHTNING_BASES = frozenset(base for base in MODULE_BASES if base.endswith("LightningModule"))
+
+OPTIMIZER_PREFIXES = (
+    "torch.optim.",
+    "torch_optimizer.",
+    "apex.optimizers.",
+    "bitsandbytes.optim.",
+    "pytorch_optimizer.",
+    "timm.optim.",
+    "lion_pytorch.",
+)
+OTHER_OPTIMIZERS = frozenset(
+    {"transformers.AdamW", "transformers.optimization.AdamW", "transformers.Adafactor", "pytorch_transformers.AdamW"}
+)
+NOT_OPTIMIZERS = ("lr_scheduler", "swa_utils")
+# State exists as soon as the optimizer is built.
+EAGER_OPTIMIZERS = frozenset({"torch.optim.Adagrad"})
+# No state at all unless momentum is asked for.
+STATELESS_OPTIMIZERS = frozenset({"torch.optim.SGD"})
+
+WEIGHTED_LOSSES = frozenset(
+    "torch.nn." + name
+    for name in "CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MultiMarginLoss MultiLabelSoftMarginLoss NLLLoss2d".split()
+)
+# Parts of torch.nn that hold no weights and take tensors of one device; an input on the CPU fails against parameters only.
+LEAF_MODULES_WITH_WEIGHTS = frozenset(
+    "torch.nn." + name
+    for name in (
+        "Linear Bilinear Embedding EmbeddingBag Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN LSTMCell GRUCell "
+        "RNNCell BatchNorm1d BatchNorm2d BatchNorm3d LayerNorm GroupNorm MultiheadAttention Transformer TransformerEncoder TransformerDecoder "
+        "TransformerEncoderLayer TransformerDecoderLayer PReLU"
+    ).split()
+)
+CONTAINERS = frozenset(
+    "torch.nn." + name for name in "ModuleList ModuleDict ParameterList ParameterDict Sequential".split()
+)
+# Wrappers that bring inputs to the right device themselves (torch/nn/parallel), or replicate modules.
+INPUT_MOVERS = frozenset(
+    {
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.nn.parallel.distributed.DistributedDataParallel",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+        "apex.parallel.DistributedDataParallel",
+    }
+)
+PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.UninitializedParameter"})
+BUFFERS = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
+
+_HF = r"(?:transformers|pytorch_transformers|pytorch_pretrained_bert|tokenizers)\."
+TOKENIZER = re.compile(_HF + r"(?:.*\.)?\w*(?:Tokenizer|TokenizerFast|Processor|FeatureExtractor)\Z")
+HF_MODEL = re.compile(
+    r"(?:transformers|pytorch_transformers|peft)\.(?:.*\.)?(?:AutoModel\w*|AutoPeftModel\w*|\w+(?:Model|ForCausalLM|ForSequenceClassification|ForMaskedLM|"
+    r"ForTokenClassification|ForQuestionAnswering|ForConditionalGeneration|LMHeadModel|ForImageClassification|ForCTC|Vision2Seq|ForVision2Seq|PreTrainedModel))\Z"
+)
+
+
+def is_optimizer(name: str) -> bool:
+    """True for the dotted name of an optimizer class."""
+    if name in OTHER_OPTIMIZERS:
+        return True
+    if not name.startswith(OPTIMIZER_PREFIXES):
+        return False
+    last = name.rpartition(".")[2]
+    return last[:1].isupper() and not any(part in name for part in NOT_OPTIMIZERS)
+
+
+def is_module_class(name: str) -> bool:
+    """True for the dotted name of a class of torch.nn (or of torchvision and timm's factories) whose instances are modules."""
+    if name.startswith("torch.nn."):
+        last = name.rpartition(".")[2]
+        return last[:1].isupper() and name not in PARAMETERS and name not in BUFFERS and last not in ("PackedSequence",)
+    if name.startswith(("torchvision.models.", "segmentation_models_pytorch.")):
+        last = name.rpartition(".")[2]
+        return not last.isupper() and not last.endswith("_Weights") and not last.startswith(("get_", "list_"))
+    return (
+        name in ("timm.create_model", "torch.hub.load")
+        or name.startswith("torchmetrics.")
+        and name.rpartition(".")[2][:1].isupper()
+    )

@@ -1,0 +1,241 @@
+"""What a value is and where it lives: the abstract values of the flow analysis."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torchdevlint.flow.devices import CPU, TOP, Device
+from torchdevlint.program import ir
+
+
+class Kind(enum.Enum):
+    """What a value is. UNKNOWN is anything; a rule is silent on it."""
+
+    UNKNOWN = "unknown"
+    TENSOR = "tensor"
+    MODULE = "module"
+    OPTIMIZER = "optimizer"
+    PARAMETERS = "parameters"  # what `module.parameters()` gives, also in lists
+    STATE_DICT = "state dict"
+    BATCH_ENCODING = "batch encoding"  # Hugging Face BatchEncoding / BatchFeature: moves in place
+    BATCH = "batch"  # an element of a DataLoader
+    LOADER = "data loader"
+    TOKENIZER = "tokenizer"
+    CHECKPOINT = "checkpoint"  # what torch.load returns
+    DEVICE = "device"
+    DTYPE = "dtype"
+    NDARRAY = "ndarray"
+    GENERATOR = "generator"
+    SCALAR = "scalar"  # int, float, bool
+    STRING = "string"
+    SIZE = "size"
+    NONE = "none"
+    TUPLE = "tuple"
+    LIST = "list"
+    DICT = "dict"
+    SYMBOL = "symbol"  # an imported module, function or class, by its dotted name
+    FUNCTION = "function"  # defined in this file
+    CLASS = "class"  # defined in this file
+    INSTANCE = "instance"  # of a class of this file that is no nn.Module
+    CONDITION = "condition"  # tells whether an accelerator is there
+    OTHER = "other"  # known to be no tensor and nothing else of interest
+
+
+class Evidence(enum.IntEnum):
+    """How well it is known that a value is a tensor (or module) that may live on an accelerator."""
+
+    NONE = 0
+    NAME = 1  # by its name or by `.shape` alone
+    USAGE = 2  # by tensor-only methods, or as an argument of a torch function
+    STRONG = 3  # annotated, made by torch, a submodule's output, moved here
+
+
+class _Nothing:
+    """Marks the absence of a constant: None is a constant."""
+
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+
+NOTHING: Any = _Nothing()
+
+AT_LEAST_ONE = -1  # rank: one dimension or more
+
+
+@dataclass(slots=True, eq=True)
+class Value:
+    """An abstract value; treat it as immutable.
+
+    `rank` is a tensor's number of dimensions, AT_LEAST_ONE, or None when unknown. `origin` is the operation that made a tensor on the
+    CPU (kept through moves; `moved` tells whether it was moved since). `others` are further possibilities that a join left, each
+    a plain Value: rank and origin belong to each possibility.
+
+    For a DEVICE, `device` is the device it names. `symbol` is the dotted name of a SYMBOL, the class of a MODULE, the tested
+    accelerator of a CONDITION. `ref` names the object behind a mutable value (module, optimizer), for facts that hold whatever name
+    is used; `refs` of PARAMETERS and OPTIMIZER are the modules whose parameters they hold.
+    """
+
+    kind: Kind = Kind.UNKNOWN
+    device: Device = TOP
+    rank: int | None = None
+    origin: ir.Op | None = None
+    moved: ir.Op | None = None
+    evidence: Evidence = Evidence.NONE
+    symbol: str = ""
+    constant: Any = NOTHING
+    items: tuple[Value, ...] | None = None
+    element: Value | None = None
+    entries: tuple[tuple[Any, Value], ...] = ()
+    ref: str = ""
+    refs: tuple[str, ...] = ()
+    definition: Any = None  # the ir.Body of a FUNCTION, the ir.Class of a CLASS, MODULE or INSTANCE
+    receiver: Value | None = None  # of a bound method
+    negated: bool = False  # a CONDITION that is true when there is no accelerator
+    parameter: str = ""  # the function parameter that it is (or is a part of)
+    attribute: str = ""  # the attribute of self that it was read from
+    group: ir.Op | None = None  # the unpacking, batch or loop that it came from together with its siblings
+    needs_grad: bool = False
+    others: tuple[Value, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Value, ...]:
+        """Every possibility of the value."""
+        return (self, *self.others) if self.others else (self,)
+
+    @property
+    def is_tensor(self) -> bool:
+        """True when it is known to be a tensor."""
+        return self.kind is Kind.TENSOR
+
+    @property
+    def is_fresh_cpu(self) -> bool:
+        """True for a tensor that an operation of this file made on the CPU and nothing moved since."""
+        return self.kind is Kind.TENSOR and self.origin is not None and self.moved is None and self.device is CPU
+
+    def entry(self, key: object) -> Value | None:
+        """The value stored under a constant key of a DICT, or None."""
+        for name, value in self.entries:
+            if name == key and type(name) is type(key):
+                return value
+        return None
+
+
+UNKNOWN = Value()
+OTHER = Value(Kind.OTHER)
+SCALAR = Value(Kind.SCALAR)
+STRING = Value(Kind.STRING)
+NONE = Value(Kind.NONE, constant=None)
+SIZE = Value(Kind.SIZE)
+NDARRAY = Value(Kind.NDARRAY)
+DTYPE = Value(Kind.DTYPE)
+
+_MOST_PARTS = 4
+
+
+def tensor(device: Device = TOP, **facts: Any) -> Value:
+    """A tensor on `device`."""
+    return Value(Kind.TENSOR, device, **facts)
+
+
+def symbol(name: str) -> Value:
+    """The imported thing called `name`."""
+    return Value(Kind.SYMBOL, symbol=name)
+
+
+def join(left: Value, right: Value) -> Value:
+    """The value after two paths met: equal facts stay, tensors keep both possibilities, anything else is unknown."""
+    if left is right or left == right:
+        return left
+    if left.kind is Kind.UNKNOWN and right.kind is Kind.UNKNOWN:
+        return _join_unknown(left, right)
+    # A name that is None on one path holds the other path's value wherever it is used as such.
+    if left.kind is Kind.NONE:
+        return right
+    if right.kind is Kind.NONE:
+        return left
+    if left.kind is Kind.TENSOR and right.kind is Kind.TENSOR:
+        return _join_tensors(left, right)
+    if left.kind is right.kind:
+        return _join_same_kind(left, right)
+    if Kind.CONDITION in (left.kind, right.kind) and Kind.SCALAR in (left.kind, right.kind):
+        return left if left.kind is Kind.CONDITION else right  # `cuda = False` on one path, a test on the other
+    if {left.kind, right.kind} == {Kind.DEVICE, Kind.STRING}:
+        return Value(Kind.DEVICE, _join_device_values(left, right))
+    return UNKNOWN
+
+
+def _join_unknown(left: Value, right: Value) -> Value:
+    if left.device == right.device and left.device is not TOP:
+        return replace(left, origin=None, group=None, others=())
+    return UNKNOWN
+
+
+def _join_device_values(left: Value, right: Value) -> Device:
+    """A device that is the CPU on one path and an accelerator on the other is one that the program chooses."""
+    return left.device if left.device == right.device else TOP
+
+
+def _join_tensors(left: Value, right: Value) -> Value:
+    parts: list[Value] = []
+    for part in (*left.parts, *right.parts):
+        plain = replace(part, others=()) if part.others else part
+        if plain not in parts:
+            parts.append(plain)
+    # A fresh value joined with its own moved self was moved on condition: whoever wrote that knew where it lives.
+    moved = {id(part.origin) for part in parts if part.moved is not None and part.origin is not None}
+    parts = [
+        replace(part, device=TOP, moved=part.moved or part.origin, rank=part.rank)
+        if part.origin is not None and id(part.origin) in moved
+        else part
+        for part in parts
+    ]
+    unique: list[Value] = []
+    for part in parts:
+        if part not in unique:
+            unique.append(part)
+    head = unique[0]
+    if len(unique) == 1:
+        return head
+    return replace(head, others=tuple(unique[1:_MOST_PARTS]), group=head.group if left.group is right.group else None)
+
+
+def _join_same_kind(left: Value, right: Value) -> Value:
+    kind = left.kind
+    if kind is Kind.MODULE:
+        if left.ref == right.ref:
+            return replace(left, definition=left.definition if left.definition is right.definition else None)
+        return Value(
+            kind, evidence=min(left.evidence, right.evidence), symbol=left.symbol if left.symbol == right.symbol else ""
+        )
+    if kind in (Kind.SYMBOL, Kind.FUNCTION, Kind.CLASS, Kind.INSTANCE):
+        return UNKNOWN
+    if kind is Kind.CONDITION:
+        return left if left.negated == right.negated else UNKNOWN
+    if kind in (Kind.DEVICE, Kind.STRING) and left.device != right.device:
+        places = {left.device.place, right.device.place}
+        if places == {"cpu", "acc"}:
+            return Value(Kind.DEVICE if kind is Kind.DEVICE else Kind.STRING, Device("sym", "", chosen=True))
+        return Value(kind)
+    if kind in (Kind.PARAMETERS, Kind.OPTIMIZER):
+        return Value(
+            kind,
+            refs=tuple(sorted({*left.refs, *right.refs})),
+            origin=left.origin if left.origin is right.origin else None,
+        )
+    if (
+        kind in (Kind.TUPLE, Kind.LIST)
+        and left.items is not None
+        and right.items is not None
+        and len(left.items) == len(right.items)
+    ):
+        return Value(kind, items=tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)))
+    if kind is Kind.DICT and left.entries and right.entries:
+        both = tuple(
+            (key, join(value, other)) for key, value in left.entries if (other := right.entry(key)) is not None
+        )
+        return Value(kind, entries=both)
+    return Value(
+        kind, device=left.device if left.device == right.device else TOP, evidence=min(left.evidence, right.evidence)
+    )
