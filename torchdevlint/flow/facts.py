@@ -1,0 +1,255 @@
+"""What a rule may ask: the facts at one operation, and what the whole file says.
+
+A rule gets a `Facts` with every event. Registers are those of the operation's body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.flow.devices import Device
+from torchdevlint.flow.values import NOTHING, UNKNOWN, Kind, Value
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.analysis import Analysis
+    from torchdevlint.flow.frame import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Two tensors in one operation that wants a common device, where one is on the CPU and the other may not be.
+
+    `cpu` and `other` are single possibilities (their `others` are empty). `strict` is True where even a 0-dim CPU tensor is refused.
+    `role` is the CPU tensor's part: "operand", "argument", "weight" (of a loss), "input" (of a module), "output" (of an in-place operation),
+    "index". `module` is the module that was called, for inputs.
+    """
+
+    op: ir.Op
+    cpu: Value
+    other: Value
+    strict: bool
+    role: str
+    callee: str = ""
+    module: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An operation that consumed a value: `role` says how ("argument 0", "keyword x", "receiver", "subscript", "stored", "returned", ...)."""
+
+    op: ir.Op
+    role: str
+    callee: str = ""  # dotted name of the function, or ".method"
+    receiver: Value | None = None
+    body: ir.Body | None = None
+
+
+@dataclass(slots=True, eq=False)
+class AttributeStore:
+    """One `self.name = value` of a class."""
+
+    op: ir.StoreAttribute
+    value: Value
+    body: ir.Body
+
+
+@dataclass(slots=True, eq=False)
+class ClassSummary:
+    """What is known of a class of this file."""
+
+    cls: ir.Class
+    is_module: bool
+    is_lightning: bool = False
+    bases: tuple[str, ...] = ()  # resolved dotted names
+    base_summaries: tuple[ClassSummary, ...] = ()
+    stores: dict[str, list[AttributeStore]] = field(default_factory=dict)
+    buffers: set[str] = field(default_factory=set)
+    parameters: set[str] = field(default_factory=set)
+    forward_methods: frozenset[str] = frozenset()  # methods that forward reaches
+    has_device_property: bool = False
+
+    def method(self, name: str) -> ir.Body | None:
+        """The method `name` of the class or of its bases in this file."""
+        found = self.cls.methods.get(name)
+        if found is not None:
+            return found
+        for base in self.base_summaries:
+            found = base.method(name)
+            if found is not None:
+                return found
+        return None
+
+    def stores_of(self, name: str) -> list[AttributeStore]:
+        """Every store of `self.name` in the class and its bases in this file."""
+        found = list(self.stores.get(name, ()))
+        for base in self.base_summaries:
+            found += base.stores_of(name)
+        return found
+
+    def is_registered(self, name: str) -> bool:
+        """True when `name` is a buffer or parameter of the module."""
+        return name in self.buffers or name in self.parameters or any(base.is_registered(name) for base in self.base_summaries)
+
+
+class Facts:
+    """The facts at one operation. `frame` is None for events of a class or of the whole file."""
+
+    def __init__(self, analysis: Analysis, frame: Frame | None, block: ir.Block | None) -> None:
+        self.analysis = analysis
+        self.frame = frame
+        self.block = block
+
+    # ---------------------------------------------------------------------------------------------- values
+
+    @property
+    def program(self) -> ir.Program:
+        """The whole file."""
+        return self.analysis.program
+
+    @property
+    def body(self) -> ir.Body:
+        """The body that the operation stands in."""
+        assert self.frame is not None
+        return self.frame.body
+
+    def value(self, register: ir.Register | None) -> Value:
+        """What the analysis knows of a register; UNKNOWN for None."""
+        if register is None or self.frame is None:
+            return UNKNOWN
+        return self.frame.values[register] or UNKNOWN
+
+    def qualified(self, register: ir.Register | None) -> str | None:
+        """The dotted name of an imported thing ("torch.cuda.is_available"), or None."""
+        value = self.value(register)
+        return value.symbol if value.kind is Kind.SYMBOL else None
+
+    def callee(self, call: ir.Call) -> str:
+        """The resolved dotted name of the callee, or ".name" for a method of something else, or ""."""
+        name = self.qualified(call.function)
+        if name is not None:
+            return name
+        written = self.definition(call.function)
+        return "." + written.name if isinstance(written, ir.Attribute) else ""
+
+    def constant(self, register: ir.Register | None) -> Any:
+        """The constant that the register certainly holds (also through a name), or NOTHING."""
+        return NOTHING if register is None else self.value(register).constant
+
+    def definition(self, register: ir.Register | None) -> ir.Op | None:
+        """The operation that wrote the register."""
+        if register is None or self.frame is None:
+            return None
+        return self.frame.definitions[register]
+
+    def receiver(self, call: ir.Call) -> ir.Register | None:
+        """The register of `x` in `x.method(...)`, or None."""
+        written = self.definition(call.function)
+        return written.object if isinstance(written, ir.Attribute) else None
+
+    def place(self, register: ir.Register | None) -> str:
+        """The name or path that the register was read from ("model", "self.net", "batch['x']"), or ""."""
+        if register is None or self.frame is None:
+            return ""
+        return self.frame.place(register)
+
+    def text(self, register: ir.Register | None) -> str:
+        """A short spelling of the expression for messages: a path, or "" when it has none."""
+        return self.place(register)
+
+    def device_of(self, register: ir.Register | None) -> Device:
+        """The device that an expression in a device position names (literal, torch.device, name, tensor)."""
+        assert self.frame is not None
+        return self.frame.device_argument(register)
+
+    def devices_in(self, register: ir.Register | None) -> Iterator[str]:
+        """Device strings written literally in the expression ("cuda:0"), looking through torch.device(...) and conditional expressions."""
+        written = self.definition(register)
+        if isinstance(written, ir.Constant) and isinstance(written.value, str):
+            yield written.value
+        elif isinstance(written, ir.Call) and self.callee(written) == "torch.device":
+            yield from self.devices_in(written.argument("device", 0) or written.argument("type"))
+        elif isinstance(written, ir.Choice):
+            for value in written.values:
+                yield from self.devices_in(value)
+
+    # ---------------------------------------------------------------------------------------------- place in the program
+
+    def guarded(self, device_type: str = "cuda") -> bool:
+        """True when the operation runs only where the program found such a device (availability test, flag, try/except, early exit)."""
+        if self.frame is None or self.block is None:
+            return False
+        return self.frame.is_guarded(self.block, device_type)
+
+    @property
+    def in_loop(self) -> bool:
+        """True inside a loop of the body."""
+        return bool(self.block and self.block.loops)
+
+    def in_handler_of(self, *names: str) -> bool:
+        """True inside an `except` clause that catches one of the exceptions (by last name)."""
+        if self.block is None:
+            return False
+        return any(t.part == "handler" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries)
+
+    def in_try_catching(self, *names: str) -> bool:
+        """True in the body of a `try` whose handlers catch one of the exceptions (by last name)."""
+        if self.block is None:
+            return False
+        return any(t.part == "body" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries)
+
+    def under(self, *qualified: str) -> bool:
+        """True inside `with` of a manager with one of these dotted names (`torch.no_grad`), or in a function decorated with it."""
+        if self.frame is None or self.block is None:
+            return False
+        for register in self.block.withs:
+            written = self.definition(register)
+            name = self.callee(written) if isinstance(written, ir.Call) else self.qualified(register)
+            if name in qualified:
+                return True
+        return any(self.analysis.resolve_text(text) in qualified for text in self.body.decorators)
+
+    @property
+    def no_grad(self) -> bool:
+        """True where gradients are off."""
+        return self.under("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode")
+
+    @property
+    def class_summary(self) -> ClassSummary | None:
+        """The class whose method this is (also for functions nested in a method)."""
+        body: ir.Body | None = self.frame.body if self.frame is not None else None
+        while body is not None:
+            if body.owner is not None:
+                return self.analysis.summary_of(body.owner)
+            body = body.parent
+        return None
+
+    @property
+    def in_forward(self) -> bool:
+        """True in forward of a module, or in a method that forward reaches."""
+        summary = self.class_summary
+        return bool(summary and summary.is_module and self.frame is not None and self.frame.body.name in summary.forward_methods)
+
+    def nearest_device(self) -> str | None:
+        """The spelling of a device that is in scope here (`device`, `self.device`, `args.device`), or None."""
+        return self.frame.nearest_device() if self.frame is not None else None
+
+    # ---------------------------------------------------------------------------------------------- whole-file facts
+
+    def uses(self, op: ir.Op) -> tuple[Use, ...]:
+        """Every use of the value that `op` made, through names, in this file. Complete only once the file was analysed (in fixes and on_file)."""
+        return tuple(self.analysis.uses.get(id(op), ()))
+
+    def optimizers_over(self, ref: str) -> list[Value]:
+        """The optimizers alive here that hold parameters of the module with this `ref`."""
+        return self.frame.optimizers_over(ref) if self.frame is not None else []
+
+    def imports(self, *roots: str) -> bool:
+        """True when the file imports one of these packages or modules."""
+        return self.analysis.imports(*roots)
+
+    def mentions(self, *words: str) -> bool:
+        """True when one of the identifiers occurs anywhere in the file."""
+        return not self.program.words.isdisjoint(words)
