@@ -1,0 +1,79 @@
+"""Copies between devices: what `.to`, `.cuda`, `.cpu` and every other move do on the machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]
+
+from torchdevlint.machine.dispatch import observe_transfer
+from torchdevlint.machine.places import user_place
+from torchdevlint.machine.state import STATE
+from torchdevlint.machine.tags import CPU, Tag, device_of, set_tag, tag_of
+
+_without_modes = torch._C._DisableTorchDispatch
+
+
+class ToCopy(torch.autograd.Function):
+    """A copy whose gradient goes back to the source's device: C++ believes that both ends are the CPU."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(source: Any, device: Any, tag: Any) -> Any:
+        return _copy(source, tag)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.source_device = device_of(inputs[0])
+        ctx.device = inputs[1]
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        return move(gradient, ctx.source_device, cause="backward of a copy"), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, *_: Any) -> Any:
+        return move(tangent, ctx.device)
+
+
+def _copy(source: Any, tag: Tag) -> Any:
+    if type(source) in (torch.Tensor, torch.nn.Parameter):
+        with _without_modes():
+            target = STATE.originals["clone"](source)
+    else:
+        target = source.clone()
+    set_tag(target, tag)
+    return target
+
+
+def move(source: Any, device: Any, non_blocking: bool = False, copy: bool = False, cause: str = "to") -> Any:
+    """``source`` on ``device`` (a CPU or CUDA device with index): itself if it is there already, else a copy."""
+    origin = device_of(source)
+    if origin == device:
+        return STATE.originals["clone"](source) if copy else source
+    if isinstance(source, UninitializedTensorMixin):
+        target = STATE.originals["empty"](0, dtype=source.dtype, device=CPU)
+        set_tag(target, Tag(device))
+        return target
+    tag = Tag(device, tag_of(source).born, user_place())
+    if source.layout != torch.strided:
+        return _move_sparse(source, tag)
+    if torch.is_grad_enabled() and source.requires_grad:
+        target = ToCopy.apply(source, device, tag)  # type: ignore[no-untyped-call]
+    else:
+        target = _copy(source, tag)
+        if target.requires_grad:
+            target = target.detach()
+    observe_transfer(source, target, non_blocking, cause)
+    return target
+
+
+def _move_sparse(source: Any, tag: Tag) -> Any:
+    target = source.clone()
+    if source.layout == torch.sparse_coo:
+        set_tag(target._values(), tag)
+        set_tag(target._indices(), tag)
+    target._tdl_tag = tag
+    return target

@@ -1,0 +1,46 @@
+"""LSTM, GRU and RNN: C++ checks the devices before any operator that the mode could see."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+
+from torchdevlint.machine import errors
+from torchdevlint.machine.patches import replace
+from torchdevlint.machine.tags import device_of, flat
+
+
+def _checked(original: Any) -> Any:
+    """aten/src/ATen/native/RNN.cpp, check_attributes."""
+
+    @functools.wraps(original)
+    def rnn(*args: Any, **kwargs: Any) -> Any:
+        data, hidden, parameters = args[:3]
+        if isinstance(hidden, torch.Tensor) and hidden.dtype == torch.long:  # packed: data, batch_sizes, hidden, ...
+            hidden, parameters = args[2:4]
+        if isinstance(parameters, (list, tuple)):
+            device = device_of(data)
+            _require(device, "hidden", data, flat(hidden), original.__name__)
+            _require(device, "parameter", data, parameters, original.__name__)
+        return original(*args, **kwargs)
+
+    return rnn
+
+
+def _require(device: Any, kind: str, data: Any, others: Any, operator: str) -> None:
+    for other in others:
+        where = device_of(other)
+        if where != device:
+            text = (
+                f"Input and {kind} tensors are not at the same device, found input tensor at {device} and {kind} "
+                f"tensor at {where}"
+            )
+            raise errors.fault(RuntimeError(text), operator, [("input", data), (kind, other)])
+
+
+def install() -> None:
+    """Patch the functions that the RNN modules call."""
+    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
+        replace(torch._VF, name, _checked(getattr(torch._VF, name)))

@@ -1,0 +1,69 @@
+"""Storages: their clones and copies keep or change the tag, and `storage.device` tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from torchdevlint.machine.patches import replace
+from torchdevlint.machine.places import user_place
+from torchdevlint.machine.state import normal_device
+from torchdevlint.machine.tags import CPU, HOST, WILD, Tag
+
+
+def _clone(original: Any) -> Any:
+    def clone(self: Any) -> Any:
+        with _disable_current_modes():  # it builds its copy out of a tensor made in C++
+            copied = original(self)
+        tag = getattr(self, "_tdl_tag", HOST)
+        if tag is not HOST:
+            copied._tdl_tag = tag
+        return copied
+
+    return clone
+
+
+def _device(native: Any) -> Any:
+    def device(self: Any) -> Any:
+        tag = self._tdl_tag
+        return native.__get__(self) if tag is HOST or tag is WILD else tag.device
+
+    return property(device)
+
+
+def _move(self: Any, device: Any) -> Any:
+    if self.device == device:
+        return self
+    copied = self.clone()
+    copied._tdl_tag = Tag(device, self._tdl_tag.born, user_place())
+    return copied
+
+
+def _cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+    return _move(self, normal_device("cuda" if device is None else device))
+
+
+def _cpu(self: Any) -> Any:
+    return _move(self, CPU)
+
+
+def _to(original: Any) -> Any:
+    def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
+        target = normal_device(device)
+        if target.type not in ("cpu", "cuda"):
+            return original(self, device=device, non_blocking=non_blocking)
+        return _move(self, target)
+
+    return to
+
+
+def install() -> None:
+    """Patch UntypedStorage; TypedStorage asks it."""
+    base, untyped = torch.storage._StorageBase, torch.UntypedStorage
+    replace(base, "clone", _clone(base.clone))  # deepcopy of a tensor clones its storage
+    replace(untyped, "device", _device(untyped.device))  # C++ knows nothing of tags
+    replace(untyped, "cuda", _cuda)  # a map_location function moves storages; C++ would allocate on the GPU
+    replace(untyped, "cpu", _cpu)
+    replace(untyped, "to", _to(untyped.to))

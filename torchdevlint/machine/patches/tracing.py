@@ -1,0 +1,49 @@
+"""Compilers and tracers: TorchScript and torch.compile run eagerly, export and FakeTensor are refused.
+
+Tracing would make C++ FakeTensors on CUDA; autograd then aborts the whole process on a CPU build.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._subclasses import fake_tensor
+
+from torchdevlint.machine.notes import note
+from torchdevlint.machine.patches import replace
+
+_EAGER = "{} runs eagerly on a virtual GPU: what the compiler would do is not judged"
+_REFUSED = (
+    "a virtual GPU cannot trace: FakeTensor (torch.export, torch._dynamo, AOTAutograd) is not available on it; run the "
+    "program eagerly"
+)
+
+
+def _eager(name: str) -> Any:
+    def unchanged(model: Any = None, *args: Any, **kwargs: Any) -> Any:
+        note(_EAGER.format(name))
+        return model if model is not None else lambda function: function
+
+    unchanged.__name__ = name.rsplit(".", 1)[-1]
+    return unchanged
+
+
+def _compile_in_place(self: Any, *args: Any, **kwargs: Any) -> None:
+    note(_EAGER.format("Module.compile"))
+
+
+def _refuse(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{name}: {_REFUSED}")
+
+    refuse.__name__ = name.rsplit(".", 1)[-1]
+    return refuse
+
+
+def install() -> None:
+    """Patch the entry points."""
+    for owner, name in ((torch.jit, "script"), (torch.jit, "trace"), (torch, "compile")):
+        replace(owner, name, _eager(f"{owner.__name__}.{name}"))
+    replace(torch.nn.Module, "compile", _compile_in_place)
+    replace(fake_tensor.FakeTensorMode, "__init__", _refuse("FakeTensorMode"))
