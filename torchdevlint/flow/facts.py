@@ -91,7 +91,11 @@ class ClassSummary:
 
     def is_registered(self, name: str) -> bool:
         """True when `name` is a buffer or parameter of the module."""
-        return name in self.buffers or name in self.parameters or any(base.is_registered(name) for base in self.base_summaries)
+        return (
+            name in self.buffers
+            or name in self.parameters
+            or any(base.is_registered(name) for base in self.base_summaries)
+        )
 
 
 class Facts:
@@ -192,13 +196,17 @@ class Facts:
         """True inside an `except` clause that catches one of the exceptions (by last name)."""
         if self.block is None:
             return False
-        return any(t.part == "handler" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries)
+        return any(
+            t.part == "handler" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries
+        )
 
     def in_try_catching(self, *names: str) -> bool:
         """True in the body of a `try` whose handlers catch one of the exceptions (by last name)."""
         if self.block is None:
             return False
-        return any(t.part == "body" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries)
+        return any(
+            t.part == "body" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries
+        )
 
     def under(self, *qualified: str) -> bool:
         """True inside `with` of a manager with one of these dotted names (`torch.no_grad`), or in a function decorated with it."""
@@ -214,7 +222,9 @@ class Facts:
     @property
     def no_grad(self) -> bool:
         """True where gradients are off."""
-        return self.under("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode")
+        return self.under(
+            "torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"
+        )
 
     @property
     def class_summary(self) -> ClassSummary | None:
@@ -230,7 +240,9 @@ class Facts:
     def in_forward(self) -> bool:
         """True in forward of a module, or in a method that forward reaches."""
         summary = self.class_summary
-        return bool(summary and summary.is_module and self.frame is not None and self.frame.body.name in summary.forward_methods)
+        return bool(
+            summary and summary.is_module and self.frame is not None and self.frame.body.name in summary.forward_methods
+        )
 
     def nearest_device(self) -> str | None:
         """The spelling of a device that is in scope here (`device`, `self.device`, `args.device`), or None."""

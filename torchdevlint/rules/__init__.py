@@ -1,0 +1,1 @@
+"""The rules: a file each, in packages by what they are about."""

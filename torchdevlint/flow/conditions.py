@@ -1,0 +1,194 @@
+"""What a condition tells of the machine: guards, and what each branch knows.
+
+A guard is a word in the environment's set: a device type ("cuda"), "accelerator", or "flag" for a condition on a name that speaks of GPUs
+(`if args.cuda:`), which is taken as the programmer's own test.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.flow.devices import ACCELERATORS, CPU
+from torchdevlint.flow.values import NDARRAY, OTHER, Evidence, Kind, Value, tensor
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.frame import Frame
+
+FLAG_NAME = re.compile(r"cuda|gpu|device|\bmps\b|xpu|accelerat|distributed|nccl|half|fp16|amp\b", re.IGNORECASE)
+_NEGATED_NAME = re.compile(
+    r"(?:\A|_|\.)(?:no|without|disable|force_cpu|cpu)(?:_|\Z)|no_cuda|nocuda|cpu_only|use_cpu|\Acpu\Z|\.cpu\Z",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """What holds on one branch: guards, and new values of places."""
+
+    guards: set[str] = field(default_factory=set)
+    places: dict[str, Value] = field(default_factory=dict)
+
+
+def branch(frame: Frame, test: ir.Register) -> tuple[Knowledge, Knowledge]:
+    """What the true and the false branch of a test know."""
+    true, false = Knowledge(), Knowledge()
+    _learn(frame, test, true, false, 0)
+    return true, false
+
+
+def refined(env: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
+    """The environment with a branch's knowledge; the same one when there is none."""
+    if not knowledge.guards and not knowledge.places:
+        return env
+    result = dict(env)
+    result["?"] = env["?"] | knowledge.guards
+    result.update(knowledge.places)
+    return result
+
+
+def _learn(frame: Frame, test: ir.Register, true: Knowledge, false: Knowledge, depth: int) -> None:
+    op = frame.definitions[test]
+    if depth > 8 or op is None:
+        return
+    if isinstance(op, ir.Unary) and op.operator == "not":
+        _learn(frame, op.operand, false, true, depth + 1)
+        return
+    if isinstance(op, ir.Choice) and op.shape in ("and", "or"):
+        for register in op.values:
+            if op.shape == "and":
+                _learn(frame, register, true, Knowledge(), depth + 1)
+            else:
+                _learn(frame, register, Knowledge(), false, depth + 1)
+        if op.shape == "or":
+            _either(frame, op, true, depth)
+        return
+    value = frame.values[test]
+    if value.kind is Kind.CONDITION:
+        (false if value.negated else true).guards.add(value.symbol or "flag")
+        if isinstance(op, ir.Attribute) and value.symbol == "cuda":
+            _refine_is_cuda(frame, op, false)
+        return
+    if isinstance(op, ir.Call):
+        _learn_call(frame, op, true, false)
+    elif isinstance(op, ir.Compare):
+        _learn_none(frame, op, true, false)
+    elif isinstance(op, (ir.Load, ir.Attribute, ir.Subscript)):
+        place = frame.place(test) or (op.name if isinstance(op, ir.Attribute) else "")
+        if FLAG_NAME.search(place) or _NEGATED_NAME.search(place):
+            (false if _NEGATED_NAME.search(place) else true).guards.add("flag")
+
+
+def _either(frame: Frame, op: ir.Choice, true: Knowledge, depth: int) -> None:
+    """`a or b` is a guard only where both are."""
+    common: set[str] | None = None
+    for register in op.values:
+        known = Knowledge()
+        _learn(frame, register, known, Knowledge(), depth + 1)
+        common = known.guards if common is None else common & known.guards
+    true.guards |= common or set()
+
+
+def _refine_is_cuda(frame: Frame, op: ir.Attribute, false: Knowledge) -> None:
+    place = frame.place(op.object)
+    base = frame.values[op.object]
+    if place and base.kind is Kind.TENSOR:
+        false.places[place] = replace(base, device=CPU, origin=None, others=())
+
+
+def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) -> None:
+    callee = frame.values[op.function]
+    name = callee.symbol if callee.kind is Kind.SYMBOL else ""
+    if name in ("builtins.isinstance", "torch.is_tensor"):
+        register = op.positional(0)
+        if register is None:
+            return
+        place = frame.place(register)
+        if not place or place == frame.index.self_name:
+            return
+        before = frame.values[register]
+        classes = _class_names(frame, op) if name == "builtins.isinstance" else {"torch.Tensor"}
+        if classes & {"torch.Tensor", "torch.FloatTensor", "torch.autograd.Variable", "torch.nn.Parameter"}:
+            if before.kind is not Kind.TENSOR and len(classes) == 1:
+                device = before.device
+                true.places[place] = tensor(device, evidence=Evidence.STRONG, parameter=before.parameter)
+            if len(classes) == 1 and before.kind is Kind.TENSOR:
+                false.places[place] = OTHER
+        elif "numpy.ndarray" in classes:
+            true.places[place] = NDARRAY
+        elif classes and before.kind in (Kind.TENSOR, Kind.UNKNOWN):
+            true.places[place] = OTHER
+        return
+    written = frame.definitions[op.function]
+    path = name or frame.place(op.function) or (written.name if isinstance(written, ir.Attribute) else "")
+    if FLAG_NAME.search(path):
+        (false if _NEGATED_NAME.search(path) else true).guards.add("flag")
+    elif isinstance(written, ir.Attribute) and written.name in ("startswith", "__contains__"):
+        text = frame.values[op.positional(0) or 0].constant if op.positional(0) is not None else None
+        if isinstance(text, str) and text.split(":")[0] in ACCELERATORS:
+            true.guards.add(text.split(":")[0])
+
+
+def _class_names(frame: Frame, op: ir.Call) -> set[str]:
+    register = op.positional(1)
+    if register is None:
+        return set()
+    value = frame.values[register]
+    members = value.items if value.kind is Kind.TUPLE and value.items is not None else (value,)
+    return {member.symbol or "?" for member in members}
+
+
+def _learn_none(frame: Frame, op: ir.Compare, true: Knowledge, false: Knowledge) -> None:
+    if len(op.comparators) != 1 or op.operators[0] not in ("is", "is not"):
+        return
+    if frame.values[op.comparators[0]].kind is not Kind.NONE:
+        return
+    place = frame.place(op.left)
+    if place and frame.values[op.left].kind is Kind.UNKNOWN:
+        side = true if op.operators[0] == "is" else false
+        side.places[place] = Value(Kind.NONE, constant=None)
+
+
+def compared(frame: Frame, op: ir.Compare) -> tuple[str, bool]:
+    """The guard that a comparison tells, and whether it holds when the comparison is false; ("", False) when it tells none."""
+    if len(op.comparators) != 1:
+        return "", False
+    operator = op.operators[0]
+    right = op.comparators[0]
+    for text, _ in ((frame.values[right].constant, op.left), (frame.values[op.left].constant, right)):
+        if isinstance(text, str) and text.partition(":")[0] in ACCELERATORS:
+            return text.partition(":")[0], operator in ("!=", "not in", "is not")
+        if text == "cpu":
+            return "flag", operator in ("==", "in", "is")
+    path = _flag_path(frame, op.left) or _flag_path(frame, right)
+    if not path:
+        return "", False
+    constant = frame.values[right].constant
+    absent = constant is None or constant is False or constant == -1 or (constant == 0 and type(constant) is int)
+    if operator in ("==", "is"):
+        return "flag", absent
+    if operator in ("!=", "is not"):
+        return "flag", not absent
+    return "flag", operator in ("<", "<=")
+
+
+def _flag_path(frame: Frame, register: ir.Register) -> str:
+    op = frame.definitions[register]
+    if isinstance(op, ir.Call):
+        callee = frame.values[op.function]
+        if callee.kind is Kind.SYMBOL and callee.symbol in ("torch.cuda.device_count", "torch.get_device_name"):
+            return "cuda"
+        return (
+            _flag_path(frame, op.positional(0))
+            if callee.symbol in ("builtins.len", "builtins.str") and op.positional(0) is not None
+            else ""
+        )  # type: ignore[arg-type]
+    path = frame.place(register)
+    if not path and isinstance(op, ir.Attribute):
+        path = op.name
+    if not path and isinstance(op, ir.Subscript):
+        key = frame.values[op.index].constant
+        path = key if isinstance(key, str) else ""
+    return path if path and FLAG_NAME.search(path) else ""

@@ -1,0 +1,118 @@
+"""Flow and rules together: a Program in, reports out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torchdevlint.flow.analysis import Analysis
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.frame import Frame
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import Report, Rule
+
+
+class RuleCrash(Exception):
+    """A rule raised; the other rules' reports are still there."""
+
+    def __init__(self, code: str, original: Exception) -> None:
+        super().__init__(f"{code}: {type(original).__name__}: {original}")
+        self.code = code
+        self.original = original
+
+
+@dataclass(slots=True)
+class Result:
+    """What the rules said of one file."""
+
+    reports: list[Report] = field(default_factory=list)
+    crashes: list[RuleCrash] = field(default_factory=list)
+
+
+Check = Callable[..., Any]
+
+
+class _Dispatch:
+    """Event to checks, by the names that select them."""
+
+    def __init__(self, rules: Sequence[type[Rule]]) -> None:
+        self.named: dict[str, dict[str, list[tuple[Rule, Check]]]] = defaultdict(lambda: defaultdict(list))
+        self.every: dict[str, list[tuple[Rule, Check]]] = defaultdict(list)
+        for rule in rules:
+            instance = rule()
+            for hook, method in rule.hooks():
+                check = getattr(instance, method)
+                if hook.names:
+                    for name in hook.names:
+                        self.named[hook.event][name].append((instance, check))
+                else:
+                    self.every[hook.event].append((instance, check))
+
+
+def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
+    """Run the flow analysis over a Program and ask the rules."""
+    result = Result()
+    dispatch = _Dispatch(rules)
+    seen: set[tuple[str, int]] = set()
+
+    def ask(rule: Rule, check: Check, *given: Any) -> None:
+        try:
+            for report in check(*given) or ():
+                key = (rule.code, id(report.op))
+                if key not in seen:
+                    seen.add(key)
+                    result.reports.append(report)
+        except Exception as error:
+            if not any(crash.code == rule.code for crash in result.crashes):
+                result.crashes.append(RuleCrash(rule.code, error))
+
+    calls, methods = dispatch.named["call"], dispatch.named["method"]
+    attributes, ops = dispatch.named["attribute"], dispatch.named["op"]
+    every_call, meets = dispatch.every["call"], dispatch.every["meet"]
+
+    def sink_for(frame: Frame) -> Callable[[str, ir.Op, Any], None]:
+        def sink(event: str, op: ir.Op, extra: Any) -> None:
+            if event == "before-call":
+                # Rules see the facts before the call takes effect.
+                assert isinstance(op, ir.Call)
+                callee = frame.values[op.function]
+                written = frame.definitions[op.function]
+                wanted = list(every_call)
+                if callee.kind is Kind.SYMBOL:
+                    wanted += calls.get(callee.symbol, ())
+                elif isinstance(written, ir.Attribute):
+                    wanted += methods.get(written.name, ())
+                if wanted:
+                    facts = frame.facts()
+                    for rule, check in wanted:
+                        ask(rule, check, op, facts)
+            elif event == "attribute":
+                found = attributes.get(op.name)  # type: ignore[attr-defined]
+                if found:
+                    facts = frame.facts()
+                    for rule, check in found:
+                        ask(rule, check, op, facts)
+            elif event == "meet":
+                facts = frame.facts()
+                for rule, check in meets:
+                    ask(rule, check, extra, facts)
+            elif event == "op":
+                found = ops.get(type(op).__name__)
+                if found:
+                    facts = frame.facts()
+                    for rule, check in found:
+                        ask(rule, check, op, facts)
+
+        return sink
+
+    analysis = Analysis(program)
+    analysis.run(sink_for)
+    for cls in program.classes:
+        for rule, check in dispatch.every["class"]:
+            ask(rule, check, analysis.summary_of(cls), Facts(analysis, None, None))
+    for rule, check in dispatch.every["file"]:
+        ask(rule, check, Facts(analysis, None, None))
+    return result

@@ -1,0 +1,237 @@
+"""One look over a body before it is interpreted: who wrote each register, and how names are used.
+
+Usage is the third source of kinds, behind annotations and constructors (RULES.md, Appendix B): a name on which `.unsqueeze` is called holds
+a tensor, one whose `.parameters()` are asked for holds a module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torchdevlint.flow.knowledge import methods
+from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.program import ir
+
+
+@dataclass(slots=True)
+class NameUse:
+    """How one name (or path such as `self.net`) is used in a body."""
+
+    attributes: set[str] = field(default_factory=set)
+    torch_argument: bool = False  # given to a torch function
+    module_argument: bool = False  # given to a submodule: `self.conv(x)`
+    host_argument: bool = False  # given to numpy or another host library
+    arithmetic: bool = False
+    called: bool = False
+    to_device: bool = False
+
+    def kind(self) -> tuple[Kind, Evidence]:
+        """What the use proves, and how well."""
+        used = self.attributes
+        if used & methods.MODULE_STRONG:
+            return Kind.MODULE, Evidence.STRONG
+        if used & methods.OPTIMIZER_ONLY or {"step", "zero_grad"} <= used:
+            return Kind.OPTIMIZER, Evidence.STRONG
+        if used & methods.TENSOR_ONLY and not self.called:
+            return Kind.TENSOR, Evidence.USAGE
+        if used & methods.MODULE_ONLY:
+            return Kind.MODULE, Evidence.USAGE
+        if self.called:
+            return Kind.UNKNOWN, Evidence.NONE
+        if self.torch_argument and not self.host_argument:
+            return Kind.TENSOR, Evidence.USAGE
+        if self.module_argument and (used & methods.TENSOR_WEAK or self.arithmetic):
+            return Kind.TENSOR, Evidence.USAGE
+        if used & methods.TENSOR_WEAK - {"dtype", "item", "max", "min", "sum", "mean", "to"} and not self.host_argument:
+            return Kind.TENSOR, Evidence.NAME
+        return Kind.UNKNOWN, Evidence.NONE
+
+
+_NO_USE = NameUse()
+
+
+@dataclass(slots=True)
+class BodyIndex:
+    """What one pass over the operations of a body tells."""
+
+    definitions: list[ir.Op | None]
+    uses: dict[str, NameUse]
+    self_name: str
+    self_calls: frozenset[str]
+    self_stores: frozenset[str]
+    extended: frozenset[str]  # names through which an attribute or element is stored
+    order: list[int]  # reverse postorder of the blocks
+    has_loop: bool
+    stored: frozenset[str]
+
+    def use(self, path: str) -> NameUse:
+        """How `path` is used; an empty use for one that is not."""
+        return self.uses.get(path, _NO_USE)
+
+
+def _path(definitions: list[ir.Op | None], register: ir.Register) -> str:
+    op = definitions[register]
+    if isinstance(op, ir.Load):
+        return op.name
+    if isinstance(op, ir.Attribute):
+        base = _path(definitions, op.object)
+        return f"{base}.{op.name}" if base else ""
+    return ""
+
+
+def _reverse_postorder(blocks: list[ir.Block]) -> tuple[list[int], bool]:
+    """The blocks in reverse postorder from the entry, and whether an edge goes back."""
+    state = [0] * len(blocks)
+    order: list[int] = []
+    has_loop = False
+    stack: list[tuple[int, int]] = [(0, 0)]
+    state[0] = 1
+    while stack:
+        block, at = stack[-1]
+        successors = blocks[block].successors
+        if at < len(successors):
+            stack[-1] = (block, at + 1)
+            successor = successors[at]
+            if state[successor] == 0:
+                state[successor] = 1
+                stack.append((successor, 0))
+            elif state[successor] == 1:
+                has_loop = True
+        else:
+            state[block] = 2
+            order.append(block)
+            stack.pop()
+    order.reverse()
+    return order, has_loop
+
+
+def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
+    """Index a body; `aliases` maps the file's imported names to dotted names."""
+    definitions: list[ir.Op | None] = [None] * body.register_count
+    for block in body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.ValueOp):
+                definitions[op.dst] = op
+    uses: dict[str, NameUse] = {}
+    self_name = _self_name(body)
+    self_calls: set[str] = set()
+    self_stores: set[str] = set()
+    extended: set[str] = set()
+    stored: set[str] = set()
+
+    def use(path: str) -> NameUse:
+        found = uses.get(path)
+        if found is None:
+            found = uses[path] = NameUse()
+        return found
+
+    for block in body.blocks:
+        for op in block.ops:
+            kind = type(op)
+            if kind is ir.Attribute:
+                path = _path(definitions, op.object)  # type: ignore[attr-defined]
+                if path:
+                    use(path).attributes.add(op.name)  # type: ignore[attr-defined]
+            elif kind is ir.Call:
+                _index_call(op, definitions, aliases, self_name, self_calls, use)  # type: ignore[arg-type]
+            elif kind is ir.Binary:
+                for register in (op.left, op.right):  # type: ignore[attr-defined]
+                    path = _path(definitions, register)
+                    if path:
+                        use(path).arithmetic = True
+            elif kind is ir.StoreAttribute:
+                base = _path(definitions, op.object)  # type: ignore[attr-defined]
+                if base:
+                    extended.add(base.partition(".")[0])
+                    if base == self_name:
+                        self_stores.add(op.name)  # type: ignore[attr-defined]
+            elif kind is ir.StoreSubscript:
+                base = _path(definitions, op.object)  # type: ignore[attr-defined]
+                if base:
+                    extended.add(base.partition(".")[0])
+            elif kind is ir.Store:
+                stored.add(op.name)  # type: ignore[attr-defined]
+    order, has_loop = _reverse_postorder(body.blocks)
+    return BodyIndex(
+        definitions,
+        uses,
+        self_name,
+        frozenset(self_calls),
+        frozenset(self_stores),
+        frozenset(extended),
+        order,
+        has_loop,
+        frozenset(stored),
+    )
+
+
+def _self_name(body: ir.Body) -> str:
+    if body.kind != "function" or body.owner is None or not body.parameters or "staticmethod" in body.decorators:
+        return ""
+    return body.parameters[0].name
+
+
+def _index_call(op: ir.Call, definitions, aliases, self_name, self_calls, use) -> None:  # type: ignore[no-untyped-def]
+    callee = _path(definitions, op.function)
+    root, _, rest = callee.partition(".")
+    qualified = aliases.get(root, "") if callee else ""
+    is_torch = qualified.partition(".")[0] in (
+        "torch",
+        "torchvision",
+        "torch_scatter",
+        "einops",
+    ) and not _host_function(qualified, rest)
+    is_host = qualified.partition(".")[0] in (
+        "numpy",
+        "scipy",
+        "pandas",
+        "matplotlib",
+        "sklearn",
+        "cv2",
+        "PIL",
+        "math",
+        "random",
+        "tensorflow",
+        "jax",
+    )
+    is_module = bool(self_name) and root == self_name and bool(rest)
+    if callee and not qualified:
+        use(callee).called = True
+    if is_module and "." not in rest:
+        self_calls.add(rest)
+    if not (is_torch or is_host or is_module):
+        return
+    # `torch.zeros(n)` says nothing of n; the operands of other functions are tensors.
+    sized = is_torch and _takes_sizes(f"{qualified}.{rest}" if rest else qualified)
+    for argument in op.arguments:
+        if argument.keyword is not None or argument.star:
+            continue
+        path = _path(definitions, argument.value)
+        if not path:
+            continue
+        if is_torch and not sized:
+            use(path).torch_argument = True
+            sized = True  # only the first argument is a tensor for sure
+        elif is_host:
+            use(path).host_argument = True
+        elif is_module:
+            use(path).module_argument = True
+
+
+_NO_TENSOR_ARGUMENT = frozenset(
+    "zeros ones empty rand randn full arange linspace logspace eye randint randperm tensor as_tensor device load save manual_seed Tensor FloatTensor "
+    "LongTensor ByteTensor from_numpy no_grad is_tensor Size Generator set_grad_enabled cat stack asarray normal compile hstack vstack "
+    "einsum tril_indices triu_indices set_default_dtype set_default_tensor_type hann_window clone_module finfo IntTensor BoolTensor "
+    "DoubleTensor typename autocast is_floating_point set_num_threads".split()
+)
+
+
+def _takes_sizes(qualified: str) -> bool:
+    head, _, last = qualified.rpartition(".")
+    if head == "torch":
+        return last in _NO_TENSOR_ARGUMENT
+    return head not in ("torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
+
+
+def _host_function(qualified: str, rest: str) -> bool:
+    return qualified in ("torch.utils", "torch.optim", "torch.distributed")

@@ -1,0 +1,379 @@
+"""Transfer functions of method calls `receiver.name(...)`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchdevlint.flow import calls
+from torchdevlint.flow.devices import CPU, TOP, Device
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.knowledge import methods as table
+from torchdevlint.flow.values import (
+    AT_LEAST_ONE,
+    NDARRAY,
+    OTHER,
+    SCALAR,
+    SIZE,
+    UNKNOWN,
+    Evidence,
+    Kind,
+    Value,
+    join,
+    tensor,
+)
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.frame import Frame
+
+
+def call(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Register) -> Value:
+    """The value of `receiver.name(...)`."""
+    if name in table.MOVES or name in table.CASTS:
+        return _move(frame, op, name, receiver, register)
+    kind = receiver.kind
+    if kind is Kind.TENSOR:
+        return _tensor_method(frame, op, name, receiver)
+    if kind is Kind.MODULE:
+        return _module_method(frame, op, name, receiver)
+    if receiver.ref == "self" or kind is Kind.INSTANCE:
+        return frame.analysis.call_method(frame, op, name, receiver)
+    if kind is Kind.OTHER and receiver.symbol == "super":
+        return UNKNOWN
+    if kind is Kind.TOKENIZER:
+        return calls.batch_encoding(frame, op) if name not in ("encode",) else _encoded(frame, op)
+    if kind in (Kind.LIST, Kind.TUPLE):
+        return _list_method(frame, op, name, receiver, register)
+    if kind is Kind.DICT:
+        return _dict_method(frame, op, name, receiver)
+    if kind in (Kind.BATCH, Kind.BATCH_ENCODING, Kind.CHECKPOINT):
+        return _batch_method(frame, op, name, receiver)
+    if kind is Kind.NDARRAY:
+        return NDARRAY if name not in ("tolist", "item") else OTHER
+    if kind is Kind.OPTIMIZER:
+        return _optimizer_method(frame, op, name, receiver)
+    if kind is Kind.STRING:
+        return Value(Kind.STRING)
+    if name == "numpy":
+        return NDARRAY
+    if name == "parameters" and not op.arguments:
+        return Value(Kind.PARAMETERS, refs=(frame.place(register),) if frame.place(register) else ())
+    if name == "state_dict" and not op.arguments:
+        return Value(Kind.STATE_DICT)
+    if name in table.NEW_LIKE:
+        return tensor(receiver.device, evidence=Evidence.USAGE)
+    if calls.returns_tensors(frame, op):
+        return calls.batch_encoding(frame, op)
+    if kind is Kind.UNKNOWN and receiver.device is not TOP and name not in ("item", "size", "tolist", "get", "keys"):
+        return replace(receiver, group=None)
+    return UNKNOWN
+
+
+def _encoded(frame: Frame, op: ir.Call) -> Value:
+    """`tokenizer.encode(..., return_tensors="pt")` gives a tensor."""
+    if not calls.returns_tensors(frame, op):
+        return Value(Kind.LIST, element=SCALAR)
+    return tensor(CPU, rank=2, origin=op, evidence=Evidence.STRONG)
+
+
+# ---------------------------------------------------------------------------------------------------- moves
+
+
+def move_target(frame: Frame, op: ir.Call, name: str) -> Device | None:
+    """The device that `.to(...)`, `.cuda(...)`, `.cpu()` moves to; None when the call moves nothing (a dtype, `.to(None)`); TOP when unknown."""
+    if name == "cpu":
+        return CPU
+    if name in ("cuda", "xpu", "mps", "npu", "hpu"):
+        register = op.argument("device", 0)
+        if register is None:
+            return Device("acc", name)
+        device = frame.device_argument(register)
+        value = frame.values[register]
+        if device.place == "acc" and isinstance(value.constant, int):
+            return Device("acc", f"{name}:{value.constant}")
+        return device if device is not TOP else Device("acc", name)
+    if name != "to":
+        return None
+    register = op.keyword("device")
+    if register is not None:
+        return frame.device_argument(register)
+    register = op.keyword("other")
+    if register is None:
+        register = op.positional(0)
+    if register is None:
+        return None if not op.has_splat else TOP
+    if frame.is_dtype(register) or frame.values[register].kind is Kind.NONE:
+        return None
+    return frame.device_argument(register)
+
+
+def _move(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Register) -> Value:
+    if name in table.CASTS:
+        return _cast(frame, op, name, receiver)
+    target = move_target(frame, op, name)
+    if target is None:
+        return receiver if receiver.kind is not Kind.UNKNOWN else replace(receiver, group=receiver.group)
+    kind = receiver.kind
+    if kind is Kind.MODULE or (
+        receiver.ref == "self" and frame.class_summary is not None and frame.class_summary.is_module
+    ):
+        return _move_module(frame, op, receiver, target)
+    if kind is Kind.UNKNOWN and isinstance(_statement_of(frame, op), ir.Discard) and receiver.device is TOP:
+        return UNKNOWN
+    result = moved_value(frame, op, receiver, target)
+    place = frame.place(register)
+    if kind is Kind.BATCH_ENCODING and place:
+        frame.store_place(place, result)  # moves in place and returns itself
+    return result
+
+
+def _statement_of(frame: Frame, op: ir.Call) -> ir.Op | None:
+    """The Discard of an expression statement, when this call is one."""
+    if frame.block is None:
+        return None
+    return frame.analysis.discards(frame.body).get(op.dst)
+
+
+def moved_value(frame: Frame, op: ir.Op, value: Value, target: Device) -> Value:
+    """A value after a move that returns the moved one."""
+    if value.kind is Kind.TENSOR:
+        return replace(
+            value,
+            device=target,
+            moved=op,
+            others=(),
+            evidence=max(value.evidence, Evidence.USAGE),
+            parameter=value.parameter,
+        )
+    if value.kind in (Kind.BATCH, Kind.BATCH_ENCODING):
+        return replace(value, device=target, moved=op)
+    if value.kind is Kind.DICT:
+        return replace(value, entries=tuple((k, moved_value(frame, op, v, target)) for k, v in value.entries))
+    if value.kind is Kind.LIST and value.element is not None:
+        return replace(value, element=moved_value(frame, op, value.element, target))
+    return Value(
+        value.kind if value.kind is not Kind.NONE else Kind.UNKNOWN,
+        target,
+        moved=op,
+        group=value.group,
+        parameter=value.parameter,
+        origin=None,
+    )
+
+
+def _move_module(frame: Frame, op: ir.Call, module: Value, target: Device) -> Value:
+    frame.tell("module-move", op, (module, target))
+    if module.ref and module.ref != "self":
+        frame.env["@" + module.ref] = Value(Kind.DEVICE, target, moved=op)
+    return replace(module, device=target, moved=op)
+
+
+def _cast(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
+    if name == "type":
+        register = op.positional(0)
+        if register is None:
+            return Value(Kind.STRING)
+        symbol = frame.values[register].symbol
+        text = frame.values[register].constant
+        spelled = symbol if frame.values[register].kind is Kind.SYMBOL else text if isinstance(text, str) else ""
+        if spelled.startswith("torch.cuda."):
+            return moved_value(frame, op, receiver, Device("acc", "cuda"))
+        if spelled and spelled.startswith("torch.") and spelled.endswith("Tensor"):
+            return moved_value(frame, op, receiver, CPU)
+        if (
+            not frame.is_dtype(register)
+            and frame.values[register].kind is Kind.UNKNOWN
+            and receiver.kind is Kind.TENSOR
+        ):
+            return replace(receiver, device=TOP, origin=None, moved=op, others=())
+    if receiver.kind is Kind.UNKNOWN:
+        return receiver
+    return receiver
+
+
+# ---------------------------------------------------------------------------------------------------- tensors
+
+_SAME_RANK = frozenset(
+    "clone detach contiguous requires_grad_ float abs exp log sqrt neg sigmoid tanh relu softmax log_softmax clamp clamp_ pow round floor ceil cumsum "
+    "cumprod flip roll tril triu tril_ triu_ fill_ zero_ normal_ uniform_ random_ exponential_ bernoulli_ masked_fill masked_fill_ transpose permute t "
+    "sort pin_memory share_memory_ logical_not long int bool half double add sub mul div add_ sub_ mul_ div_ eq ne lt le gt ge detach_ "
+    "log_ exp_ sin cos sqrt_ neg_ abs_ type_as copy_ log_softmax index_fill_ index_copy_ index_add_ scatter_ scatter_add_ copysign_ geometric_".split()
+)
+_GIVES_DIMENSIONS = frozenset(
+    "view reshape expand repeat unsqueeze unsqueeze_ flatten expand_as view_as unfold repeat_interleave tile nonzero".split()
+)
+
+
+def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
+    if name in table.NEW_LIKE:
+        return _new_like(frame, op, receiver)
+    if name == "numpy":
+        return Value(Kind.NDARRAY, origin=receiver.origin)
+    if name in table.TENSOR_SCALARS:
+        return SCALAR
+    if name in table.TENSOR_SIZES:
+        return SIZE if not op.arguments else SCALAR
+    if name in table.TENSOR_HOST:
+        return Value(Kind.LIST, element=UNKNOWN)
+    if name == "type_as":
+        other = op.positional(0)
+        device = frame.values[other].device if other is not None else TOP
+        return replace(receiver, device=device, moved=op, others=())
+    if name in ("backward", "retain_grad", "register_hook"):
+        return OTHER
+    if name in ("copy_", "set_"):
+        return receiver
+    if name in ("unbind", "chunk", "split", "topk", "tensor_split"):
+        return Value(Kind.LIST, element=_reranked(receiver, None))
+    if name in table.TENSOR_POINTWISE or name in table.TENSOR_STRICT:
+        return _checked(frame, op, name, receiver)
+    return _same_device(op, name, receiver)
+
+
+def _same_device(op: ir.Call, name: str, receiver: Value) -> Value:
+    if name in _SAME_RANK:
+        changed = replace(
+            receiver, group=None, needs_grad=receiver.needs_grad and name not in ("detach", "detach_"), parameter=""
+        )
+        return changed
+    if name in _GIVES_DIMENSIONS:
+        return _reranked(receiver, AT_LEAST_ONE)
+    if name in functions.REDUCTIONS and not op.arguments:
+        return _reranked(receiver, 0)
+    return _reranked(receiver, None)
+
+
+def _reranked(value: Value, rank: int | None) -> Value:
+    others = tuple(replace(part, rank=None) for part in value.others)
+    return replace(value, rank=rank, group=None, parameter="", others=others)
+
+
+def _new_like(frame: Frame, op: ir.Call, receiver: Value) -> Value:
+    register = op.keyword("device")
+    device = receiver.device if register is None else frame.device_argument(register)
+    return tensor(device, rank=AT_LEAST_ONE, evidence=receiver.evidence, origin=receiver.origin, moved=receiver.moved)
+
+
+def _checked(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
+    strict = name in table.TENSOR_STRICT
+    in_place = name.endswith("_")
+    operands: list[tuple[Value, str]] = [(receiver, "output" if in_place else "operand")]
+    for argument in op.arguments:
+        if not argument.star and argument.keyword not in ("out", "alpha", "dim"):
+            operands += [(value, "operand") for value in calls.tensors_in(frame, argument.value)]
+    frame.meet(op, operands, strict=strict, callee="." + name)
+    if in_place:
+        return receiver
+    result = calls.combine([value for value, _ in operands])
+    if strict:
+        return _reranked(result, AT_LEAST_ONE if name in ("mm", "bmm", "outer", "ger") else None)
+    return result
+
+
+# ---------------------------------------------------------------------------------------------------- modules and the rest
+
+
+def _module_method(frame: Frame, op: ir.Call, name: str, module: Value) -> Value:
+    if name in ("parameters", "named_parameters"):
+        return Value(Kind.PARAMETERS, refs=(module.ref,) if module.ref else ())
+    if name in ("state_dict",):
+        return Value(Kind.STATE_DICT, frame.module_device(module), origin=op)
+    if name in ("train", "eval", "requires_grad_", "share_memory", "apply", "zero_grad", "to_empty", "compile"):
+        return module
+    if name in ("register_buffer", "register_parameter") and module.ref == "self" and frame.class_summary is not None:
+        return frame.analysis.register_tensor(frame, op, name, frame.class_summary)
+    if name == "add_module" or name == "register_module":
+        return OTHER
+    if name in ("load_state_dict", "register_forward_hook", "named_modules"):
+        return OTHER
+    if name == "generate" and module.symbol not in ("wrapper", "dispatched"):
+        return calls.call_module(frame, op, module)
+    if name == "forward":
+        return calls.call_module(frame, op, module)
+    if module.definition is not None:
+        return frame.analysis.call_method(frame, op, name, module)
+    return UNKNOWN
+
+
+def _optimizer_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
+    if name == "load_state_dict":
+        frame.tell("optimizer-load", op, receiver)
+        if receiver.origin is not None:
+            frame.env[f"@opt{id(receiver.origin)}"] = Value(Kind.DEVICE, TOP, moved=op, constant="filled")
+    elif name == "step":
+        frame.tell("optimizer-step", op, receiver)
+        if receiver.origin is not None and f"@opt{id(receiver.origin)}" not in frame.env:
+            frame.env[f"@opt{id(receiver.origin)}"] = Value(Kind.DEVICE, TOP, moved=op, constant="stepped")
+    return OTHER
+
+
+def _list_method(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Register) -> Value:
+    if name in ("append", "insert", "extend"):
+        given = op.positional(1 if name == "insert" else 0)
+        place = frame.place(register)
+        if given is not None and place:
+            value = frame.values[given]
+            if name == "extend":
+                from torchdevlint.flow.frame import element_of
+
+                value = element_of(value)
+            frame.tell("list-append", op, (place, value))
+            frame.env[place] = _appended(receiver, value)
+        return OTHER
+    if name == "pop" and receiver.element is not None:
+        return receiver.element
+    return UNKNOWN
+
+
+def _appended(receiver: Value, value: Value) -> Value:
+    from torchdevlint.flow.frame import element_of
+
+    old = element_of(receiver)
+    if old is UNKNOWN and not receiver.items and receiver.element is None:
+        return Value(Kind.LIST, element=value, refs=receiver.refs)
+    return Value(Kind.LIST, element=join(old, value), refs=receiver.refs)
+
+
+def _dict_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
+    if name in ("get", "pop", "setdefault"):
+        first = op.positional(0)
+        key = frame.values[first].constant if first is not None else None
+        return receiver.entry(key) or receiver.element or UNKNOWN
+    if name == "items":
+        return Value(Kind.LIST, element=Value(Kind.TUPLE, items=(UNKNOWN, receiver.element or _only(receiver))))
+    if name == "values":
+        return Value(Kind.LIST, element=receiver.element or _only(receiver))
+    if name == "copy":
+        return receiver
+    return UNKNOWN
+
+
+def _only(receiver: Value) -> Value:
+    result: Value | None = None
+    for _, value in receiver.entries:
+        result = value if result is None else join(result, value)
+    return result or UNKNOWN
+
+
+def _batch_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
+    if name in ("get", "pop") and op.positional(0) is not None:
+        if receiver.kind is Kind.CHECKPOINT:
+            return receiver
+        return tensor(
+            receiver.device,
+            origin=receiver.origin,
+            moved=receiver.moved,
+            evidence=Evidence.USAGE,
+            group=receiver.origin,
+        )
+    if name in ("items", "values"):
+        inner = (
+            tensor(receiver.device, origin=receiver.origin, moved=receiver.moved, evidence=Evidence.USAGE)
+            if receiver.kind is not Kind.CHECKPOINT
+            else receiver
+        )
+        if name == "values":
+            return Value(Kind.LIST, element=inner)
+        return Value(Kind.LIST, element=Value(Kind.TUPLE, items=(UNKNOWN, inner)))
+    return UNKNOWN

@@ -1,0 +1,1 @@
+"""Rules about nn.Module and what it registers."""

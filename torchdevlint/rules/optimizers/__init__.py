@@ -1,0 +1,1 @@
+"""Rules about optimizers and the order of moves."""

@@ -1,0 +1,1 @@
+"""Rules about machines without the expected accelerator."""

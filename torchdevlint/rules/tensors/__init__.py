@@ -1,0 +1,1 @@
+"""Rules about tensors and operations on them."""

@@ -1,0 +1,118 @@
+"""TDL504."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability, Severity
+from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Evidence
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
+
+
+class FactoryWithoutDeviceInForward(Rule):
+    """Finds tensors that are created on the CPU and then meet a tensor on somebody else's device.
+
+    ## What it does
+    Follows tensors made by a factory without `device=` (`torch.zeros`, `torch.arange`, `torch.from_numpy`, ...) to the operation where
+    they meet an argument, a parameter, a buffer or the output of a submodule. In `forward` and what it calls this is an error,
+    in other functions a warning.
+
+    ## Why is this bad?
+    The code works as long as everything is on the CPU. Once the module or the argument is on an accelerator the operation raises
+    `RuntimeError: Expected all tensors to be on the same device`.
+
+    ## Example
+        def forward(self, x):
+            mask = torch.ones(x.size(0), 1)
+            return x * mask
+
+    ## Use instead
+        def forward(self, x):
+            mask = torch.ones(x.size(0), 1, device=x.device)
+            return x * mask
+
+    ## When it stays silent
+    0-dim tensors in pointwise operations (PyTorch lets them through); tensors that are moved before the operation, also on a
+    condition; tensors that are only an index, a size or the source of an assignment `y[i] = t`; code under a default device
+    (`torch.set_default_device`, `with torch.device(...)`); operands that are not known to be tensors.
+
+    ## Fix safety
+    Adding `device=` is safe in `forward` when the device's spelling is in scope and the factory takes the keyword: on the CPU nothing changes,
+    elsewhere the old line failed. Outside of `forward` it is unsafe.
+
+    ## Proof
+    The forward pass of a module on an accelerator raises the error; with `device=x.device` it gives the values of the CPU run.
+
+    ## References
+    aten/src/ATen/TensorIterator.cpp (compute_types), aten/src/ATen/core/op_registration/adaption.h (common_device_check_failure).
+    """
+
+    code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
+    fixable = "sometimes"
+
+    @on_meet
+    def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
+        made = meeting.cpu.origin
+        if not isinstance(made, ir.Call) or meeting.cpu.attribute or meeting.role == "weight":
+            return
+        if meeting.cpu.group is not None or not is_factory(made, facts):
+            return
+        severity = judged(meeting, facts)
+        if severity is None:
+            return
+        expression = device_expression(meeting, facts)
+        safe = severity is ERROR and facts.in_forward
+
+        def fix() -> NodeFix | None:
+            if expression is None or made.keyword("device") is not None or not takes_device(made, facts):
+                return None
+            return give_device(made, expression, Applicability.SAFE if safe else Applicability.UNSAFE)
+
+        advice = f"create it with `device={expression}`" if expression else "create it on the other tensor's device"
+        yield self.report(
+            made,
+            f"{factory_name(made, facts)} makes a CPU tensor that meets {describe(meeting.other)} on line {{0}}: "
+            f"on an accelerator that raises {MISMATCH}; {advice}",
+            severity=severity,
+            related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
+            fix=fix,
+        )
+
+
+def is_factory(made: ir.Call, facts: Facts) -> bool:
+    """True for a call of torch's that makes a tensor on the CPU (of this body or of one that it calls)."""
+    if not owns(facts, made):
+        return True  # made in a function of this file that was called
+    name = facts.callee(made)
+    return name in functions.FACTORIES or name in functions.HOST_FACTORIES
+
+
+def takes_device(made: ir.Call, facts: Facts) -> bool:
+    """True when the factory has a `device` keyword."""
+    return owns(facts, made) and facts.callee(made) in functions.FACTORIES
+
+
+def judged(meeting: Meeting, facts: Facts) -> Severity | None:
+    """How sure the premises are: the weakest of them decides. None: say nothing."""
+    cpu, other = meeting.cpu, meeting.other
+    if meeting.role == "index" and other.evidence < Evidence.USAGE:
+        return None
+    if cpu.rank is None and not meeting.strict:
+        return None
+    if other.evidence < Evidence.USAGE:
+        return None
+    assert cpu.origin is not None
+    local = owns(facts, cpu.origin)
+    if facts.in_forward:
+        if not local and not meeting.strict:
+            return WARNING if other.evidence >= Evidence.STRONG else None
+        return ERROR
+    if not local:
+        return None
+    if other.evidence >= Evidence.STRONG:
+        return WARNING
+    return WARNING if meeting.strict or meeting.role in ("index", "output") or other.parameter else None

@@ -1,0 +1,76 @@
+"""Pieces of messages that several rules share, and the fix that gives a factory its device."""
+
+from __future__ import annotations
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import NodeFix
+
+MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
+
+
+def describe(value: Value) -> str:
+    """How a message names a tensor that may be on an accelerator."""
+    if value.parameter:
+        return f"the argument `{value.parameter}`"
+    if value.attribute and value.attribute != "module":
+        return f"`self.{value.attribute}`, which follows the module"
+    if value.attribute == "module" or value.device.name == "self":
+        return "the module's parameters"
+    name = value.device.name
+    if value.device.place == "acc":
+        return f"a tensor on `{name}`"
+    if name.endswith(".device"):
+        return f"a tensor on the device of `{name.removesuffix('.device')}`"
+    return f"a tensor that was moved to `{name}`" if name else "a tensor on another device"
+
+
+def factory_name(op: ir.Op, facts: Facts) -> str:
+    """The spelling of a factory call for a message: `torch.zeros(...)`."""
+    frame = facts.frame
+    if isinstance(op, ir.Call) and frame is not None and owns(facts, op):
+        name = facts.callee(op)
+        if name:
+            return f"`{name}(...)`"
+    return "this"
+
+
+def owns(facts: Facts, op: ir.Op) -> bool:
+    """True when `op` stands in the body that the facts speak of."""
+    return isinstance(op, ir.ValueOp) and facts.frame is not None and op.dst < len(facts.frame.definitions) and facts.definition(op.dst) is op
+
+
+def device_expression(meeting: Meeting, facts: Facts) -> str | None:
+    """The spelling of the other tensor's device where the CPU tensor is made, or None."""
+    frame = facts.frame
+    if frame is None:
+        return None
+    name = meeting.other.device.name
+    root = name.partition(".")[0]
+    parameters = {parameter.name for parameter in facts.body.parameters}
+    made_here = meeting.cpu.origin is not None and owns(facts, meeting.cpu.origin)
+    if not made_here:
+        return None
+    if meeting.other.device.place == "sym" and (root in parameters or root in frame.env) and root not in ("self", frame.index.self_name):
+        if root in frame.index.stored and name != root and frame.env.get(root) is not None and frame.env[root].kind is not Kind.TENSOR:
+            return None
+        return name if name.isidentifier() or all(part.isidentifier() for part in name.split(".")) else None
+    nearest = facts.nearest_device()
+    if nearest is not None:
+        return nearest
+    if facts.in_forward and not meeting.other.device.is_accelerator:
+        for parameter in facts.body.parameters[1:]:
+            value = frame.env.get(parameter.name)
+            if isinstance(value, Value) and value.kind is Kind.TENSOR and value.parameter == parameter.name and value.moved is None:
+                return f"{parameter.name}.device"
+    return None
+
+
+def give_device(call: ir.Op, expression: str, applicability: Applicability) -> NodeFix | None:
+    """The fix that adds `device=expression` to a factory call."""
+    from torchdevlint.fixes import builders
+
+    edits = builders.add_keyword(call, "device", expression)
+    return NodeFix(applicability, f"Create it with `device={expression}`", edits) if edits else None
