@@ -169,6 +169,7 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if plan.slow or hazards.IN_FLIGHT or (kwargs and plan.keywords and not plan.keywords.isdisjoint(kwargs)):
             return self._long_way(func, plan, args, kwargs or {})
         device = tag = None
+        mixed = False
         try:
             for kind, value in zip(plan.kinds, args):  # noqa: B905 - trailing defaults are absent
                 if kind == 1:
@@ -176,8 +177,7 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                         continue
                     its = storage_of(value)._tdl_tag
                     if its.device is not device:
-                        if device is not None:
-                            return self._long_way(func, plan, args, kwargs or {})
+                        mixed = device is not None
                         tag, device = its, its.device
                 elif kind == 2:
                     for item in value or ():
@@ -185,10 +185,13 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                             continue
                         its = storage_of(item)._tdl_tag
                         if its.device is not device:
-                            if device is not None:
-                                return self._long_way(func, plan, args, kwargs or {})
+                            mixed = mixed or device is not None
                             tag, device = its, its.device
+                if mixed:
+                    break
         except (NotImplementedError, RuntimeError):  # a tensor without storage
+            mixed = True
+        if mixed:
             return self._long_way(func, plan, args, kwargs or {})
         out = plan.call(*args, **kwargs) if kwargs else plan.call(*args)
         if device is not CPU:

@@ -117,7 +117,7 @@ def _derive() -> dict[str, OpRule]:
 
 def _rule(function: Any, structured: bool, has_kernel: bool) -> OpRule:
     from torchgen.api import dispatcher, native  # type: ignore[import-untyped]
-    from torchgen.model import DeviceCheckType  # type: ignore[import-untyped]
+    from torchgen.model import DeviceCheckType
 
     if structured:
         method = "wrapper_CUDA_" + native.name(function.func)
