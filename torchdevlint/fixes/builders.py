@@ -359,6 +359,15 @@ def insert_method_before(op: ir.Op | None, method: str, arguments: str = "") -> 
     return (NodeEdit(receiver, _method_call(receiver, method, arguments)),)
 
 
+def detach_to_host(op: ir.Op | None, *, receiver: bool) -> Edits | None:
+    """`x` -> `x.detach().cpu()`; with `receiver`, that of the method call: `x.numpy()` -> `x.detach().cpu().numpy()`."""
+    node = _expression(op)
+    if receiver:
+        call = _call(op)
+        node = call.func.value if call is not None and isinstance(call.func, cst.Attribute) else None
+    return None if node is None else (NodeEdit(node, _method_call(_method_call(node, "detach"), "cpu")),)
+
+
 def remove_method(op: ir.Op | None) -> Edits | None:
     """`x.to(device)` -> `x`; None when a comment would be lost."""
     call = _call(op)

@@ -120,7 +120,7 @@ class Analysis:
                 and scope.parent is not None
                 and scope.parent.kind in ("function", "lambda")
             ):
-                return closure[name]  # type: ignore[no-any-return]
+                return closure[name]
             scope = scope.parent
         if body.kind != "module":
             found = self.module_env.get(name)
@@ -256,7 +256,7 @@ class Analysis:
         definition = self.index_of(body.parent).definitions[parameter.default]
         if isinstance(definition, ir.Constant):
             constant = definition.value
-            if isinstance(constant, bool) or isinstance(constant, (int, float)):
+            if isinstance(constant, (bool, int, float)):
                 return Value(Kind.SCALAR, constant=constant)
             if isinstance(constant, str):
                 return Value(Kind.STRING, constant=constant)
@@ -617,9 +617,12 @@ def _aliases(program: ir.Program) -> dict[str, str]:
             for op in block.ops:
                 if isinstance(op, ir.Import):
                     pending[op.dst] = op.qualified
-                elif isinstance(op, ir.Store) and op.value in pending:
-                    if found.setdefault(op.name, pending[op.value]) != pending[op.value]:
-                        clash.add(op.name)
+                elif (
+                    isinstance(op, ir.Store)
+                    and op.value in pending
+                    and found.setdefault(op.name, pending[op.value]) != pending[op.value]
+                ):
+                    clash.add(op.name)
     return {name: qualified for name, qualified in found.items() if name not in clash}
 
 

@@ -180,11 +180,10 @@ def _flag_path(frame: Frame, register: ir.Register) -> str:
         callee = frame.values[op.function]
         if callee.kind is Kind.SYMBOL and callee.symbol in ("torch.cuda.device_count", "torch.get_device_name"):
             return "cuda"
+        first = op.positional(0)
         return (
-            _flag_path(frame, op.positional(0))
-            if callee.symbol in ("builtins.len", "builtins.str") and op.positional(0) is not None
-            else ""
-        )  # type: ignore[arg-type]
+            _flag_path(frame, first) if callee.symbol in ("builtins.len", "builtins.str") and first is not None else ""
+        )
     path = frame.place(register)
     if not path and isinstance(op, ir.Attribute):
         path = op.name

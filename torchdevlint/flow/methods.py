@@ -233,10 +233,9 @@ def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Val
 
 def _same_device(op: ir.Call, name: str, receiver: Value) -> Value:
     if name in _SAME_RANK:
-        changed = replace(
+        return replace(
             receiver, group=None, needs_grad=receiver.needs_grad and name not in ("detach", "detach_"), parameter=""
         )
-        return changed
     if name in _GIVES_DIMENSIONS:
         return _reranked(receiver, AT_LEAST_ONE)
     if name in functions.REDUCTIONS and not op.arguments:

@@ -112,8 +112,6 @@ def is_module_class(name: str) -> bool:
     if name.startswith(("torchvision.models.", "segmentation_models_pytorch.")):
         last = name.rpartition(".")[2]
         return not last.isupper() and not last.endswith("_Weights") and not last.startswith(("get_", "list_"))
-    return (
-        name in ("timm.create_model", "torch.hub.load")
-        or name.startswith("torchmetrics.")
-        and name.rpartition(".")[2][:1].isupper()
+    return name in ("timm.create_model", "torch.hub.load") or (
+        name.startswith("torchmetrics.") and name.rpartition(".")[2][:1].isupper()
     )

@@ -1,0 +1,107 @@
+"""TDL402."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
+
+_NAMES = {
+    Kind.LIST: "a list",
+    Kind.TUPLE: "a tuple",
+    Kind.DICT: "a dict",
+    Kind.STATE_DICT: "a state dict",
+    Kind.PARAMETERS: "the iterator that `parameters()` returns",
+    Kind.OPTIMIZER: "an optimizer",
+    Kind.LOADER: "a DataLoader",
+    Kind.NDARRAY: "a NumPy array",
+    Kind.SIZE: "a torch.Size",
+}
+
+
+class ToOnPlainContainer(Rule):
+    """Finds `.to()`, `.cuda()` and `.cpu()` on values that have no such method.
+
+    ## What it does
+    Reports a device move of a list, tuple, dict, state dict, `parameters()`, optimizer, `DataLoader` or `torch.Size`.
+
+    ## Why is this bad?
+    The line raises `AttributeError: 'list' object has no attribute 'to'` on every machine.
+
+    ## Example
+        batch = [images, targets]
+        batch = batch.to(device)
+
+    ## Use instead
+        batch = [item.to(device) for item in batch]
+
+    ## When it stays silent
+    Values of unknown type, and those that have `.to`: BatchEncoding, PackedSequence, PyG Data, TensorDict.
+
+    ## Fix safety
+    Unsafe: the elements may not all be tensors.
+
+    ## Proof
+    The call raises AttributeError; the comprehension moves the elements.
+
+    ## References
+    RULES: receivers without `.to`; torch/optim/optimizer.py, torch/utils/data/dataloader.py.
+    """
+
+    code, name, severity = "TDL402", "to-on-plain-container", ERROR
+    fixable = "unsafe"
+
+    @on_method("to", "cuda", "cpu")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = facts.receiver(call)
+        value = facts.value(register)
+        method = facts.callee(call).removeprefix(".")
+        known = _NAMES.get(value.kind)
+        # NumPy's own arrays are TDL510's when `.numpy()` stands before; elsewhere the array API gives some arrays `.to_device` only.
+        if known is None or value.kind is Kind.NDARRAY or facts.in_try_catching("AttributeError"):
+            return
+        if value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) and not _is_certain(register, facts):
+            return
+        if (value.kind is Kind.OPTIMIZER and value.origin is None) or (
+            value.kind is Kind.LOADER and value.symbol != "torch.utils.data.DataLoader"
+        ):
+            return
+        yield self.report(
+            call,
+            f"{known} has no `.{method}()`: this raises AttributeError on every machine; move its elements one by one",
+            fix=lambda: _fix(call, register, value.kind, facts),
+        )
+
+
+def _is_certain(register: ir.Register | None, facts: Facts) -> bool:
+    """True when the value is the display or comprehension itself, or was read from a name that holds it."""
+    written = facts.definition(register)
+    value = facts.value(register)
+    if isinstance(written, (ir.Sequence, ir.Mapping, ir.Comprehension)):
+        return True
+    return (
+        isinstance(written, ir.Load)
+        and (value.items is not None or value.element is not None or bool(value.entries))
+        and not value.parameter
+    )
+
+
+def _fix(call: ir.Call, register: ir.Register | None, kind: Kind, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    written = facts.definition(register)
+    place = facts.place(register)
+    if kind not in (Kind.LIST, Kind.DICT, Kind.STATE_DICT) or not place or not isinstance(written, ir.Load):
+        return None
+    move = builders.source_of(call)[len(place) :]
+    text = (
+        f"[item{move} for item in {place}]"
+        if kind is Kind.LIST
+        else f"{{key: value{move} for key, value in {place}.items()}}"
+    )
+    edits = builders.replace_expression(call, text)
+    return NodeFix(Applicability.UNSAFE, "Move the elements", edits) if edits else None

@@ -1,0 +1,121 @@
+"""TDL109."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
+
+
+class SaveMovesLiveModel(Rule):
+    """Finds saves that move the model that goes on training to the CPU.
+
+    ## What it does
+    Reports `torch.save(model.cpu(), f)` and `model.cpu().state_dict()` (also `.to("cpu")`) where the model is used again afterwards.
+
+    ## Why is this bad?
+    `Module.cpu()` works in place. Training or inference that goes on gets a CPU model: the next forward raises `Expected all tensors to be on the
+    same device`, or runs slowly on the CPU without a word; an optimizer with state fails in its next `step()`.
+
+    ## Example
+        for epoch in range(epochs):
+            train(model)
+            torch.save(model.cpu().state_dict(), path)
+
+    ## Use instead
+            state = model.state_dict()
+            for key in state:
+                state[key] = state[key].cpu()
+            torch.save(state, path)
+
+    ## When it stays silent
+    The save is the last use and stands in no loop; the model is moved back right after; the receiver is a copy (`copy.deepcopy(model)`).
+
+    ## Fix safety
+    Unsafe: the saved dict is a new one with copies, and the model stays where it is.
+
+    ## Proof
+    Training that goes on after the save fails on an accelerator, and goes on like the CPU run after the repair.
+
+    ## References
+    torch/nn/modules/module.py (cpu, _apply).
+    """
+
+    code, name, severity = "TDL109", "save-moves-live-model", WARNING
+    fixable = "unsafe"
+
+    @on_method("state_dict")
+    def check_state_dict(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = facts.receiver(call)
+        move = facts.definition(register)
+        if isinstance(move, ir.Call):
+            yield from self._told(move, call, facts)
+
+    @on_call("torch.save")
+    def check_save(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        move = facts.definition(call.argument("obj", 0))
+        if isinstance(move, ir.Call):
+            yield from self._told(move, None, facts)
+
+    def _told(self, move: ir.Call, state_dict: ir.Call | None, facts: Facts) -> Iterator[Report]:
+        written = facts.definition(move.function)
+        if not isinstance(written, ir.Attribute) or not _goes_to_cpu(move, written.name, facts):
+            return
+        place = facts.place(written.object)
+        if (
+            not place
+            or facts.value(written.object).kind not in (Kind.MODULE, Kind.UNKNOWN)
+            or not _used_again(place, move, facts)
+        ):
+            return
+        yield self.report(
+            move,
+            f"`{place}.{written.name}(...)` moves the model itself, not a copy: the code that runs after this save works with a CPU model and fails or crawls on "
+            "an accelerator; save CPU copies of the state dict's tensors instead",
+            fix=lambda: _fix(move, state_dict, place),
+        )
+
+
+def _goes_to_cpu(move: ir.Call, method: str, facts: Facts) -> bool:
+    if method == "cpu":
+        return not move.arguments
+    return method == "to" and facts.device_of(move.argument("device", 0)).place == "cpu"
+
+
+def _used_again(place: str, move: ir.Call, facts: Facts) -> bool:
+    """True in a loop, in a method (which is called again), or when the name is read later and not moved back at once."""
+    root = place.partition(".")[0]
+    ops = [op for block in facts.body.blocks for op in block.ops]
+    at = next((number for number, op in enumerate(ops) if op is move), len(ops))
+    later = [op for op in ops[at + 1 :] if isinstance(op, ir.Load) and op.name == root]
+    moved_back = any(
+        isinstance(op, ir.Attribute)
+        and op.name in ("to", "cuda")
+        and facts.frame is not None
+        and facts.frame.place(op.object) == place
+        for op in ops[at + 1 :]
+    )
+    if moved_back:
+        return False
+    if facts.in_loop:
+        return True
+    return (
+        bool(later)
+        if "." not in place
+        else facts.class_summary is not None and facts.body.name not in ("__del__", "close")
+    )
+
+
+def _fix(move: ir.Call, state_dict: ir.Call | None, place: str) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if state_dict is None:
+        return None
+    edits = builders.replace_expression(
+        state_dict, f"{{key: value.detach().cpu() for key, value in {place}.state_dict().items()}}"
+    )
+    return NodeFix(Applicability.UNSAFE, "Save CPU copies and leave the model where it is", edits) if edits else None

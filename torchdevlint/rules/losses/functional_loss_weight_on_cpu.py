@@ -1,0 +1,78 @@
+"""TDL302."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.values import Evidence
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.wording import MISMATCH, describe, device_expression, give_device, owns
+
+
+class FunctionalLossWeightOnCpu(Rule):
+    """Finds `weight=` and `pos_weight=` tensors of functional losses that are created on the CPU.
+
+    ## What it does
+    Reports `F.cross_entropy(logits, y, weight=w)`, `F.nll_loss`, `F.binary_cross_entropy` and `F.binary_cross_entropy_with_logits` where `w` is made without a device
+    and the logits may be on an accelerator.
+
+    ## Why is this bad?
+    On an accelerator the call raises `RuntimeError: Expected all tensors to be on the same device`.
+
+    ## Example
+        weight = torch.tensor([1.0, 4.0])
+        return F.cross_entropy(self.head(x), y, weight=weight)
+
+    ## Use instead
+        logits = self.head(x)
+        weight = torch.tensor([1.0, 4.0], device=logits.device)
+        return F.cross_entropy(logits, y, weight=weight)
+
+    ## When it stays silent
+    A 0-dim `pos_weight`, a weight that is moved (`.to(logits)`), a registered buffer, `device=`.
+
+    ## Fix safety
+    `device=` in the factory is safe where the device's spelling is in scope.
+
+    ## Proof
+    The loss of an accelerator's logits with a CPU weight raises; with the device given it equals the CPU run.
+
+    ## References
+    aten/src/ATen/native/Loss.cpp, torch/nn/functional.py.
+    """
+
+    code, name, severity = "TDL302", "functional-loss-weight-on-cpu", ERROR
+    fixable = "sometimes"
+
+    @on_meet
+    def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
+        made = meeting.cpu.origin
+        if (
+            meeting.role != "weight"
+            or meeting.module is not None
+            or made is None
+            or meeting.cpu.rank == 0
+            or meeting.cpu.attribute
+        ):
+            return
+        if meeting.other.evidence < Evidence.USAGE:
+            return
+        expression = device_expression(meeting, facts)
+
+        def fix() -> NodeFix | None:
+            return (
+                give_device(made, expression, Applicability.SAFE)
+                if expression and isinstance(made, ir.Call) and owns(facts, made)
+                else None
+            )
+
+        yield self.report(
+            made,
+            f"this weight is a CPU tensor and meets {describe(meeting.other)} in a loss on line {{0}}: on an accelerator that raises {MISMATCH}; "
+            f"create it with `device={expression or '<logits>.device'}`",
+            related=(Mention(meeting.op, "here the loss gets it"),),
+            fix=fix,
+        )

@@ -1,0 +1,163 @@
+"""TDL602."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method
+
+
+class ModulesInPlainContainer(Rule):
+    """Finds submodules and parameters that are kept in a plain list, tuple or dict of a module.
+
+    ## What it does
+    Reports `self.layers = [nn.Linear(...), ...]`, comprehensions of module constructors, `self.layers.append(nn.Linear(...))` and dicts of modules in a class that
+    derives from `nn.Module`.
+
+    ## Why is this bad?
+    `.to()`, `parameters()`, `state_dict()`, `train()` and `eval()` do not see them: after `.to(device)` the weights are on the CPU and the first call raises
+    `RuntimeError: Expected all tensors to be on the same device`; on the CPU they are silently neither trained nor saved.
+
+    ## Example
+        self.layers = [nn.Linear(8, 8) for _ in range(3)]
+
+    ## Use instead
+        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(3)])
+
+    ## When it stays silent
+    The same modules are registered another way (`nn.Sequential(*self.layers)`, `nn.ModuleList(self.layers)`, `add_module`, `setattr`); a teacher that is hidden on
+    purpose (`self.teacher = [teacher]`); classes that are no modules.
+
+    ## Fix safety
+    Unsafe: the keys of the state dict and the parameters change, which is the point of the repair.
+
+    ## Proof
+    After `.to(device)` the hidden layer's weights are on the CPU and the call raises; in a ModuleList they move.
+
+    ## References
+    torch/nn/modules/module.py (__setattr__), torch/nn/modules/container.py.
+    """
+
+    code, name, severity = "TDL602", "modules-in-plain-container", ERROR
+    fixable = "unsafe"
+
+    def __init__(self) -> None:
+        self._appended: dict[tuple[int, str], ir.Op] = {}
+
+    @on_method("append", "extend", "insert")
+    def remember(self, call: ir.Call, facts: Facts) -> None:
+        """`self.x.append(nn.Linear(...))`."""
+        summary = facts.class_summary
+        place = facts.place(facts.receiver(call))
+        given = call.positional(1 if facts.callee(call) == ".insert" else 0)
+        if (
+            summary is None
+            or not summary.is_module
+            or place.count(".") != 1
+            or not place.startswith("self.")
+            or given is None
+        ):
+            return
+        value = facts.value(given)
+        if _is_owned_module(value) or any(_is_owned_module(item) for item in value.items or ()):
+            self._appended.setdefault((id(summary), place.removeprefix("self.")), call)
+
+    @on_class
+    def check(self, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
+        if not summary.is_module:
+            return
+        for name, stores in summary.stores.items():
+            for store in stores:
+                value = store.value
+                if value.kind not in (Kind.LIST, Kind.TUPLE, Kind.DICT):
+                    continue
+                held = _held(value)
+                appended = self._appended.get((id(summary), name))
+                if held is None and appended is None:
+                    continue
+                if _registered_otherwise(summary, name, facts):
+                    continue
+                yield self._told(store, name, value, held, facts)
+                break
+
+    def _told(self, store: AttributeStore, name: str, value: Value, held: Value | None, facts: Facts) -> Report:
+        parameters = held is not None and held.kind is Kind.TENSOR
+        container = "ParameterList" if parameters else "ModuleDict" if value.kind is Kind.DICT else "ModuleList"
+        if parameters and value.kind is Kind.DICT:
+            container = "ParameterDict"
+        what = "parameters" if parameters else "submodules"
+        return self.report(
+            store.op,
+            f"`self.{name}` keeps {what} in a plain {value.kind.value}, which `.to()`, `parameters()` and `state_dict()` do not see: after `.to(device)` they stay "
+            f"on the CPU and using them raises, and they are neither trained nor saved; keep them in `nn.{container}`",
+            fix=lambda: _fix(store, value, container, facts),
+        )
+
+
+def _held(value: Value) -> Value | None:
+    """The module or parameter that a container holds, or None; a single bare name in a list hides it on purpose."""
+    found = [
+        *(value.items or ()),
+        *(item for _, item in value.entries),
+        *([value.element] if value.element is not None else []),
+    ]
+    owned = [item for item in found if _is_owned_module(item)]
+    return owned[0] if owned and len(owned) == len(found) else None
+
+
+def _is_owned_module(value: Value) -> bool:
+    if value.kind is Kind.TENSOR:
+        return value.symbol == "parameter"
+    known = value.symbol.startswith("torch.nn.") or value.definition is not None
+    return (
+        value.kind is Kind.MODULE
+        and known
+        and value.origin is not None
+        and value.symbol not in ("wrapper", "dispatched")
+    )
+
+
+def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> bool:
+    """True when a method gives `self.name` (or its elements) to a container, `add_module`, `setattr` or `register_module`."""
+    for body in summary.cls.methods.values():
+        definitions = facts.analysis.index_of(body).definitions
+        reads = {op.dst for op in definitions if isinstance(op, ir.Attribute) and op.name == name}
+        if not reads:
+            continue
+        for op in definitions:
+            if not isinstance(op, ir.Call):
+                continue
+            function = definitions[op.function]
+            last = function.name if isinstance(function, (ir.Attribute, ir.Load)) else ""
+            given = {argument.value for argument in op.arguments}
+            if (
+                last in ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict", "nested_children")
+                and given & reads
+            ):
+                return True
+        words = {op.name for op in definitions if isinstance(op, (ir.Attribute, ir.Load))}
+        if words & {"add_module", "register_module", "setattr", "__setattr__", "register_parameter"}:
+            return True
+    return False
+
+
+def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    definitions = facts.analysis.index_of(store.body).definitions
+    display = definitions[store.op.value]
+    spelled = next((alias for alias, name in facts.analysis.aliases.items() if name == "torch.nn"), None) or (
+        "torch.nn" if facts.analysis.aliases.get("torch") == "torch" else None
+    )
+    if (
+        spelled is None
+        or not isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))
+        or value.kind is Kind.TUPLE
+    ):
+        return None
+    edits = builders.wrap_in_call(display, f"{spelled}.{container}")
+    return NodeFix(Applicability.UNSAFE, f"Keep them in `{spelled}.{container}`", edits) if edits else None

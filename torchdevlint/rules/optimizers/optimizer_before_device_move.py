@@ -1,0 +1,118 @@
+"""TDL203."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
+
+
+class OptimizerBeforeDeviceMove(Rule):
+    """Finds optimizers that are built before the module whose parameters they hold is moved.
+
+    ## What it does
+    Reports `optimizer = torch.optim.X(model.parameters())` followed by `model.to(device)` or `model.cuda()` on the same object.
+
+    ## Why is this bad?
+    It works today for CUDA, MPS and XPU moves, because `Module.to` keeps the identity of each Parameter, and stops working with XLA,
+    FSDP, `to_empty`, `load_state_dict(assign=True)` and optimizers that make state at construction. The order costs nothing to get right.
+
+    ## Example
+        optimizer = torch.optim.Adam(model.parameters())
+        model.to(device)
+
+    ## Use instead
+        model.to(device)
+        optimizer = torch.optim.Adam(model.parameters())
+
+    ## When it stays silent
+    The optimizer is built again after the move; it really fails (that is TDL201); the move only wraps the module (DDP, DataParallel); a move
+    to the CPU; optimizers over other modules.
+
+    ## Fix safety
+    The construction goes below the move; safe when nothing in between uses the optimizer.
+
+    ## Proof
+    On CUDA the order works, so the fault itself cannot be shown there; with Adagrad, whose state exists at construction, it fails (TDL201).
+
+    ## References
+    torch/nn/modules/module.py (_apply: `param.data = ...`), torch/optim/adagrad.py.
+    """
+
+    code, name, severity = "TDL203", "optimizer-before-device-move", WARNING
+    fixable = "sometimes"
+
+    @on_method("to", "cuda", "xpu", "npu")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        module = facts.value(facts.receiver(call))
+        if module.kind is not Kind.MODULE or not module.ref or not moves_to_accelerator(call, facts):
+            return
+        for optimizer in facts.optimizers_over(module.ref):
+            built = optimizer.origin
+            if built is None or optimizer.symbol in modules.EAGER_OPTIMIZERS or already_moved(module, facts):
+                continue
+            place = facts.place(facts.receiver(call)) or "the model"
+            yield self.report(
+                built,
+                f"this optimizer is built before `{place}` is moved on line {{0}}: that works today for CUDA, MPS and XPU moves because `Module.to` keeps "
+                "Parameter identity, and stops working with XLA, FSDP, `to_empty`, `assign=True` or an optimizer that makes state at "
+                "construction; build the optimizer after the move",
+                related=(Mention(call, "here the model moves"),),
+                fix=lambda built=built: sink_below(built, call, optimizer, facts),  # type: ignore[misc]
+            )
+
+
+def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:
+    """True for a move that may go to an accelerator (not a cast, not `.to("cpu")`)."""
+    from torchdevlint.flow.methods import move_target
+
+    assert facts.frame is not None
+    written = facts.definition(call.function)
+    target = move_target(facts.frame, call, written.name if isinstance(written, ir.Attribute) else "")
+    return target is not None and target.may_be_accelerator
+
+
+def already_moved(module: Value, facts: Facts) -> bool:
+    """True when the module was moved before on this path: the optimizer may have been built in between."""
+    return facts.frame is not None and "@" + module.ref in facts.frame.env
+
+
+def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> NodeFix | None:
+    """Move the optimizer's construction below the module's move, when nothing between them needs it."""
+    from torchdevlint.fixes import builders
+
+    if (
+        facts.frame is None
+        or optimizer.origin is None
+        or any(use.op is not built and _between(use.op, built, move, facts) for use in facts.uses(built))
+    ):
+        return None
+    statement = statement_of(built, facts)
+    anchor = statement_of(move, facts)
+    if statement is None or anchor is None:
+        return None
+    edits = builders.move_statement_below(facts.program, statement, anchor)
+    return NodeFix(Applicability.SAFE, "Build the optimizer after the move", edits) if edits else None
+
+
+def _between(op: ir.Op, first: ir.Op, last: ir.Op, facts: Facts) -> bool:
+    order = [o for block in facts.body.blocks for o in block.ops]
+    places = {id(o): at for at, o in enumerate(order)}
+    at = places.get(id(op))
+    return at is not None and places.get(id(first), 0) < at < places.get(id(last), 0)
+
+
+def statement_of(op: ir.Op, facts: Facts) -> ir.Op | None:
+    """The Store or Discard that a call's value goes to."""
+    if not isinstance(op, ir.ValueOp):
+        return None
+    for block in facts.body.blocks:
+        for other in block.ops:
+            if isinstance(other, (ir.Store, ir.StoreAttribute, ir.Discard)) and other.value == op.dst:
+                return other
+    return None

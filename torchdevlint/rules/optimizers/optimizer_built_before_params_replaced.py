@@ -1,0 +1,101 @@
+"""TDL201."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, moves_to_accelerator, sink_below
+from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method
+
+_REPLACERS = (
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+    "torch.distributed.fsdp.fully_shard",
+    "torch.distributed._composable.fsdp.fully_shard",
+    "torch.distributed.tensor.parallel.parallelize_module",
+)
+
+
+class OptimizerBuiltBeforeParamsReplaced(Rule):
+    """Finds optimizers whose parameters are replaced, or moved away from their state, after they were built.
+
+    ## What it does
+    (a) An optimizer that makes state at construction (`torch.optim.Adagrad`) before a device move; (b) any optimizer before the parameters are
+    replaced: `fully_shard`, `FSDP(...)`, `parallelize_module`, `to_empty`, a move to or from `meta`, `load_state_dict(..., assign=True)`.
+
+    ## Why is this bad?
+    (a) `step()` raises, because the state stayed on the CPU. (b) Silent: `step()` updates parameters that the model no longer has, and
+    the model never trains.
+
+    ## Example
+        optimizer = torch.optim.Adagrad(model.parameters())
+        model.to(device)
+
+    ## Use instead
+        model.to(device)
+        optimizer = torch.optim.Adagrad(model.parameters())
+
+    ## When it stays silent
+    Adam, SGD and the others before a move to CUDA, MPS or XPU (they work: TDL203); DDP and DataParallel (same Parameter objects); an
+    optimizer that is built again afterwards.
+
+    ## Fix safety
+    The construction goes below the move; safe when both stand in one block and nothing between them uses the optimizer.
+
+    ## Proof
+    Adagrad's `step()` raises on an accelerator; built after the move it trains like the CPU run.
+
+    ## References
+    torch/optim/adagrad.py (state at construction), torch/nn/modules/module.py (to_empty, load_state_dict).
+    """
+
+    code, name, severity = "TDL201", "optimizer-built-before-params-replaced", ERROR
+    fixable = "sometimes"
+
+    @on_method("to", "cuda", "xpu", "to_empty", "load_state_dict")
+    def check_method(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        module = facts.value(facts.receiver(call))
+        if module.kind is not Kind.MODULE or not module.ref:
+            return
+        written = facts.definition(call.function)
+        method = written.name if isinstance(written, ir.Attribute) else ""
+        if method == "load_state_dict" and facts.constant(call.keyword("assign")) is not True:
+            return
+        replaces = (
+            method in ("to_empty", "load_state_dict") or facts.device_of(call.positional(0)).place == "meta"
+            if call.arguments
+            else False
+        )
+        if not replaces and (not moves_to_accelerator(call, facts) or already_moved(module, facts)):
+            return
+        for optimizer in facts.optimizers_over(module.ref):
+            if replaces or optimizer.symbol in modules.EAGER_OPTIMIZERS:
+                yield from self._told(optimizer, call, facts, replaces)
+
+    @on_call(*_REPLACERS)
+    def check_call(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        module = facts.value(call.argument("module", 0))
+        if module.kind is not Kind.MODULE or not module.ref:
+            return
+        for optimizer in facts.optimizers_over(module.ref):
+            yield from self._told(optimizer, call, facts, replaced=True)
+
+    def _told(self, optimizer: Value, call: ir.Call, facts: Facts, replaced: bool) -> Iterator[Report]:
+        built = optimizer.origin
+        if built is None:
+            return
+        effect = (
+            "line {0} replaces the model's parameters after this optimizer was built: `step()` updates the old ones and the model never trains, silently"
+            if replaced
+            else "this optimizer makes its state when it is built, on the CPU, and line {0} moves the model afterwards: on an accelerator `step()` raises "
+            '"Expected all tensors to be on the same device"'
+        )
+        yield self.report(
+            built,
+            effect + "; build the optimizer afterwards",
+            related=(Mention(call, "here the parameters are replaced" if replaced else "here the model moves"),),
+            fix=lambda: sink_below(built, call, optimizer, facts),
+        )

@@ -1,0 +1,102 @@
+"""TDL202."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, statement_of
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
+
+
+class OptimizerStateLeftBehind(Rule):
+    """Finds moves of a model after its optimizer got state, which stays where it was.
+
+    ## What it does
+    Reports `model.to(device)` after `optimizer.load_state_dict(...)` of an optimizer that was built over the model's parameters, where the model had not
+    been moved before.
+
+    ## Why is this bad?
+    `Module.to` moves parameters and gradients and never the optimizer's state. The next `step()` raises `Tensors of the same index must be on
+    the same device and the same dtype except step tensors...` or `Expected all tensors to be on the same device`.
+
+    ## Example
+        optimizer.load_state_dict(checkpoint["optimizer"])
+        model.to(device)
+
+    ## Use instead
+        model.to(device)
+        optimizer.load_state_dict(checkpoint["optimizer"])
+
+    ## When it stays silent
+    The model was moved before the load; the state is loaded again or the optimizer built anew after the move; plain SGD without momentum,
+    which has no state; loops that Lightning, accelerate or the Hugging Face Trainer own.
+
+    ## Fix safety
+    Moving the load below the model's move is safe when nothing between them uses the optimizer: `load_state_dict` casts the state to the
+    device that the parameters have then, whatever device it was saved from.
+
+    ## Proof
+    Resumed training raises in `step()` on an accelerator; with the load after the move it goes on like the CPU run.
+
+    ## References
+    torch/optim/optimizer.py (_process_value_according_to_param_policy).
+    """
+
+    code, name, severity = "TDL202", "optimizer-state-left-behind", ERROR
+    fixable = "sometimes"
+
+    @on_method("to", "cuda", "xpu", "cpu")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        from torchdevlint.flow.methods import move_target
+
+        module = facts.value(facts.receiver(call))
+        if module.kind is not Kind.MODULE or not module.ref or facts.frame is None or already_moved(module, facts):
+            return
+        written = facts.definition(call.function)
+        target = move_target(facts.frame, call, written.name if isinstance(written, ir.Attribute) else "")
+        if (
+            target is None
+            or not target.may_be_accelerator
+            or facts.imports("accelerate", "lightning", "pytorch_lightning")
+        ):
+            return
+        for optimizer in facts.optimizers_over(module.ref):
+            state = facts.frame.env.get(f"@opt{id(optimizer.origin)}")
+            if (
+                not isinstance(state, Value)
+                or state.constant != "filled"
+                or state.moved is None
+                or stateless(optimizer, facts)
+            ):
+                continue
+            loaded = state.moved
+            yield self.report(
+                call,
+                "this moves the model after line {0} gave its optimizer state, and the state stays behind: on an accelerator the next `step()` raises "
+                '"Tensors of the same index must be on the same device"; move the model before the optimizer\'s `load_state_dict`',
+                related=(Mention(loaded, "here the optimizer's state is loaded"),),
+                fix=lambda loaded=loaded: _load_below(loaded, call, facts),  # type: ignore[misc]
+            )
+
+
+def stateless(optimizer: Value, facts: Facts) -> bool:
+    """True for SGD without momentum: it keeps no tensors."""
+    built = optimizer.origin
+    if optimizer.symbol not in modules.STATELESS_OPTIMIZERS or not isinstance(built, ir.Call):
+        return False
+    return built.keyword("momentum") is None and built.positional_count < 3 and not built.has_splat
+
+
+def _load_below(loaded: ir.Op, move: ir.Call, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    statement, anchor = statement_of(loaded, facts), statement_of(move, facts)
+    if statement is None or anchor is None:
+        return None
+    edits = builders.move_statement_below(facts.program, statement, anchor)
+    return NodeFix(Applicability.SAFE, "Load the optimizer's state after the move", edits) if edits else None

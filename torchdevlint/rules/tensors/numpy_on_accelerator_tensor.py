@@ -1,0 +1,149 @@
+"""TDL509."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability, Severity
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Evidence, Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
+
+_HOST_ROOTS = ("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage")
+# Host functions that read a shape or a type only, or that call `.numpy(force=True)` themselves.
+_HARMLESS = frozenset(
+    {
+        "numpy.shape",
+        "numpy.ndim",
+        "numpy.size",
+        "numpy.prod",
+        "numpy.isscalar",
+        "numpy.random.seed",
+        "scipy.sparse.coo_matrix",
+    }
+)
+
+
+class NumpyOnAcceleratorTensor(Rule):
+    """Finds accelerator tensors that are given to NumPy and other host libraries.
+
+    ## What it does
+    Follows tensors that come from a moved model, a module's parameters or a move to a device, to `.numpy()`, `np.*`, matplotlib,
+    pandas, scikit-learn, `PIL.Image.fromarray` without `.cpu()` in between.
+
+    ## Why is this bad?
+    Host libraries read host memory. On an accelerator the line raises `TypeError: can't convert cuda:0 device type tensor to numpy. Use
+    Tensor.cpu() to copy the tensor to host memory first.`
+
+    ## Example
+        scores = model(images.to(device))
+        best = scores.argmax(1).numpy()
+
+    ## Use instead
+        best = scores.argmax(1).cpu().numpy()
+
+    ## When it stays silent
+    `.cpu()`, `.to("cpu")`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU.
+
+    ## Fix safety
+    Inserting `.cpu()` is safe: on the CPU it returns the tensor itself. `.detach()` is added where the tensor may require grad.
+
+    ## Proof
+    A module's output on an accelerator raises in `.numpy()`; with `.cpu()` it gives the CPU run's values.
+
+    ## References
+    torch/csrc/utils/tensor_numpy.cpp.
+    """
+
+    code, name, severity = "TDL509", "numpy-on-accelerator-tensor", ERROR
+    fixable = "safe"
+
+    @on_method("numpy", "__array__")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = facts.receiver(call)
+        value = facts.value(register)
+        force = call.argument("force", 0)
+        if force is not None and facts.constant(force) is not False:
+            return
+        severity = _severity(value, facts)
+        if severity is None or facts.in_try_catching("TypeError", "RuntimeError", "Exception"):
+            return
+        detach = value.needs_grad and not facts.no_grad
+        spelled = facts.place(register)
+        yield self.report(
+            call,
+            f"{f'`{spelled}`' if spelled else 'this tensor'} may be on {_where(value)}, and `.numpy()` reads host memory: there it raises \"can't convert "
+            f'cuda:0 device type tensor to numpy"; call `.{"detach()." if detach else ""}cpu()` first',
+            severity=severity,
+            related=(Mention(value.moved, "here it was moved or made"),) if value.moved is not None else (),
+            fix=lambda: _insert_cpu(call, detach),
+        )
+
+    @on_any_call
+    def check_host_library(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        name = facts.qualified(call.function)
+        if name is None or not name.startswith(_HOST_ROOTS) or name in _HARMLESS:
+            return
+        for argument in call.arguments[:3]:
+            if argument.star:
+                return
+            value = facts.value(argument.value)
+            severity = _severity(value, facts, implicit=True)
+            if severity is None:
+                continue
+            spelled = facts.place(argument.value)
+            written = facts.definition(argument.value)
+            detach = value.needs_grad and not facts.no_grad
+            yield self.report(
+                written if written is not None else call,
+                f"{f'`{spelled}`' if spelled else 'this tensor'} may be on {_where(value)}, and `{name}` reads host memory: there it raises \"can't convert "
+                f'cuda:0 device type tensor to numpy"; pass it through `.{"detach()." if detach else ""}cpu()`',
+                severity=severity,
+                related=(Mention(value.moved, "here it was moved or made"),) if value.moved is not None else (),
+                fix=lambda written=written, detach=detach: _wrap_cpu(written, detach),  # type: ignore[misc]
+            )
+            return
+
+
+def _where(value: Value) -> str:
+    if value.attribute and value.attribute != "module":
+        return "the module's device"
+    if value.device.place == "acc":
+        return f"`{value.device.name}`"
+    if value.device.name == "self":
+        return "the module's device"
+    return f"`{value.device.name}`" if value.device.name else "an accelerator"
+
+
+def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity | None:
+    """How sure it is that the tensor is on an accelerator: moved here, or made by a module; None when it is not known."""
+    if (
+        value.kind is not Kind.TENSOR
+        or value.others
+        or not value.device.may_be_accelerator
+        or value.evidence < Evidence.USAGE
+    ):
+        return None
+    if value.device.place == "acc":
+        return ERROR
+    name = value.device.name
+    if value.moved is not None:
+        return ERROR if value.evidence >= Evidence.USAGE else WARNING
+    if name == "self":
+        return WARNING if facts.frame is not None and facts.body.name != "__init__" else None
+    return None
+
+
+def _insert_cpu(call: ir.Call, detach: bool) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.insert_method_before(call, "cpu") if not detach else builders.detach_to_host(call, receiver=True)
+    return NodeFix(Applicability.SAFE, "Copy it to host memory first", edits) if edits else None
+
+
+def _wrap_cpu(op: ir.Op | None, detach: bool) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.wrap_method(op, "cpu") if not detach else builders.detach_to_host(op, receiver=False)
+    return NodeFix(Applicability.SAFE, "Copy it to host memory first", edits) if edits else None
