@@ -1,0 +1,264 @@
+"""What LibCST can take, checked before it sees a text, and the parse itself.
+
+LibCST recurses in native code and does not raise when its stack is used up: it kills the process. With the 8 MiB stack of a main
+thread, LibCST 1.9 dies between 1,000 and 2,000 nested brackets, between 2,000 and 4,000 chained `lambda`s and between 4,000 and
+8,000 chained operators; long before, its time grows with the square of the length (2,000 chained `+`: 0.4 to 0.9 s; 1,000 chained calls:
+1.6 s; 200 nested calls: 0.2 s; more than 8,000 `elif` in a row are needed to kill it). Indentation needs no check: LibCST refuses
+100 levels by itself. The limits below keep a factor of two.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchdevlint.source.deep_stack import call_with_deep_stack
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+BRACKETS = 200  # levels; CPython's own limit too
+CHAIN = 2000  # operators, attributes and half calls or subscripts that nest in one expression
+ELIFS = 4000  # in a row
+
+# Texts above these are parsed on a big stack, since the present thread may have a small one (512 KiB on macOS).
+_DEEP_BRACKETS = 40
+_DEEP_CHAIN = 200
+
+# Every alternative starts with a literal character, which the regular expression engine looks for fast.
+# The quick test accepts texts of at most this shape, which is within the limits however it is combined.
+_QUICK_BRACKETS = 20
+_QUICK_CHAIN = 100
+_LONG_STRING = 1000  # characters; in shorter ones nothing can nest that matters
+
+_STRINGS_AND_COMMENTS = r'''
+    """ [^"\\]* (?: (?: \\. | "(?!"") ) [^"\\]* )* """
+    | \'\'\' [^'\\]* (?: (?: \\. | '(?!'') ) [^'\\]* )* \'\'\'
+    | " [^"\\\n]* (?: \\. [^"\\\n]* )* "
+    | ' [^'\\\n]* (?: \\. [^'\\\n]* )* '
+    | \#[^\n]*
+'''
+_STRIPPED = re.compile(_STRINGS_AND_COMMENTS, re.VERBOSE | re.DOTALL)
+_LONG_FORMAT = re.compile(
+    r"""
+      " (?: (?<=\W[fFtT]") | (?<=\W[fFtT][rR]") | (?<=\W[rR][fFtT]") ) ""
+    | ' (?: (?<=\W[fFtT]') | (?<=\W[fFtT][rR]') | (?<=\W[rR][fFtT]') ) \'\'
+    """,
+    re.VERBOSE,
+)
+
+_OPERATORS = b'+-*/%@&|^~<>."'
+_SKELETON = bytes.maketrans(b"[]{};" + _OPERATORS, b"()()," + b"+" * len(_OPERATORS))
+_DROPPED = bytes(byte for byte in range(256) if byte not in b"()[]{},;\n" + _OPERATORS)
+_WORDS = ("lambda", "await", "and", "not", "or", "if")
+_QUICK_GROUP = re.compile(rb"\((?:[^(),]{0,%d},)*[^(),]{0,%d}\)" % (_QUICK_CHAIN, _QUICK_CHAIN))
+_QUICK_EXCESS = re.compile(rb"[()]|[^,\n]{%d}" % (_QUICK_CHAIN + 1))
+
+_TOKEN = re.compile(
+    rf"""
+      (?P<string> (?P<prefix> [a-zA-Z]{{0,2}} ) (?= ["'] ) (?: {_STRINGS_AND_COMMENTS} ) )
+    | (?P<comment> \#[^\n]* )
+    | (?P<open> [(\[{{] )
+    | (?P<close> [)\]}}] )
+    | (?P<comma> [,;] )
+    | (?P<continued> \\ \r?\n )
+    | (?P<newline> \r\n | [\r\n] ) (?P<indent> [ \t\f]* ) (?: (?P<elif> elif\b ) | (?P<blank> (?= [\r\n\#] | \Z ) ) )?
+    | (?P<nesting> \b (?: lambda | for ) \b )
+    | (?P<word> \w+ )
+    | (?P<operator> [-+*/%@&|^~<>.] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_OPERATOR_WORDS = frozenset(("and", "or", "not", "if", "await"))
+
+
+class ParseFailure(Exception):
+    """A text that cannot be parsed: a sentence that says why, and where (from 1, the column in code points)."""
+
+    def __init__(self, message: str, row: int, column: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.row = row
+        self.column = column
+
+    def __reduce__(self) -> tuple[type[ParseFailure], tuple[str, int, int]]:
+        return type(self), (self.message, self.row, self.column)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How deep a text nests; the offsets say where it does."""
+
+    brackets: int = 0
+    brackets_at: int = 0
+    chain: int = 0
+    chain_at: int = 0
+    elifs: int = 0
+    elifs_at: int = 0
+
+    @property
+    def is_deep(self) -> bool:
+        """True when parsing it needs more stack than any thread has."""
+        return self.brackets > _DEEP_BRACKETS or self.chain > _DEEP_CHAIN or self.elifs > _DEEP_CHAIN
+
+
+def excess(text: str) -> str | None:
+    """Why LibCST must not see `text` ("nested more than 200 brackets deep on line 12"), or None when it may."""
+    found = _excess(text, measure(text))
+    return None if found is None else f"{found[0]} on line {_row(text, found[1])}"
+
+
+def parse(text: str) -> cst.Module:
+    """The tree of `text`; raises `ParseFailure`. Texts that nest deeply are parsed in a thread with a big stack."""
+    import libcst as cst
+
+    shape = measure(text)
+    found = _excess(text, shape)
+    if found is not None:
+        raise _failure(text, found[0], found[1])
+    try:
+        return call_with_deep_stack(lambda: cst.parse_module(text)) if shape.is_deep else cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        row, column = max(error.raw_line, 1), error.raw_column + 1
+        raise ParseFailure(_explain(text, row, error.message), row, column) from error
+    except UnicodeError as error:
+        raise _failure(text, "holds a character that is no Unicode text (a lone surrogate)", 0) from error
+
+
+def measure(text: str) -> Shape:
+    """How deep `text` nests; all zeros when a quick test shows that it is nothing to speak of."""
+    return Shape() if _is_shallow(text) else _measure(text)
+
+
+def _excess(text: str, shape: Shape) -> tuple[str, int] | None:
+    """What is beyond a limit, and the offset where."""
+    if "\0" in text:
+        return "holds a NUL byte", text.index("\0")
+    if shape.brackets > BRACKETS:
+        return f"nested more than {BRACKETS} brackets deep", shape.brackets_at
+    if shape.chain > CHAIN:
+        return f"more than {CHAIN} operators, calls and attributes chained in one expression", shape.chain_at
+    if shape.elifs > ELIFS:
+        return f"more than {ELIFS} elif in a row", shape.elifs_at
+    return None
+
+
+def _is_shallow(text: str) -> bool:
+    """A sound and cheap test: strings and comments away, all but brackets, commas and operators away, and brackets folded in."""
+    if text.count("elif") > _DEEP_CHAIN or max(map(len, text.split("\n"))) > _LONG_STRING:
+        return False
+    if _LONG_FORMAT.search("\n" + text):
+        return False
+    stripped = _STRIPPED.sub('"', text)
+    for word in _WORDS:
+        stripped = stripped.replace(word, "+")
+    skeleton = stripped.encode("utf-8", "surrogatepass").translate(_SKELETON, _DROPPED)
+    for _ in range(_QUICK_BRACKETS):
+        folded = _QUICK_GROUP.sub(b"++", skeleton)
+        if folded == skeleton:
+            return _QUICK_EXCESS.search(folded) is None
+        skeleton = folded
+    return False
+
+
+def _measure(text: str) -> Shape:
+    """The exact shape, token by token."""
+    counts = [0]  # operators at each open bracket since the last comma
+    kept = [0]  # those of them that nest on behind a comma: lambda a, b: lambda c, d: ...
+    total = 0
+    elifs: dict[int, int] = {}
+    brackets = brackets_at = chain = chain_at = most_elifs = elifs_at = 0
+    for token in _TOKEN.finditer("\n" + text):
+        kind = token.lastgroup
+        at = token.start() - 1
+        weight = 0
+        if kind == "word":
+            weight = 1 if token[0] in _OPERATOR_WORDS else 0
+        elif kind == "operator":
+            weight = 1
+        elif kind == "nesting":
+            kept[-1] += 1
+            weight = 1
+        elif kind == "open":
+            counts.append(0)
+            kept.append(0)
+            if len(counts) - 1 > brackets:
+                brackets, brackets_at = len(counts) - 1, at
+        elif kind == "close":
+            if len(counts) > 1:
+                total -= counts.pop()
+                kept.pop()
+            weight = 2
+        elif kind == "comma":
+            total -= counts[-1] - kept[-1]
+            counts[-1] = kept[-1]
+        elif token["newline"] is not None:
+            if len(counts) == 1:
+                total = counts[0] = kept[0] = 0
+                if token["blank"] is None:
+                    width = len(token["indent"].expandtabs())
+                    _track_elifs(elifs, width, token["elif"] is not None)
+                    if elifs and elifs.get(width, 0) > most_elifs:
+                        most_elifs, elifs_at = elifs[width], at
+        elif token["string"] is not None:
+            weight = 1
+            if len(token[0]) > _LONG_STRING and any(letter in "fFtT" for letter in token["prefix"]):
+                inner = _measure(token[0][len(token["prefix"]) + 1 : -1])
+                if len(counts) - 1 + inner.brackets > brackets:
+                    brackets, brackets_at = len(counts) - 1 + inner.brackets, at
+                if total + inner.chain > chain:
+                    chain, chain_at = total + inner.chain, at
+        if weight:
+            counts[-1] += weight
+            total += weight
+            if total > chain:
+                chain, chain_at = total, at
+    return Shape(brackets, brackets_at, chain, chain_at, most_elifs, elifs_at)
+
+
+def _track_elifs(elifs: dict[int, int], width: int, is_elif: bool) -> None:
+    """Counts the `elif`s in a row at each indentation; a statement at the same or a smaller one ends the row."""
+    for other in [other for other in elifs if other > width or (other == width and not is_elif)]:
+        del elifs[other]
+    if is_elif:
+        elifs[width] = elifs.get(width, 0) + 1
+
+
+# ---------------------------------------------------------------------------------------------------- failures
+
+_PYTHON_2 = (
+    (re.compile(r"^\s*print\s+[^\s(=.,\[]|^\s*print\s*>>"), "`print` is a statement"),
+    (re.compile(r"^\s*exec\s+[^\s(=.]"), "`exec` is a statement"),
+    (
+        re.compile(r"^\s*except\s+[\w.]+\s*,\s*\w+\s*:|^\s*except\s*\([^)]*\)\s*,\s*\w+\s*:"),
+        "`except E, name` binds a name",
+    ),
+    (re.compile(r"^\s*raise\s+[\w.]+\s*,"), "`raise E, value` has a comma"),
+    (re.compile(r"(?<![\w\"'])[uU][rR][\"']"), "a string has the prefix `ur`"),
+    (re.compile(r"(?<![\w.])0\d+(?![\w.])"), "an octal number is written without `o`"),
+    (re.compile(r"(?<![\w.])\d+[lL](?!\w)"), "a number ends in `L`"),
+    (re.compile(r"<>"), "`<>` compares"),
+    (re.compile(r"`[^`]*`"), "backticks make a string"),
+)
+
+
+def _explain(text: str, row: int, message: str) -> str:
+    """LibCST's message as one sentence; when the line is Python 2, that."""
+    lines = re.split(r"\r\n|[\r\n]", text)
+    line = lines[row - 1] if row <= len(lines) else ""
+    for pattern, sign in _PYTHON_2:
+        if pattern.search(line):
+            return f"cannot be parsed as Python 3: this is Python 2, where {sign}"
+    reason = " ".join(message.split())
+    reason = re.sub(r"^(?:parser|tokenizer) error: (?:error at \d+:\d+: )?", "", reason)
+    return f"cannot be parsed: {reason or 'invalid syntax'}"
+
+
+def _failure(text: str, message: str, offset: int) -> ParseFailure:
+    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    return ParseFailure(message, _row(text, offset), offset - start + 1)
+
+
+def _row(text: str, offset: int) -> int:
+    return len(re.findall(r"\r\n|[\r\n]", text[:offset])) + 1
