@@ -102,7 +102,7 @@ def _report_before_hard_exits(process: _Process) -> None:
         process.write(finished=True)
         original(status)
 
-    os._exit = _exit  # type: ignore[assignment]
+    os._exit = _exit
 
 
 def _keep_uncaught(process: _Process) -> None:
@@ -152,7 +152,7 @@ class _TorchImport:
             return None
         import importlib.util
 
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         spec = importlib.util.find_spec("torch")
         if spec is None or spec.loader is None:
             return spec
@@ -200,7 +200,7 @@ def _check_child(process: _Process, executable: Any, command: Any, environment: 
     program = Path(os.fsdecode(executable) if executable else words[0])
     if not program.name.startswith("python"):
         return
-    flags = set()
+    flags: set[str] = set()
     for word in words[1:]:
         if not word.startswith("-") or word.startswith("--") or word[1:2] in "cm":
             break

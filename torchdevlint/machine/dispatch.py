@@ -38,6 +38,9 @@ SYNCS = frozenset(
 _SYNC_NAMES = {"_local_scalar_dense": "item"}
 _READS_NOTHING = frozenset({"copy_", "_to_copy", "detach", "empty_like", "set_", "record_stream", "_reshape_alias"})
 _ALWAYS_CHECKED = frozenset({"_pack_padded_sequence"})
+_HOST_LENGTHS = frozenset({"_pack_padded_sequence", "_pad_packed_sequence"})
+"""Operators whose second result (batch sizes, lengths) is a CPU tensor on every machine."""
+_ON_CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 _NO_TAG, _ONE_TAG, _MANY_TAGS = 0, 1, 2
 _NO_TENSORS = frozenset({type(None), int, float, bool, complex})
 """What C++ passes for a tensor argument besides tensors: nothing, or a Python number."""
@@ -91,7 +94,7 @@ class Plan:
             if a.kwarg_only and (_kind(str(a.type)) or a.name in ("device", "generator"))
         )
         self.results = _results(schema)
-        self.foreign = func.namespace != "aten"
+        self.foreign = func.namespace not in ("aten", "prim", "prims")
         self.writes_first = schema.is_mutable
         makes = not any(self.kinds) and not self.keywords & {"out"}
         self.slow = (
@@ -99,7 +102,7 @@ class Plan:
             or self.foreign
             or self.base in _ALWAYS_CHECKED
             or self.base in SYNCS
-            or self.base in _FOLLOWS_ARGUMENT
+            or self.base in _HOST_LENGTHS
             or self.base == "set_"
         )
 
@@ -109,9 +112,6 @@ class Plan:
             name: kwargs.get(name) if keyword or i >= len(args) else args[i]
             for i, (name, keyword) in enumerate(self.arguments)
         }
-
-
-_FOLLOWS_ARGUMENT = frozenset({"_pack_padded_sequence"})
 
 
 def _kind(type_name: str) -> int:
@@ -291,7 +291,7 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _run_foreign(self, func: Any, args: Any, kwargs: dict[str, Any], tag: Tag) -> Any:
         """A custom operator: what its Python body does is seen too."""
         with self:
-            out = func._op_dk(torch._C.DispatchKey.CPU, *args, **kwargs)
+            out = func.redispatch(_ON_CPU, *args, **kwargs)
         for tensor in flat(out):
             if tag_of(tensor) is HOST:
                 set_tag(tensor, tag)
@@ -335,8 +335,8 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         tag = self._tag_for(device, tensors)
         if device is not CPU and device is not ANY_DEVICE:
             self.last = tag
-        if plan.base == "_pack_padded_sequence":
-            set_tag(out[0], tag)  # the second result, batch_sizes, is always a CPU tensor
+        if plan.base in _HOST_LENGTHS:
+            set_tag(out[0], tag)
         elif plan.results != _NO_TAG or _without_storage(tensors):
             tag_results(out, tag)
 

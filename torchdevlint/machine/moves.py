@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from torchdevlint.machine.dispatch import observe_transfer
 from torchdevlint.machine.places import user_place
@@ -57,6 +58,8 @@ def move(source: Any, device: Any, non_blocking: bool = False, copy: bool = Fals
         target = STATE.originals["empty"](0, dtype=source.dtype, device=CPU)
         set_tag(target, Tag(device))
         return target
+    if is_traceable_wrapper_subclass(source):
+        return _move_inner(source, device, non_blocking, cause)
     tag = Tag(device, tag_of(source).born, user_place())
     if source.layout != torch.strided:
         return _move_sparse(source, tag)
@@ -68,6 +71,13 @@ def move(source: Any, device: Any, non_blocking: bool = False, copy: bool = Fals
             target = target.detach()
     observe_transfer(source, target, non_blocking, cause)
     return target
+
+
+def _move_inner(source: Any, device: Any, non_blocking: bool, cause: str) -> Any:
+    """A wrapper subclass (a jagged tensor, ...) moves by its inner tensors."""
+    names, context = source.__tensor_flatten__()
+    inner = {name: move(getattr(source, name), device, non_blocking, cause=cause) for name in names}
+    return type(source).__tensor_unflatten__(inner, context, source.size(), source.stride())
 
 
 def _move_sparse(source: Any, tag: Tag) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from torchdevlint.machine.places import Place
 
@@ -20,6 +21,7 @@ ANY_DEVICE: Any = object()
 
 storage_of: Any = torch._C.TensorBase.untyped_storage
 native_device: Any = torch._C.TensorBase.device.__get__
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _cuda_devices: list[torch.device] = []
 
 
@@ -91,13 +93,20 @@ def device_of(tensor: Any) -> torch.device:
     """The device that a user sees. A wildcard is settled here: it becomes the device of the last operator."""
     tag = tag_of(tensor)
     if tag is HOST:
-        return native_device(tensor)  # type: ignore[no-any-return]
+        return _untagged_device(tensor)
     if tag is WILD:
         from torchdevlint.machine.dispatch import settled_by
 
         tag = settled_by()
         set_tag(tensor, tag)
     return tag.device  # type: ignore[no-any-return]
+
+
+def _untagged_device(tensor: Any) -> torch.device:
+    if type(tensor) not in _PLAIN and is_traceable_wrapper_subclass(tensor):  # its inner tensors carry the tags
+        inner, _ = tensor.__tensor_flatten__()
+        return device_of(getattr(tensor, inner[0]))
+    return native_device(tensor)  # type: ignore[no-any-return]
 
 
 def flat(value: Any) -> list[Any]:

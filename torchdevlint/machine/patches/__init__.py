@@ -55,8 +55,11 @@ class _UnpatchedImport(importlib.abc.MetaPathFinder):
         execute = spec.loader.exec_module
 
         def execute_unpatched(module: Any) -> None:
+            from torchdevlint.machine.patches import tracing
+
             with suspended():
                 execute(module)
+            tracing.refuse_dynamo(module)
 
         spec.loader.exec_module = execute_unpatched  # type: ignore[method-assign]
         return spec
@@ -108,5 +111,7 @@ def install_all() -> None:
         threads,
     ):
         module.install()
-    if "torch._dynamo" not in sys.modules:
+    if "torch._dynamo" in sys.modules:
+        tracing.refuse_dynamo(sys.modules["torch._dynamo"])
+    else:
         sys.meta_path.insert(0, _UnpatchedImport())

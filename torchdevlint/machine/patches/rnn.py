@@ -9,7 +9,8 @@ import torch
 
 from torchdevlint.machine import errors
 from torchdevlint.machine.patches import replace
-from torchdevlint.machine.tags import device_of, flat
+from torchdevlint.machine.places import user_place
+from torchdevlint.machine.tags import CPU, Tag, device_of, flat, set_tag
 
 
 def _checked(original: Any) -> Any:
@@ -40,7 +41,20 @@ def _require(device: Any, kind: str, data: Any, others: Any, operator: str) -> N
             raise errors.fault(RuntimeError(text), operator, [("input", data), (kind, other)])
 
 
+def _with_host_lengths(original: Any) -> Any:
+    """The second result (lengths) is made in C++ as a CPU tensor on every machine."""
+
+    @functools.wraps(original)
+    def pad_packed_sequence(*args: Any, **kwargs: Any) -> Any:
+        padded, lengths = original(*args, **kwargs)
+        set_tag(lengths, Tag(CPU, user_place()))
+        return padded, lengths
+
+    return pad_packed_sequence
+
+
 def install() -> None:
     """Patch the functions that the RNN modules call."""
+    replace(torch._VF, "_pad_packed_sequence", _with_host_lengths(torch._VF._pad_packed_sequence))
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         replace(torch._VF, name, _checked(getattr(torch._VF, name)))

@@ -15,11 +15,12 @@ from torchdevlint.machine.tags import CPU, HOST, WILD, Tag
 
 def _clone(original: Any) -> Any:
     def clone(self: Any) -> Any:
-        with _disable_current_modes():  # it builds its copy out of a tensor made in C++
-            copied = original(self)
-        tag = getattr(self, "_tdl_tag", HOST)
-        if tag is not HOST:
-            copied._tdl_tag = tag
+        tag = self._tdl_tag
+        if tag is HOST:
+            return original(self)
+        with _disable_current_modes():  # the copy is made out of tensors in C++
+            copied = type(self)(self.nbytes()).copy_(self)
+        copied._tdl_tag = tag
         return copied
 
     return clone

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import torch
+from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from torchdevlint.machine import errors, hazards, ledger
@@ -243,6 +244,8 @@ def install() -> None:
     for name in _NEW:  # they follow self's device
         replace(tensor_class, name, _new(name))
     replace(tensor_class, "new", _new("new"))
+    lazy = [*UninitializedTensorMixin._allowed_methods, to, cuda, cpu, copy_]
+    replace(UninitializedTensorMixin, "_allowed_methods", lazy)  # lazy modules may move before they have a shape
     replace(tensor_class, "__new__", staticmethod(_construct))  # the legacy constructor makes a CPU tensor
     replace(tensor_class, "__deepcopy__", _deepcopy(tensor_class.__deepcopy__))  # tensors without storage
     replace(tensor_class, "__repr__", _repr(tensor_class.__repr__))  # one synchronisation for the ledger, not eight

@@ -41,6 +41,12 @@ def _refuse(name: str) -> Any:
     return refuse
 
 
+def refuse_dynamo(dynamo: Any) -> None:
+    """Patch the entry points of torch._dynamo, once it is imported: it would wrap our refusal into its own errors."""
+    for name in ("optimize", "optimize_assert", "export"):
+        replace(dynamo, name, _refuse(f"torch._dynamo.{name}"))
+
+
 def install() -> None:
     """Patch the entry points."""
     for owner, name in ((torch.jit, "script"), (torch.jit, "trace"), (torch, "compile")):

@@ -9,7 +9,7 @@ import os
 import sys
 
 
-def _run_next():
+def _run_next() -> None:
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib would slow every child's start
     others = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]  # noqa: PTH100
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
@@ -19,7 +19,7 @@ def _run_next():
         spec.loader.exec_module(module)
 
 
-def _hook():
+def _hook() -> None:
     package = os.environ["TORCHDEVLINT_PACKAGE"]
     try:
         from torchdevlint.machine import child

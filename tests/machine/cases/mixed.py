@@ -1,0 +1,222 @@
+"""Operators that mix devices: the native texts, and what CUDA allows."""
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from _support import raises, same_device
+
+SHAPE = {"gpus": 2}
+TWO = ", but found at least two devices, cuda:0 and cpu!"
+
+c, g = torch.zeros(4, 4), torch.zeros(4, 4, device="cuda")
+c1, g1 = torch.zeros(4), torch.zeros(4, device="cuda")
+c0, g0 = torch.tensor(1.0), torch.tensor(1.0, device="cuda")
+ci = torch.zeros(4, dtype=torch.long)
+gi = ci.cuda()
+h = torch.zeros(4, 4, device="cuda:1")
+
+
+def exact(argument: str, where: str, common: str, method: str) -> object:
+    return same_device(
+        f", but got {argument} is on {where}, different from other tensors on {common} (when checking argument in "
+        f"method {method})"
+    )
+
+
+def case_binary() -> None:
+    for call in (lambda: g + c, lambda: c + g, lambda: g * c1, lambda: g1 - c1, lambda: torch.maximum(g, c)):
+        with same_device(TWO):
+            call()
+
+
+def case_two_gpus() -> None:
+    with same_device(", but found at least two devices, cuda:0 and cuda:1!"):
+        g + h
+    with same_device(", but found at least two devices, cuda:1 and cuda:0!"):
+        h + g
+    with exact("mat2", "cuda:1", "cuda:0", "wrapper_CUDA_mm"):
+        g @ h
+
+
+def case_host_scalars() -> None:
+    assert (g + c0).device == torch.device("cuda:0")
+    assert (c0 + g).is_cuda
+    assert (g0 + c0).is_cuda
+    assert g.mul_(c0).is_cuda
+    assert torch.where(g > 0, g, c0).is_cuda
+    assert torch.where(g > 0, c0, c0).is_cuda
+    assert torch.maximum(g, c0).is_cuda
+    with raises(RuntimeError, "Trying to pass too many CPU scalars to non-CPU kernel!"):
+        torch.addcmul(g, c0, c0)
+    with same_device(TWO):  # an output is never a scalar input
+        torch.tensor(1.0).add_(g0)
+
+
+def case_matrix_products() -> None:
+    with exact("mat2", "cpu", "cuda:0", "wrapper_CUDA_mm"):
+        g @ c
+    with exact("mat2", "cuda:0", "cpu", "wrapper_CUDA_mm"):  # the first argument sets the common device
+        c @ g
+    with exact("min", "cpu", "cuda:0", "wrapper_CUDA_clamp_Tensor"):  # a kernel that makes no exception for scalars
+        torch.clamp(g, min=c0)
+    with exact("mat2", "cpu", "cuda:0", "wrapper_CUDA_bmm"):
+        torch.bmm(g[None], c[None])
+
+
+def case_layers() -> None:
+    with exact("mat1", "cpu", "cuda:0", "wrapper_CUDA_addmm"):
+        nn.Linear(4, 4).cuda()(c)
+    with exact("index", "cpu", "cuda:0", "wrapper_CUDA__index_select"):
+        nn.Embedding(4, 4).cuda()(ci)
+    with raises(
+        RuntimeError, "Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) should be the same"
+    ):
+        nn.Conv2d(1, 1, 1).cuda()(c[None, None])
+    with raises(
+        RuntimeError, "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same"
+    ):
+        nn.Conv2d(1, 1, 1)(g[None, None])
+    with raises(RuntimeError, "Input and hidden tensors are not at the same device"):
+        nn.LSTM(4, 4).cuda()(g[None], (torch.zeros(1, 4, 4), torch.zeros(1, 4, 4)))
+    with raises(RuntimeError, "Input and parameter tensors are not at the same device, found input tensor at cpu"):
+        nn.GRU(4, 4).cuda()(c[None], torch.zeros(1, 4, 4))
+    with same_device():
+        nn.BatchNorm1d(4).cuda()(c)
+    with same_device():
+        nn.LayerNorm(4).cuda()(c)
+
+
+def case_losses() -> None:
+    with same_device():
+        F.cross_entropy(g, ci)
+    with same_device():
+        nn.CrossEntropyLoss(weight=c1)(g, gi)
+    with same_device(TWO):
+        F.mse_loss(g, c)
+    with same_device(TWO):
+        F.binary_cross_entropy_with_logits(g, g, pos_weight=c1)
+
+
+def case_indexing() -> None:
+    assert g[ci].is_cuda
+    assert g[ci[0]].is_cuda
+    with raises(RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (cpu)"):
+        c[gi]
+    with raises(RuntimeError, "indices should be either on cpu or on the same device as the indexed tensor (cuda:0)"):
+        g[gi.to("cuda:1")]
+    g[ci] = c0
+    g[0] = c1  # copy_ crosses devices
+    c[0] = g1
+    with same_device(TWO):
+        g[gi] = c
+    with exact("index", "cpu", "cuda:0", "wrapper_CUDA_gather"):
+        g.gather(0, ci[:, None])
+
+
+def case_joins() -> None:
+    with same_device():
+        torch.cat([g, c])
+    with same_device():
+        torch.stack([g0, c0])
+
+
+def case_other_refusals() -> None:
+    with raises(RuntimeError, "Cannot compare two tensors on different devices. Got: cuda:0 and cpu"):
+        torch.equal(g, c)
+    with raises(
+        RuntimeError, "expected self and mask to be on the same device, but got mask on cpu and self on cuda:0"
+    ):
+        g.masked_fill(c.bool(), 0.0)
+    with raises(RuntimeError, "'lengths' argument should be a 1D CPU int64 tensor, but got 1D cuda:0 Long tensor"):
+        torch._C._VariableFunctions._pack_padded_sequence(g[None], torch.tensor([4]).cuda(), True)
+    with raises(RuntimeError, "Expected query, key, and value to have the same device type"):
+        F.scaled_dot_product_attention(g[None, None], c[None, None], g[None, None])
+    with raises(RuntimeError, "torch.meshgrid expects all tensors to have the same device"):
+        torch.meshgrid(g1, c1, indexing="ij")
+    with raises(RuntimeError, "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on cuda:0"):
+        torch.tensor_split(g, torch.tensor([1, 2]).cuda())
+
+
+def case_numpy() -> None:
+    text = "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+    for call in (g.numpy, lambda: np.asarray(g), lambda: np.isnan(g), lambda: np.vstack([g, g])):
+        with raises(TypeError, text):
+            call()
+    assert isinstance(g.numpy(force=True), np.ndarray)
+
+
+def case_backward_and_gradients() -> None:
+    leaf = torch.ones(3, device="cuda", requires_grad=True)
+    (leaf * 2).sum().backward()
+    assert leaf.grad is not None and leaf.grad.device == torch.device("cuda:0")
+    with raises(
+        RuntimeError, "attempting to assign a gradient with device type 'cpu' to a tensor with device type 'cuda'"
+    ):
+        leaf.grad = torch.ones(3)
+    with raises(
+        RuntimeError,
+        "attempting to assign a gradient located on device with index 1 to a tensor located on device with index 0",
+    ):
+        leaf.grad = torch.ones(3, device="cuda:1")
+    source = torch.ones(3, requires_grad=True)
+    moved = source.cuda()
+    assert not moved.is_leaf
+    moved.sum().backward()
+    assert source.grad is not None and source.grad.device.type == "cpu"
+
+
+def case_foreach() -> None:
+    with same_device(TWO):
+        torch._foreach_add([g1, g1], [g1, c1])
+    mixed = torch._foreach_add([g1, c1], 1.0)
+    assert [t.device.type for t in mixed] == ["cuda", "cpu"]
+
+
+def case_optimizer_state_left_behind() -> None:
+    layer = nn.Linear(4, 4)
+    optimizer = torch.optim.Adam(layer.parameters(), foreach=True)
+    layer(c).sum().backward()
+    optimizer.step()
+    layer.cuda()
+    layer(g).sum().backward()
+    with raises(RuntimeError, "Tensors of the same index must be on the same device"):
+        optimizer.step()
+
+
+def case_guilty_lines() -> None:
+    weight = torch.zeros(4)
+    data = torch.zeros(4).cuda()
+    try:
+        data + weight
+    except RuntimeError as error:
+        places = error.torchdevlint_places
+    lines = {story.name: (story.created.line, story.moved and story.moved.line) for story in places.tensors}
+    first = case_guilty_lines.__code__.co_firstlineno
+    assert lines == {"self": (first + 2, first + 2), "other": (first + 1, None)}, lines
+    assert places.met.line == first + 4
+    assert places.describe().endswith(f"met at mixed.py:{first + 4}")
+
+
+def case_guilty_lines_of_a_model() -> None:
+    first = case_guilty_lines_of_a_model.__code__.co_firstlineno
+    model = nn.Linear(4, 4)
+    model.cuda()
+    try:
+        model(torch.zeros(2, 4))
+    except RuntimeError as error:
+        stories = {story.name: story for story in error.torchdevlint_places.tensors}
+    assert stories["mat2"].created.line == first + 2 and stories["mat2"].moved.line == first + 3
+    assert MACHINE.where_born(model.weight).line == first + 2  # noqa: F821
+    assert MACHINE.where_moved(model.weight).line == first + 3  # noqa: F821
+
+
+def case_custom_operator_is_not_judged() -> None:
+    @torch.library.custom_op("tdltest::pick", mutates_args=())
+    def pick(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return a.clone()
+
+    assert pick(g1, g1).is_cuda
+    assert not MACHINE.unjudged  # noqa: F821
+    assert pick(g1, c1).is_cuda
+    assert any("tdltest" in operator for operator in MACHINE.unjudged)  # noqa: F821
