@@ -1,0 +1,166 @@
+"""Where nodes of a LibCST tree stand in their text, and which row and column an offset is.
+
+LibCST's position providers cost two parses. Here the code is generated once, and what is noted is only where the chosen nodes begin
+and end: a quarter of a parse.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.findings import Position, Span
+from torchdevlint.source.deep_stack import call_with_deep_stack
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+_NEWLINE = re.compile(r"\r\n|[\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSpan:
+    """The stretch of a node, in code points of the text, half open.
+
+    `start` and `end` are those of the node without its own parentheses: `x` in `(x)`, but all of `(x).y`, whose parentheses are
+    those of a part. `outer_start` and `outer_end` take its own parentheses in. For other nodes both are the
+    same: a statement without the comments and blank lines before it and without its newline, an argument without its comma.
+    """
+
+    start: int
+    end: int
+    outer_start: int
+    outer_end: int
+
+
+class LineIndex:
+    """The lines of a text as Python counts them: behind each \\n, \\r\\n and \\r, and nowhere else (a form feed ends no line)."""
+
+    __slots__ = ("_starts",)
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(newline.end() for newline in _NEWLINE.finditer(text))]
+
+    def position(self, offset: int) -> Position:
+        """The row and column (from 1, in code points) of an offset."""
+        row = bisect_right(self._starts, offset)
+        return Position(row, offset - self._starts[row - 1] + 1)
+
+    def span(self, start: int, end: int) -> Span:
+        """The stretch between two offsets."""
+        return Span(self.position(start), self.position(end))
+
+    def offset(self, position: Position) -> int:
+        """The offset of a row and column; raises `IndexError` for a row that the text does not have."""
+        if position.row < 1:
+            raise IndexError(f"row {position.row}")
+        return self._starts[position.row - 1] + position.column - 1
+
+
+def spans(module: cst.Module, nodes: Iterable[cst.CSTNode], text: str | None = None) -> dict[int, OffsetSpan]:
+    """The spans of `nodes` in `text`, which `module` was parsed from, keyed by `id(node)`; without `text`, in `module.code`.
+
+    LibCST loses a byte-order mark, form feeds at the start of a line and a last lone \\r; the offsets count them all the same.
+    A node that is not in the module has no entry. Raises `ValueError` when `text` is not what the module was parsed from.
+    """
+    chosen = {id(node) for node in nodes}
+    if not chosen:
+        return {}
+    try:
+        state = _generate(module, chosen)
+    except RecursionError:
+        state = call_with_deep_stack(lambda: _generate(module, chosen))
+    code = "".join(state.tokens)
+    ends = [0, *accumulate(map(len, state.tokens))]
+    places = range(len(code) + 1) if text is None or text == code else _places(code, text)
+    found = {}
+    for key in chosen & state.outer.keys():
+        outer = state.outer[key]
+        inner = state.inner.get(key, outer)
+        if key not in state.parenthesised:
+            outer = inner
+        start, end, outer_start, outer_end = (ends[index] for index in (*inner, *outer))
+        if key not in state.inner:
+            start += len(code[start:end]) - len(code[start:end].lstrip())  # a clause: ` for x in y`
+            outer_start = start
+        found[key] = OffsetSpan(places[start], places[end], places[outer_start], places[outer_end])
+    return found
+
+
+def _generate(module: cst.Module, chosen: set[int]) -> Any:
+    state = _recorder()(default_indent=module.default_indent, default_newline=module.default_newline)
+    state.watch(chosen)
+    module._codegen(state)
+    return state
+
+
+@functools.cache
+def _recorder() -> Any:
+    """A code generation that notes between which tokens the chosen nodes stand."""
+    from libcst._nodes.internal import CodegenState
+
+    class Recorder(CodegenState):
+        def watch(self, chosen: set[int]) -> None:
+            self.chosen = set(chosen)  # grows by the nodes that the chosen ones begin and end with
+            self.parenthesised: set[int] = set()
+            self.outer: dict[int, tuple[int, int]] = {}
+            self.inner: dict[int, tuple[int, int]] = {}
+
+        def before_codegen(self, node: cst.CSTNode) -> None:
+            if id(node) in self.chosen:
+                self.outer[id(node)] = (len(self.tokens), -1)
+
+        def after_codegen(self, node: cst.CSTNode) -> None:
+            if id(node) in self.chosen:
+                self.outer[id(node)] = (self.outer[id(node)][0], len(self.tokens))
+                if getattr(node, "lpar", None):
+                    self.parenthesised.add(id(node))
+
+        @contextmanager
+        def record_syntactic_position(
+            self,
+            node: cst.CSTNode,
+            *,
+            start_node: cst.CSTNode | None = None,
+            end_node: cst.CSTNode | None = None,
+        ) -> Iterator[None]:
+            if id(node) not in self.chosen:
+                yield
+                return
+            ends = [end for end in (start_node, end_node) if end is not None]
+            self.chosen.update(map(id, ends))
+            start = len(self.tokens)
+            yield
+            end = len(self.tokens)
+            if start_node is not None:
+                start = self._syntactic(start_node)[0]
+            if end_node is not None:
+                end = self._syntactic(end_node)[1]
+            self.inner[id(node)] = (start, end)
+
+        def _syntactic(self, node: cst.CSTNode) -> tuple[int, int]:
+            return self.inner.get(id(node), self.outer[id(node)])
+
+    return Recorder
+
+
+def _places(code: str, text: str) -> list[int]:
+    """The offset in `text` of each character of `code`, which lacks some of its characters, and that of the end."""
+    places = []
+    at = 0
+    for character in code:
+        at = text.find(character, at)
+        if at < 0:
+            raise ValueError("the text is not what the module was parsed from")
+        places.append(at)
+        at += 1
+    places.append(at)
+    if set(text[at:]) - set("\r\n\f \t") or len(text) - len(code) > text.count("\f") + text.count("\ufeff") + 1:
+        raise ValueError("the text is not what the module was parsed from")
+    return places
