@@ -1,3 +1,31 @@
-"""Finds, repairs and proves device-placement faults in PyTorch code."""
+"""Finds, repairs and proves device-placement faults in PyTorch code.
+
+The public API: `check_source`, `fix_source`, `check_paths`, `Finding` and `Rule`. Importing this package imports neither torch nor LibCST.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torchdevlint.api import check_paths, check_source, fix_source
+    from torchdevlint.findings import Finding
+    from torchdevlint.rules.rule import Rule
 
 __version__ = "0.1.0"
+__all__ = ["Finding", "Rule", "__version__", "check_paths", "check_source", "fix_source"]
+
+_HOMES = {
+    "check_paths": "torchdevlint.api",
+    "check_source": "torchdevlint.api",
+    "fix_source": "torchdevlint.api",
+    "Finding": "torchdevlint.findings",
+    "Rule": "torchdevlint.rules.rule",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -94,3 +94,21 @@ class Finding:
     def sort_key(self) -> tuple[str, int, Span, str]:
         """Findings are reported by file, cell, place and code."""
         return (self.filename, self.cell or 0, self.span, self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came out of one file: the findings that remain, those that were repaired, and the text before and after.
+
+    `text` is what the positions of `findings` refer to. `stored` are the bytes to write, None when nothing changes. `problems` are
+    sentences for stderr that make the run fail (exit code 2), `notes` those that do not.
+    """
+
+    filename: str
+    findings: tuple[Finding, ...] = ()
+    fixed: tuple[Finding, ...] = ()
+    original: str = ""
+    text: str = ""
+    stored: bytes | None = None
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

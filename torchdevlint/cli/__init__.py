@@ -1,0 +1,102 @@
+"""The command line: a file per command, imported when the command is asked for.
+
+A command module has `add_parser(subparsers)`, which returns its parser, and `run(arguments) -> int`, which returns the exit code:
+0 nothing found, 1 findings remain, 2 the tool could not do its work, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
+
+USAGE_ERROR = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+class Command(NamedTuple):
+    """A command's module and the line that `torchdevlint --help` shows for it."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "check": Command("torchdevlint.cli.check", "find device faults in files and folders, and repair them"),
+    "rule": Command("torchdevlint.cli.rule", "explain a rule, or list all rules"),
+    "run": Command("torchdevlint.cli.run", "run a program on a virtual GPU machine"),
+}
+
+_EPILOG = """\
+examples:
+  torchdevlint check                      look at the current folder
+  torchdevlint check --diff src train.py  show what the safe fixes would change
+  torchdevlint check --fix .              apply them
+  torchdevlint rule TDL101                what a rule finds, and why
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command line; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # names and messages may hold what the terminal cannot show
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print("torchdevlint: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing stdout does not fail again
+        return BROKEN_PIPE
+
+
+def fail(message: str) -> int:
+    """Tells why the tool could not do its work; the exit code for it."""
+    print(f"torchdevlint: {message}", file=sys.stderr)
+    return USAGE_ERROR
+
+
+def _run(arguments: Sequence[str]) -> int:
+    if list(arguments) in (["--version"], ["-V"]):
+        from torchdevlint import __version__
+
+        print(f"torchdevlint {__version__}")
+        return 0
+    parser, modules = _parser(arguments)
+    if not arguments:
+        parser.print_help()
+        return USAGE_ERROR
+    parsed = parser.parse_args(arguments)
+    code: int = modules[parsed.command].run(parsed)
+    return code
+
+
+def _parser(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, dict[str, Any]]:
+    """The parser, with the options of the command that is asked for; other commands show their line of help alone."""
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="torchdevlint",
+        description="Finds, repairs and proves device-placement faults in PyTorch code.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-V", "--version", action="store_true", help="print the version")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    modules: dict[str, Any] = {}
+    for name, command in COMMANDS.items():
+        if name in arguments[:1]:
+            modules[name] = importlib.import_module(command.module)
+            modules[name].add_parser(subparsers)
+        else:
+            subparsers.add_parser(name, help=command.help)
+    return parser, modules

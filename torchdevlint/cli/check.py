@@ -1,0 +1,310 @@
+"""`torchdevlint check`: lint files and folders, and repair them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from torchdevlint import cli
+from torchdevlint.findings import Outcome
+from torchdevlint.reporting import FORMATS, renderer
+from torchdevlint.reporting.style import Style
+from torchdevlint.settings import Resolver, Selection, SettingsError, check_codes, parse_level
+from torchdevlint.workspace import runner
+from torchdevlint.workspace.discovery import Target
+
+STDIN = "-"
+PROGRESS_FROM = 100  # files; fewer are done before a bar is read
+
+_EPILOG = """\
+examples:
+  torchdevlint check                             the current folder
+  torchdevlint check --fix .                     apply the safe fixes
+  torchdevlint check --diff --unsafe-fixes .     show what all fixes would change, write nothing
+  torchdevlint check --select TDL1,TDL501 src    some rules alone
+  torchdevlint check --level info .              show notes on style and speed too
+  torchdevlint check --output-format github .    annotations on a pull request
+  cat train.py | torchdevlint check --stdin-filename train.py -
+
+exit codes: 0 nothing found, 1 findings remain (or --diff would change something), 2 a file, a setting or a rule failed, 130 Ctrl-C
+"""
+
+
+def add_parser(subparsers: Any) -> argparse.ArgumentParser:
+    """Adds the command's options."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "check",
+        help=cli.COMMANDS["check"].help,
+        description="Finds device-placement faults in PyTorch code, and repairs them with --fix.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "paths", nargs="*", default=["."], metavar="PATH", help="files and folders; - reads standard input (default: .)"
+    )
+
+    fixes = parser.add_argument_group("fixes")
+    fixes.add_argument("--fix", action="store_true", help="apply the safe fixes")
+    fixes.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: the unsafe fixes as well")
+    fixes.add_argument("--diff", action="store_true", help="print what the fixes would change, and write nothing")
+    fixes.add_argument(
+        "--add-noqa", action="store_true", help="write a suppression comment on each line that has a finding"
+    )
+
+    rules = parser.add_argument_group("rules (CODES: TDL101, or a prefix such as TDL1; several with commas)")
+    for option, text in (
+        ("--select", "run these rules alone"),
+        ("--extend-select", "run these rules as well"),
+        ("--ignore", "do not run these rules"),
+        ("--extend-ignore", "do not run these rules either"),
+    ):
+        rules.add_argument(option, action="append", metavar="CODES", help=text)
+    rules.add_argument(
+        "--level", metavar="LEVEL", help="the lowest severity to show: info, warning or error (default: warning)"
+    )
+
+    files = parser.add_argument_group("files and settings")
+    files.add_argument("--stdin-filename", metavar="PATH", help="the name of what is read from standard input")
+    files.add_argument(
+        "--exclude",
+        action="append",
+        metavar="PATTERN",
+        help="skip what matches (as in a .gitignore) instead of the defaults",
+    )
+    files.add_argument("--extend-exclude", action="append", metavar="PATTERN", help="skip what matches as well")
+    files.add_argument("--force-exclude", action="store_true", help="skip excluded files even when they are named")
+    files.add_argument("--config", metavar="FILE", help="read the settings from this file alone")
+    files.add_argument("--isolated", action="store_true", help="read no settings")
+    files.add_argument("--no-cache", action="store_true", help="look at every file anew")
+    files.add_argument("--no-sieve", action="store_true", help="parse files that the quick test has cleared as well")
+    files.add_argument("-j", "--jobs", type=_jobs, metavar="N", help="processes to use (default: one for each CPU)")
+
+    output = parser.add_argument_group("output")
+    output.add_argument("--output-format", choices=tuple(FORMATS), default="full", help="default: full")
+    output.add_argument("--output-file", metavar="FILE", help="write the report to a file")
+    output.add_argument(
+        "--statistics", action="store_true", help="count the findings of each rule instead of listing them"
+    )
+    output.add_argument("--exit-zero", action="store_true", help="exit with 0 even when findings remain")
+    output.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 when something was repaired")
+    return parser
+
+
+def _jobs(text: str) -> int:
+    number = int(text) if text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError("a number of processes from 1 is wanted")
+    return number
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the command; the exit code."""
+    if arguments.config and arguments.isolated:
+        return cli.fail("--config and --isolated exclude each other")
+    if STDIN in arguments.paths and len(arguments.paths) > 1:
+        return cli.fail("- (standard input) cannot be checked together with other paths")
+    if arguments.add_noqa and (arguments.fix or arguments.diff or STDIN in arguments.paths):
+        return cli.fail("--add-noqa goes without --fix, --diff and -")
+    try:
+        resolver = _resolver(arguments)
+        if arguments.config:
+            resolver.for_folder(str(Path.cwd()))
+    except (ValueError, SettingsError) as error:
+        return cli.fail(str(error))
+    result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
+    if arguments.add_noqa:
+        return _add_noqa(result)
+    return _report(arguments, result)
+
+
+# ---------------------------------------------------------------------------------------------------- settings
+
+
+def _resolver(arguments: argparse.Namespace) -> Resolver:
+    """The command line's part of the settings; raises `ValueError` with a sentence."""
+
+    def codes(option: str) -> tuple[str, ...] | None:
+        given: list[str] | None = getattr(arguments, option.lstrip("-").replace("-", "_"))
+        if given is None:
+            return None
+        try:
+            return check_codes([code for item in given for code in item.split(",") if code.strip()])
+        except ValueError as error:
+            raise ValueError(f"{option}: {error}") from None
+
+    selection = Selection(
+        codes("--select"), codes("--extend-select") or (), (codes("--ignore") or ()) + (codes("--extend-ignore") or ())
+    )
+    overrides: dict[str, Any] = {"extend_exclude": _split(arguments.extend_exclude)}
+    if arguments.exclude is not None:
+        overrides["exclude"] = _split(arguments.exclude)
+    if arguments.force_exclude:
+        overrides["force_exclude"] = True
+    if arguments.level is not None:
+        try:
+            overrides["level"] = parse_level(arguments.level)
+        except ValueError as error:
+            raise ValueError(f"--level: {error}") from None
+    return Resolver(selection, overrides, arguments.config, arguments.isolated)
+
+
+def _split(patterns: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(pattern for item in patterns or () for pattern in item.split(",") if pattern)
+
+
+# ---------------------------------------------------------------------------------------------------- checking
+
+
+def _repair(arguments: argparse.Namespace) -> str:
+    """The name of the `linter.Repair` that was asked for."""
+    if not (arguments.fix or arguments.diff):
+        return "NONE"
+    return "UNSAFE" if arguments.unsafe_fixes else "SAFE"
+
+
+def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Run:
+    with _progress_bar() as progress:
+        return runner.check(
+            arguments.paths,
+            resolver,
+            repair=_repair(arguments),
+            write=arguments.fix and not arguments.diff,
+            processes=arguments.jobs,
+            sieve=not arguments.no_sieve,
+            progress=progress,
+        )
+
+
+def _check_stdin(arguments: argparse.Namespace, resolver: Resolver) -> runner.Run:
+    """Standard input as one file. With --fix its new text goes to standard output, and the report to standard error."""
+    name = arguments.stdin_filename or STDIN
+    raw = sys.stdin.buffer.read()
+    try:
+        settings = resolver.for_file(name if arguments.stdin_filename else "stdin.py")
+    except SettingsError as error:
+        return runner.Run(problems=[str(error)])
+    result = runner.Run(files=1)
+    target = Target(name, settings)
+    if not (arguments.force_exclude and runner.is_excluded(name, resolver)) and (
+        arguments.no_sieve or runner.is_candidate(raw, target)
+    ):
+        from torchdevlint.linter import Repair, lint
+
+        outcome = lint(name, raw, settings, Repair[_repair(arguments)])
+        result.outcomes.append(outcome)
+        result.problems += outcome.problems
+        raw = outcome.stored if outcome.stored is not None else raw
+    if arguments.fix and not arguments.diff:
+        sys.stdout.buffer.write(raw)
+        sys.stdout.buffer.flush()
+    return result
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on a terminal for runs of many files; rich is imported when it first shows."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar: Any = None
+    task: Any = None
+
+    def show(done: int, total: int) -> None:
+        nonlocal bar, task
+        if bar is None:
+            if total < PROGRESS_FROM:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            bar = Progress(console=Console(stderr=True), transient=True)
+            task = bar.add_task("checking", total=total)
+            bar.start()
+        bar.update(task, completed=done)
+
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+# ---------------------------------------------------------------------------------------------------- reporting
+
+
+def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
+    """Prints the report; the exit code."""
+    outcomes = result.outcomes
+    for problem in result.problems:
+        print(f"torchdevlint: {problem}", file=sys.stderr)
+    for outcome in outcomes:
+        for note in outcome.notes:
+            print(f"torchdevlint: {note}", file=sys.stderr)
+    if arguments.output_file:
+        try:
+            with Path(arguments.output_file).open("w", encoding="utf-8", newline="\n") as file:
+                _print(arguments, outcomes, file)
+        except OSError as error:
+            return cli.fail(f"{arguments.output_file}: {error.strerror}")
+    else:
+        piped = arguments.paths == [STDIN] and arguments.fix and not arguments.diff
+        _print(arguments, outcomes, sys.stderr if piped else sys.stdout)
+    return _exit_code(arguments, result)
+
+
+def _print(arguments: argparse.Namespace, outcomes: Sequence[Outcome], file: IO[str]) -> None:
+    style = Style(colour=_wants_colour(file), unsafe_fixes=arguments.unsafe_fixes)
+    if arguments.diff:
+        from torchdevlint.reporting import diff
+
+        lines = diff.render(outcomes, style)
+        left = sum(len(outcome.findings) for outcome in outcomes)
+        if left:
+            print(f"torchdevlint: {left} finding{'s'[: left != 1]} without such a fix would remain", file=sys.stderr)
+    elif arguments.statistics:
+        from torchdevlint.reporting import statistics
+
+        lines = statistics.render(outcomes, style)
+        if arguments.output_format == "json":
+            import json
+
+            lines = iter([json.dumps(statistics.as_objects(outcomes, style), indent=2)])
+    else:
+        lines = renderer(arguments.output_format)(outcomes, style)
+    for line in lines:
+        file.write(line + "\n")
+
+
+def _wants_colour(file: IO[str]) -> bool:
+    return file.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _exit_code(arguments: argparse.Namespace, result: runner.Run) -> int:
+    if result.problems:
+        return 2
+    found = any(outcome.findings for outcome in result.outcomes)
+    repaired = any(outcome.fixed for outcome in result.outcomes)
+    if (found or (repaired and (arguments.diff or arguments.exit_non_zero_on_fix))) and not arguments.exit_zero:
+        return 1
+    return 0
+
+
+def _add_noqa(result: runner.Run) -> int:
+    """Writes the suppressions; the exit code."""
+    from torchdevlint.workspace.suppress import add_suppressions
+
+    added = 0
+    for outcome in result.outcomes:
+        try:
+            added += add_suppressions(outcome)
+        except OSError as error:
+            result.problems.append(f"{outcome.filename}: not written: {error.strerror}")
+    for problem in result.problems:
+        print(f"torchdevlint: {problem}", file=sys.stderr)
+    print(f"Added {added} suppression{'s'[: added != 1]}.")
+    return 2 if result.problems else 0

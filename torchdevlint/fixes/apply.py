@@ -1,0 +1,232 @@
+"""From edits of nodes to edits of text, and from these to a new text."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+from libcst._nodes.internal import CodegenState
+
+from torchdevlint.findings import Edit, Fix
+from torchdevlint.fixes.builders import NodeEdit
+from torchdevlint.source.lines import Lines
+from torchdevlint.source.positions import _places as places_in
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a node's whole text stands (with its parentheses, leading lines and newline) and the indentation there."""
+
+    start: int
+    end: int
+    indentation: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Recorder(CodegenState):
+    """Generates a module's code and notes the places of the wanted nodes (by identity)."""
+
+    wanted: frozenset[int] = frozenset()
+    places: dict[int, _Place] = field(default_factory=dict)
+    length: int = 0
+
+    def add_token(self, value: str) -> None:
+        self.tokens.append(value)
+        self.length += len(value)
+
+    def add_indent_tokens(self) -> None:
+        for token in self.indent_tokens:
+            self.add_token(token)
+
+    def before_codegen(self, node: cst.CSTNode) -> None:
+        if id(node) in self.wanted:
+            self.places[id(node)] = _Place(self.length, self.length, tuple(self.indent_tokens))
+
+    def after_codegen(self, node: cst.CSTNode) -> None:
+        if id(node) in self.wanted:
+            self.places[id(node)].end = self.length
+
+
+class Splicer:
+    """Renders node edits of one module as text edits."""
+
+    def __init__(self, module: cst.Module, text: str, lines: Lines, edits: Iterable[NodeEdit]) -> None:
+        """`text` is what the module was parsed from, `lines` its lines; `edits` are all those that will be asked for."""
+        edits = list(edits)
+        self._module = module
+        self._lines = lines
+        self._blocks = _Blocks(module) if any(edit.kind == "remove-statement" for edit in edits) else None
+        wanted = {id(edit.target) for edit in edits}
+        if self._blocks is not None:
+            wanted |= {id(part) for edit in edits for part in self._blocks.around(edit.target)}
+        recorder = _Recorder(module.default_indent, module.default_newline, wanted=frozenset(wanted))
+        module._codegen(recorder)
+        self._text = text
+        self._places = recorder.places
+        code = "".join(recorder.tokens)
+        if code != text:  # LibCST loses form feeds
+            offsets = places_in(code, text)
+            for place in self._places.values():
+                place.start, place.end = offsets[place.start], offsets[place.end]
+
+    def edits(self, edits: Sequence[NodeEdit]) -> tuple[Edit, ...] | None:
+        """The edits as minimal replacements of text, sorted; None when they overlap or a target is not in the module."""
+        if any(id(edit.target) not in self._places for edit in edits):
+            return None
+        made = sorted((self._minimal(*self._splice(edit)) for edit in edits), key=lambda edit: (edit.start, edit.end))
+        if any(before.end > after.start for before, after in itertools.pairwise(made)):
+            return None
+        return tuple(made)
+
+    def _splice(self, edit: NodeEdit) -> tuple[int, int, str]:
+        place = self._places[id(edit.target)]
+        if edit.kind == "remove-statement":
+            return self._removal(edit.target)
+        if edit.kind == "insert-before":
+            at = self._behind_blank_lines(place)
+            return at, at, self._statement(edit.replacement, place)
+        if edit.kind == "insert-after":
+            joint = "" if self._text[: place.end].endswith(("\n", "\r")) else self._module.default_newline
+            return place.end, place.end, joint + self._statement(edit.replacement, place)
+        replacement = edit.replacement
+        if isinstance(edit.target, cst.BaseSmallStatement) and isinstance(replacement, cst.BaseSmallStatement):
+            replacement = replacement.with_changes(semicolon=edit.target.semicolon)  # it belongs to the line
+        return place.start, place.end, self._render(replacement, place)
+
+    def _render(self, replacement: cst.CSTNode | str, place: _Place) -> str:
+        if isinstance(replacement, str):
+            return replacement.replace("\n", self._module.default_newline)
+        state = CodegenState(
+            self._module.default_indent, self._module.default_newline, indent_tokens=list(place.indentation)
+        )
+        replacement._codegen(state)
+        return "".join(state.tokens)
+
+    def _statement(self, replacement: cst.CSTNode | str, place: _Place) -> str:
+        """An inserted statement with the indentation of its place."""
+        if isinstance(replacement, str):
+            indentation = "".join(place.indentation)
+            replacement = "".join(
+                indentation + line if line.strip() else line for line in replacement.splitlines(keepends=True)
+            )
+        return self._render(replacement, place)
+
+    def _behind_blank_lines(self, place: _Place) -> int:
+        """Blank lines above a statement stay above what is inserted before it."""
+        at = place.start
+        for line in self._text[place.start : place.end].splitlines(keepends=True):
+            if line.strip():
+                break
+            at += len(line)
+        return at
+
+    def _removal(self, target: cst.CSTNode) -> tuple[int, int, str]:
+        """The lines of a statement; a body that would be empty gets `pass`, comments above the statement stay."""
+        assert self._blocks is not None
+        small, line, siblings = self._blocks.statement(target)
+        place = self._places[id(small)]
+        if siblings == 1 and not self._blocks.in_module(line):
+            return place.start, place.end, "pass"
+        if len(getattr(line, "body", (small,))) > 1 and small is not line:
+            return self._small_removal(small, line.body)
+        start = max(self._text.rfind("\n", 0, place.start), self._text.rfind("\r", 0, place.start)) + 1
+        return start, self._places[id(line)].end, ""
+
+    def _small_removal(self, small: cst.CSTNode, body: Sequence[cst.CSTNode]) -> tuple[int, int, str]:
+        """`a; b; c` without `b`, or without the last of them."""
+        index = next(number for number, item in enumerate(body) if item is small)
+        place = self._places[id(small)]
+        if index + 1 < len(body):
+            return place.start, self._places[id(body[index + 1])].start, ""
+        end = self._places[id(body[index - 1])].end
+        # The place of a small statement includes the semicolon behind it and the blanks around that.
+        return end - len(self._text[:end]) + len(self._text[:end].rstrip("; \t")), place.end, ""
+
+    def _minimal(self, start: int, end: int, content: str) -> Edit:
+        """The replacement without the text that old and new have in common at their ends, at borders of words."""
+        old = self._text[start:end]
+        head = _common(old, content)
+        while head > 0 and _splits_word(old, head) | _splits_word(content, head):
+            head -= 1
+        old, content = old[head:], content[head:]
+        tail = _common(old[::-1], content[::-1])
+        while tail > 0 and _splits_word(old, len(old) - tail) | _splits_word(content, len(content) - tail):
+            tail -= 1
+        start, end = start + head, end - tail
+        return Edit(start, end, content[: len(content) - tail], self._lines.span(start, end))
+
+
+def _common(left: str, right: str) -> int:
+    """The length of the common prefix."""
+    length = min(len(left), len(right))
+    return next((index for index in range(length) if left[index] != right[index]), length)
+
+
+def _splits_word(text: str, at: int) -> bool:
+    """True when a cut at `at` goes through an identifier, a number or a run of blanks at a newline."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    return ((before.isalnum() or before == "_") and (after.isalnum() or after == "_")) or (
+        before == "\r" and after == "\n"
+    )
+
+
+class _Blocks:
+    """Which block each statement of a module stands in."""
+
+    def __init__(self, module: cst.Module) -> None:
+        self._module = module
+        self._parents: dict[int, Any] = {}
+        stack: list[Any] = [module]
+        while stack:
+            node = stack.pop()
+            body = getattr(node, "body", None)
+            if isinstance(body, (list, tuple)):
+                self._parents.update((id(item), node) for item in body)
+            stack.extend(node.children)
+
+    def around(self, target: cst.CSTNode) -> tuple[Any, ...]:
+        """The nodes whose places a removal of `target` needs."""
+        small, line, _ = self.statement(target)
+        body = line.body if isinstance(line, (cst.SimpleStatementLine, cst.SimpleStatementSuite)) else ()
+        return (small, line, *body)
+
+    def statement(self, target: Any) -> tuple[Any, Any, int]:
+        """The statement itself, the line that holds it (itself when compound), and how many statements its block has."""
+        if isinstance(target, cst.SimpleStatementLine) and len(target.body) == 1:
+            target = target.body[0]
+        line = self._parents.get(id(target), self._module)
+        if isinstance(line, cst.SimpleStatementLine):
+            block = self._parents.get(id(line), self._module)
+            return target, line, len(block.body) + len(line.body) - 1
+        if isinstance(line, cst.SimpleStatementSuite):
+            return target, line, len(line.body)
+        return target, target, len(line.body)
+
+    def in_module(self, line: Any) -> bool:
+        """True for a statement of the module itself, whose body may be empty."""
+        return self._parents.get(id(line)) is self._module
+
+
+def overlaps(fix: Fix, others: Iterable[Fix]) -> bool:
+    """True when an edit of the fix touches an edit of another one: then it waits for the next round."""
+    return any(
+        mine.start <= theirs.end and theirs.start <= mine.end
+        for other in others
+        for mine in fix.edits
+        for theirs in other.edits
+    )
+
+
+def apply_fixes(text: str, fixes: Iterable[Fix]) -> str:
+    """The text with the edits of fixes that do not overlap."""
+    pieces: list[str] = []
+    at = 0
+    for edit in sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: (edit.start, edit.end)):
+        pieces += (text[at : edit.start], edit.content)
+        at = edit.end
+    return "".join((*pieces, text[at:]))

@@ -1,0 +1,86 @@
+"""The flake8 plugin: the same rules in the editor, under flake8's own selection and noqa.
+
+flake8 gives the lines and shows what is yielded; it decides on codes and `# noqa`. Ours are `# torchdevlint: ignore`, the project's
+`target-torch`, and the severity: a note (`info`) or a rule that is off by default is yielded only when the user names its full code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import logging
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from torchdevlint import __version__
+from torchdevlint.findings import Finding, Severity
+from torchdevlint.settings import DOES_NOT_PARSE, UNUSED_SUPPRESSION, Resolver, Selection, Settings, SettingsError
+from torchdevlint.source.sieve import may_have_findings
+
+_log = logging.getLogger("flake8.torchdevlint")
+_NEVER = (DOES_NOT_PARSE, UNUSED_SUPPRESSION)  # flake8 has E999 and does noqa itself
+
+Violation = tuple[int, int, str, type]
+
+
+class Plugin:
+    """What flake8 makes for each file."""
+
+    name = "torchdevlint"
+    version = __version__
+    _named: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, tree: ast.AST, filename: str, lines: Sequence[str]) -> None:
+        self._filename = filename
+        self._lines = lines
+
+    @classmethod
+    def parse_options(cls, options: argparse.Namespace) -> None:
+        """Notes which codes the user named."""
+        given = (getattr(options, name, None) or () for name in ("select", "extend_select", "enable_extensions"))
+        cls._named = frozenset(code.strip().upper() for codes in given for code in codes)
+
+    def run(self) -> Iterator[Violation]:
+        """Rows count from 1, columns from 0. Never raises: what fails is logged (`flake8 -v`)."""
+        try:
+            yield from [self._violation(finding) for finding in self._findings()]
+        except Exception:
+            _log.exception("torchdevlint failed on %s", self._filename)
+
+    def _findings(self) -> Iterator[Finding]:
+        text = "".join(self._lines)
+        if not may_have_findings(text.encode("utf-8", "replace")):
+            return
+        from torchdevlint.linter import examine
+        from torchdevlint.source.source import Source
+
+        source = Source(self._filename, text)
+        examination = examine(source, self._settings(), frozenset(("ignore", "ignore-file")))
+        for problem in examination.problems:
+            _log.error("%s", problem)
+        for finding in examination.findings:
+            if finding.code not in _NEVER and (finding.severity > Severity.INFO or finding.code in self._named):
+                yield finding
+
+    def _settings(self) -> Settings:
+        """The project's settings with flake8's selection instead of its own."""
+        try:
+            found = _resolver.for_file("stdin.py" if self._filename in ("-", "stdin") else self._filename)
+        except SettingsError as error:
+            _log.error("%s", error)
+            found = Settings()
+        named = tuple(sorted(code for code in self._named if len(code) == len(DOES_NOT_PARSE)))
+        return Settings(
+            root=found.root,
+            selections=(Selection(extend_select=named, ignore=_NEVER),),
+            level=Severity.INFO,
+            target_torch=found.target_torch,
+        )
+
+    @staticmethod
+    def _violation(finding: Finding) -> Violation:
+        start = finding.span.start
+        return start.row, start.column - 1, f"{finding.code} {finding.message}", Plugin
+
+
+_resolver = Resolver()

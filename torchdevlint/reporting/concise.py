@@ -1,0 +1,54 @@
+"""One line for each finding: `path:row:column: CODE [*] message`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torchdevlint.findings import Applicability, Finding, Outcome
+from torchdevlint.reporting.style import SEVERITY_COLOURS, Style
+
+
+def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
+    """The lines, then a summary."""
+    for outcome in outcomes:
+        for finding in outcome.findings:
+            yield line(finding, style)
+    yield from summary(outcomes, style)
+
+
+def line(finding: Finding, style: Style) -> str:
+    """The line of one finding; `[*]` marks one that `--fix` repairs."""
+    start = finding.span.start
+    place = f"{style.paint(finding.filename, 'bold')}:{start.row}:{start.column}:"
+    code = style.paint(finding.code, SEVERITY_COLOURS[finding.severity.label], "bold")
+    mark = style.paint("[*] ", "cyan") if is_fixable(finding, style) else ""
+    return f"{place} {code} {mark}{finding.message}"
+
+
+def is_fixable(finding: Finding, style: Style) -> bool:
+    """Whether the fixes that were asked for repair it."""
+    return finding.fix is not None and (style.unsafe_fixes or finding.fix.applicability is Applicability.SAFE)
+
+
+def summary(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
+    """How many findings, how many repaired, how many could be."""
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    repaired = sum(len(outcome.fixed) for outcome in outcomes)
+    if repaired:
+        yield f"Repaired {_count(repaired)}, {len(findings)} left."
+    elif findings:
+        yield f"Found {_count(len(findings))}."
+    else:
+        yield style.paint("No faults found.", "green")
+    fixable = sum(is_fixable(finding, style) for finding in findings)
+    hidden = sum(finding.fix is not None for finding in findings) - fixable
+    if fixable:
+        yield f"{style.paint('[*]', 'cyan')} {fixable} can be repaired with `--fix`" + (
+            f" ({hidden} more with `--unsafe-fixes`)." if hidden else "."
+        )
+    elif hidden:
+        yield f"{hidden} can be repaired with `--fix --unsafe-fixes`."
+
+
+def _count(number: int) -> str:
+    return "1 fault" if number == 1 else f"{number} faults"

@@ -1,0 +1,83 @@
+"""For people: the message, the source line with a caret, the related places, and the fix as a diff."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from torchdevlint.findings import Finding, Outcome, Span
+from torchdevlint.reporting import concise, diff
+from torchdevlint.reporting.style import SEVERITY_COLOURS, Style
+
+
+def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
+    """A paragraph for each finding, then a summary. Findings that repeat within a file are folded after the first."""
+    for outcome in outcomes:
+        rows = re.split("\r\n|\r|\n", outcome.text)
+        for finding, repeats in _folded(outcome.findings):
+            yield from _paragraph(finding, repeats, rows, outcome.text, style)
+            yield ""
+    yield from concise.summary(outcomes, style)
+
+
+def _folded(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
+    """Each finding with those behind it in the file that say the same (code and message)."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.code, finding.message), []).append(finding)
+    return [(first, rest) for first, *rest in groups.values()]
+
+
+def _paragraph(
+    finding: Finding, repeats: Sequence[Finding], rows: Sequence[str], text: str, style: Style
+) -> Iterator[str]:
+    start = finding.span.start
+    label = finding.severity.label
+    head = style.paint(f"{finding.code} {finding.name}", SEVERITY_COLOURS[label], "bold")
+    yield f"{finding.filename}:{start.row}:{start.column}: {label}: {head}"
+    yield f"  {finding.message}"
+    yield from _excerpt(finding.span, rows, SEVERITY_COLOURS[label], style)
+    for other in finding.related:
+        yield f"  {style.paint('note:', 'cyan')} line {other.span.start.row}: {other.message}"
+        yield from _excerpt(other.span, rows, "cyan", style)
+    if repeats:
+        yield f"  {style.paint('note:', 'cyan')} the same on line{'s'[: len(repeats) > 1]} {_rows(repeats)}"
+    if finding.fix is not None:
+        kind = "fix" if concise.is_fixable(finding, style) else "fix (unsafe)"
+        yield f"  {style.paint(kind + ':', 'green')} {finding.fix.message}"
+        changed = diff.unified(text, diff.apply(text, finding.fix.edits), style, context=0)
+        yield from ("    " + line.replace("\r", "") for line in changed if not _is_diff_header(line))
+
+
+def _rows(findings: Sequence[Finding], most: int = 12) -> str:
+    rows = [str(finding.span.start.row) for finding in findings]
+    return ", ".join(rows[:most]) + (f" and {len(rows) - most} more" if len(rows) > most else "")
+
+
+def _is_diff_header(line: str) -> bool:
+    return re.sub("\x1b\\[[0-9;]*m", "", line).startswith(("---", "+++", "@@", "\\ No newline"))
+
+
+def _excerpt(span: Span, rows: Sequence[str], colour: str, style: Style) -> Iterator[str]:
+    """The first line of a span with carets below it."""
+    if not 0 < span.start.row <= len(rows):
+        return
+    row = rows[span.start.row - 1]
+    last = span.end.column - 1 if span.end.row == span.start.row else len(row.rstrip())
+    before = row[: span.start.column - 1]
+    marked = row[span.start.column - 1 : max(last, span.start.column)]
+    number = str(span.start.row)
+    margin = " " * (len(number) + 1)
+    yield f"  {style.paint(margin + '|', 'dim')}"
+    yield f"  {style.paint(number + ' |', 'dim')} {row.rstrip().expandtabs()}"
+    # Tabs are expanded as in the line above; wide characters take two cells.
+    offset = _width((before).expandtabs())
+    width = max(1, _width((before + marked).expandtabs()) - offset)
+    yield f"  {style.paint(margin + '|', 'dim')} {' ' * offset}{style.paint('^' * width, colour, 'bold')}"
+
+
+def _width(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )

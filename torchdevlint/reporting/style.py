@@ -1,0 +1,22 @@
+"""Colours for a terminal, or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """Paints text with ANSI codes when `colour` is true. `unsafe_fixes`: fixes marked unsafe count as fixable."""
+
+    colour: bool = False
+    unsafe_fixes: bool = False
+
+    def paint(self, text: str, *names: str) -> str:
+        """The text in the named colours."""
+        if not self.colour or not text:
+            return text
+        return f"\x1b[{';'.join(_CODES[name] for name in names)}m{text}\x1b[0m"

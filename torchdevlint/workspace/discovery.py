@@ -1,0 +1,158 @@
+"""From paths on the command line to the files to check, each with its settings."""
+
+# Paths are strings here: a Path object for each file of a large repository costs more than the byte test.
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH114, PTH118, PTH119, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torchdevlint.settings import DEFAULT_EXCLUDE, Resolver, Settings, SettingsError, matches
+
+SUFFIXES = (".py", ".pyi")
+_Ignores = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One file to check. `path` is spelled as the user spelled its beginning."""
+
+    path: str
+    settings: Settings
+
+
+@dataclass(slots=True)
+class Discovery:
+    """Walks paths. `problems` are sentences about paths and settings that could not be used; the walk goes on behind them."""
+
+    resolver: Resolver
+    problems: list[str] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    def targets(self, paths: Sequence[str]) -> Iterator[Target]:
+        """The files of the paths, each once. A file that is named itself is checked whatever its name (see `force-exclude`)."""
+        for path in paths:
+            if os.path.isdir(path):
+                yield from self._argument_folder(path)
+            elif os.path.exists(path):
+                yield from self._argument_file(path)
+            else:
+                self.problems.append(f"{path}: no such file or directory")
+
+    def _argument_file(self, path: str) -> Iterator[Target]:
+        settings = self._settings(os.path.dirname(os.path.abspath(path)))
+        if settings is None or (settings.force_exclude and self.is_excluded_argument(path, settings)):
+            return
+        yield from self._once(path, settings)
+
+    def _argument_folder(self, path: str) -> Iterator[Target]:
+        folder = os.path.abspath(path)
+        settings = self._settings(folder)
+        if settings is None or (settings.force_exclude and self.is_excluded_argument(path, settings)):
+            return
+        ignores = self._ignores_above(folder) if settings.respect_gitignore else ()
+        yield from self._walk(path, folder, ignores)
+
+    def _walk(self, path: str, folder: str, ignores: _Ignores) -> Iterator[Target]:
+        """The files below a folder; `path` is its name for reports, `folder` its absolute name."""
+        stack = [(path, folder, ignores)]
+        while stack:
+            path, folder, ignores = stack.pop()
+            settings = self._settings(folder)
+            entries = self._entries(path)
+            if settings is None:
+                continue
+            if settings.respect_gitignore and any(entry.name == ".gitignore" for entry in entries):
+                ignores = (*ignores, (folder, _gitignore(os.path.join(folder, ".gitignore"))))
+            below = []
+            for entry in entries:
+                name = entry.name
+                # Links to folders are not followed: what they show is checked at its own place, and they can form loops.
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if not is_folder and (not name.endswith(SUFFIXES) or not entry.is_file()):
+                    continue
+                absolute = os.path.join(folder, name)
+                if _is_excluded(name, absolute, is_folder, settings) or (
+                    ignores and _is_ignored(absolute, is_folder, ignores)
+                ):
+                    continue
+                if is_folder:
+                    below.append((entry.path if path != "." else name, absolute, ignores))
+                else:
+                    yield from self._once(entry.path if path != "." else name, settings)
+            stack.extend(reversed(below))
+
+    def _entries(self, path: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(path) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            self.problems.append(f"{path}: {error.strerror}")
+            return []
+
+    def _once(self, path: str, settings: Settings) -> Iterator[Target]:
+        key = os.path.realpath(path) if os.path.islink(path) else os.path.abspath(path)
+        if key not in self._seen:
+            self._seen.add(key)
+            yield Target(path, settings)
+
+    def _settings(self, folder: str) -> Settings | None:
+        try:
+            return self.resolver.for_folder(folder)
+        except SettingsError as error:
+            if str(error) not in self.problems:
+                self.problems.append(str(error))
+            return None
+
+    def is_excluded_argument(self, path: str, settings: Settings) -> bool:
+        """With force-exclude: whether a named path or a folder above it (up to the settings' root) is excluded."""
+        absolute = os.path.abspath(path)
+        is_folder = os.path.isdir(absolute)
+        while absolute.startswith(settings.root.rstrip(os.sep) + os.sep):
+            if _is_excluded(os.path.basename(absolute), absolute, is_folder, settings):
+                return True
+            absolute, is_folder = os.path.dirname(absolute), True
+        return False
+
+    def _ignores_above(self, folder: str) -> _Ignores:
+        """The .gitignore files of the folders between the repository's root and `folder`, outermost first; none outside a repository."""
+        found: list[tuple[str, Any]] = []
+        while not os.path.exists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                return ()
+            folder = parent
+            path = os.path.join(folder, ".gitignore")
+            if os.path.isfile(path):
+                found.append((folder, _gitignore(path)))
+        return tuple(reversed(found))
+
+
+def _is_excluded(name: str, absolute: str, is_folder: bool, settings: Settings) -> bool:
+    if settings.exclude is None and is_folder and name in DEFAULT_EXCLUDE:
+        return True
+    patterns = (settings.exclude or ()) + settings.extend_exclude
+    return bool(patterns) and matches(patterns, settings.root, absolute + os.sep if is_folder else absolute)
+
+
+def _gitignore(path: str) -> Any:
+    import pathspec
+
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return pathspec.GitIgnoreSpec.from_lines(file)
+    except (OSError, ValueError):
+        return pathspec.GitIgnoreSpec([])
+
+
+def _is_ignored(absolute: str, is_folder: bool, ignores: _Ignores) -> bool:
+    """As git decides: the last pattern that matches, of the innermost .gitignore that has one."""
+    for folder, spec in reversed(ignores):
+        relative = absolute[len(folder.rstrip(os.sep)) + 1 :] + ("/" if is_folder else "")
+        include = spec.check_file(relative).include
+        if include is not None:
+            return bool(include)
+    return False

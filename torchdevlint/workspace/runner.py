@@ -1,0 +1,159 @@
+"""A whole run: discover, sieve, lint (on several processes when it pays), write."""
+
+# Paths are strings here: see discovery.
+# ruff: noqa: PTH123
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from torchdevlint.findings import Outcome
+from torchdevlint.settings import UNUSED_SUPPRESSION, Resolver
+from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
+from torchdevlint.workspace.discovery import Discovery, Target
+
+if TYPE_CHECKING:
+    from torchdevlint.linter import Repair
+
+# Below this many bytes one process has the answer before others have started.
+PARALLEL_BYTES = 60_000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Run:
+    """What came out of all files. `outcomes` are those with something to say, in the order of discovery."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    files: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file for a worker."""
+
+    target: Target
+    repair: str
+
+
+def check(
+    paths: Sequence[str],
+    resolver: Resolver,
+    *,
+    repair: str = "NONE",
+    write: bool = False,
+    processes: int | None = None,
+    sieve: bool = True,
+    progress: Progress | None = None,
+) -> Run:
+    """Lints files and folders. `repair` is the name of a `linter.Repair`; `write` stores what was repaired.
+
+    `sieve=False` parses files that the byte test clears as well.
+
+    Every file that can be checked is checked: what could not be read, parsed or written is told in `problems`.
+    """
+    run = Run()
+    discovery = Discovery(resolver, run.problems)
+    candidates = list(_candidates(discovery.targets(paths), run, sieve=sieve))
+    if candidates:
+        jobs = [Job(target, repair) for target, _ in candidates]
+        for done, outcome in enumerate(_outcomes(jobs, [size for _, size in candidates], processes or cpus()), start=1):
+            if write and outcome.stored is not None:
+                outcome = _store(outcome, resolver, run)
+            run.problems += outcome.problems
+            run.outcomes.append(outcome)
+            if progress is not None:
+                progress(done, len(jobs))
+        order = {target.path: index for index, (target, _) in enumerate(candidates)}
+        run.outcomes.sort(key=lambda outcome: order[outcome.filename])
+    return run
+
+
+def cpus() -> int:
+    """The processors that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def _candidates(targets: Iterable[Target], run: Run, *, sieve: bool) -> Iterator[tuple[Target, int]]:
+    """The targets that pass the byte test, with their sizes."""
+    for target in targets:
+        run.files += 1
+        try:
+            with open(target.path, "rb") as file:
+                raw = file.read()
+        except OSError as error:
+            run.problems.append(f"{target.path}: {error.strerror}")
+            continue
+        if not sieve or is_candidate(raw, target):
+            yield target, len(raw)
+
+
+def is_candidate(raw: bytes, target: Target) -> bool:
+    """Whether a file must be parsed at all."""
+    return may_have_findings(raw) or (
+        target.settings.is_enabled(UNUSED_SUPPRESSION, default=False) and may_have_suppressions(raw)
+    )
+
+
+def is_excluded(path: str, resolver: Resolver) -> bool:
+    """Whether force-exclude would skip a file of this name."""
+    return Discovery(resolver).is_excluded_argument(path, resolver.for_file(path))
+
+
+def _outcomes(jobs: list[Job], sizes: list[int], processes: int) -> Iterator[Outcome]:
+    """What the linter says, in any order: the largest files first, so that no process ends long after the others."""
+    from torchdevlint.rules.registry import all_rules
+
+    all_rules()
+    jobs = [job for _, _, job in sorted(zip(sizes, range(len(jobs)), jobs, strict=True), reverse=True)]
+    processes = min(processes, len(jobs))
+    if processes < 2 or sum(sizes) < PARALLEL_BYTES:
+        yield from map(lint_job, jobs)
+        return
+    from torchdevlint import linter  # noqa: F401  (imported before the fork, so that the workers share it)
+    from torchdevlint.workspace import pool
+
+    yield from pool.run(jobs, lint_job, _died, processes)
+
+
+def lint_job(job: Job) -> Outcome:
+    """Lints one file of the disk."""
+    from torchdevlint.linter import Repair
+
+    return _lint(job.target, Repair[job.repair])
+
+
+def _lint(target: Target, repair: Repair) -> Outcome:
+    from torchdevlint.linter import lint
+
+    try:
+        with open(target.path, "rb") as file:
+            raw = file.read()
+    except OSError as error:
+        return Outcome(target.path, problems=(f"{target.path}: {error.strerror}",))
+    return lint(target.path, raw, target.settings, repair)
+
+
+def _died(job: Job, how: str) -> Outcome:
+    return Outcome(job.target.path, problems=(f"{job.target.path}: the process that checked this file {how}",))
+
+
+def _store(outcome: Outcome, resolver: Resolver, run: Run) -> Outcome:
+    """Writes a repaired file. Where that fails, the file is as it was and its findings stand."""
+    from torchdevlint.linter import Repair
+    from torchdevlint.workspace.writer import write_atomically
+
+    assert outcome.stored is not None
+    try:
+        write_atomically(outcome.filename, outcome.stored)
+    except OSError as error:
+        run.problems.append(f"{outcome.filename}: not written: {error.strerror}")
+        before = _lint(Target(outcome.filename, resolver.for_file(outcome.filename)), Repair.NONE)
+        return replace(before, problems=())
+    return outcome

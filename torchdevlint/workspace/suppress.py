@@ -1,0 +1,68 @@
+"""`--add-noqa`: a suppression comment on each line that has a finding."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from torchdevlint.findings import Finding, Outcome
+from torchdevlint.settings import DOES_NOT_PARSE, load_toml
+from torchdevlint.source.lines import Lines
+from torchdevlint.source.source import Source
+from torchdevlint.source.suppression import Directive, Kind, Suppressions
+from torchdevlint.workspace.writer import write_atomically
+
+
+def add_suppressions(outcome: Outcome) -> int:
+    """Writes them into the file of an outcome and returns how many findings they cover. Raises `OSError`."""
+    findings = [finding for finding in outcome.findings if finding.code != DOES_NOT_PARSE]
+    if not findings:
+        return 0
+    path = Path(outcome.filename)
+    source = Source.from_bytes(outcome.filename, path.read_bytes())
+    kind: Kind = "ignore" if ruff_would_object(path.absolute().parent) else "noqa"
+    write_atomically(outcome.filename, source.with_text(suppressed(source.text, findings, kind)).to_bytes())
+    return len(findings)
+
+
+def suppressed(text: str, findings: Sequence[Finding], kind: Kind) -> str:
+    """The text with comments for the findings; codes are added to a comment of the same kind that is there already."""
+    lines = Lines(text)
+    existing = {
+        item.comment.row: item for item in Suppressions.read(text, lines, frozenset((kind,))).directives if item.codes
+    }
+    codes: defaultdict[int, list[str]] = defaultdict(list)
+    for finding in findings:
+        if finding.code not in codes[finding.noqa_row]:
+            codes[finding.noqa_row].append(finding.code)
+    for row in sorted(codes, reverse=True):
+        at, addition = _addition(text, lines, row, existing.get(row), ", ".join(codes[row]), kind)
+        text = text[:at] + addition + text[at:]
+    return text
+
+
+def _addition(text: str, lines: Lines, row: int, existing: Directive | None, codes: str, kind: Kind) -> tuple[int, str]:
+    """What to insert for a row, and at which offset."""
+    if existing is not None:
+        return (existing.end, f", {codes}") if kind == "noqa" else (existing.end - 1, f", {codes}")
+    start = lines.start_of(row)
+    stop = next((index for index in range(start, len(text)) if text[index] in "\r\n"), len(text))
+    at = start + len(text[start:stop].rstrip())
+    return at, f"  # noqa: {codes}" if kind == "noqa" else f"  # torchdevlint: ignore[{codes}]"
+
+
+def ruff_would_object(folder: Path) -> bool:
+    """Whether ruff is set up for a folder and does not know our codes (`external`): it would call our `noqa` unused."""
+    for parent in (folder, *folder.parents):
+        for name in (".ruff.toml", "ruff.toml", "pyproject.toml"):
+            path = parent / name
+            if not path.is_file():
+                continue
+            table = load_toml(str(path))
+            if name == "pyproject.toml":
+                table = table.get("tool", {}).get("ruff")
+            if table is not None:
+                external = [*table.get("external", ()), *table.get("lint", {}).get("external", ())]
+                return not any("TDL".startswith(code) for code in external)
+    return False
