@@ -9,7 +9,9 @@ thread, LibCST 1.9 dies between 1,000 and 2,000 nested brackets, between 2,000 a
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -120,8 +122,7 @@ def parse(text: str) -> cst.Module:
     try:
         return call_with_deep_stack(lambda: cst.parse_module(text)) if shape.is_deep else cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        row, column = max(error.raw_line, 1), error.raw_column + 1
-        raise ParseFailure(_explain(text, row, error.message), row, column) from error
+        raise _explained(text, error.message, max(error.raw_line, 1), error.raw_column + 1) from error
     except UnicodeError as error:
         raise _failure(text, "holds a character that is no Unicode text (a lone surrogate)", 0) from error
 
@@ -243,16 +244,31 @@ _PYTHON_2 = (
 )
 
 
-def _explain(text: str, row: int, message: str) -> str:
-    """LibCST's message as one sentence; when the line is Python 2, that."""
+def _explained(text: str, message: str, row: int, column: int) -> ParseFailure:
+    """LibCST's error as one sentence: what the running Python says of it, where it says more, and Python 2 called by its name."""
+    reason = re.sub(r"^(?:parser|tokenizer) error: (?:error at \d+:\d+: )?", "", " ".join(message.split()))
+    error = _python_error(text)
+    if error is not None and error.lineno is not None:
+        reason, row, column = error.msg, max(error.lineno, 1), max(error.offset or 1, 1)
     lines = re.split(r"\r\n|[\r\n]", text)
     line = lines[row - 1] if row <= len(lines) else ""
     for pattern, sign in _PYTHON_2:
         if pattern.search(line):
-            return f"cannot be parsed as Python 3: this is Python 2, where {sign}"
-    reason = " ".join(message.split())
-    reason = re.sub(r"^(?:parser|tokenizer) error: (?:error at \d+:\d+: )?", "", reason)
-    return f"cannot be parsed: {reason or 'invalid syntax'}"
+            return ParseFailure(f"cannot be parsed as Python 3: this is Python 2, where {sign}", row, column)
+    return ParseFailure(f"cannot be parsed: {reason or 'invalid syntax'}", row, column)
+
+
+def _python_error(text: str) -> SyntaxError | None:
+    """What the running Python finds wrong with a text, if anything."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
 
 
 def _failure(text: str, message: str, offset: int) -> ParseFailure:
