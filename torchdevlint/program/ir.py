@@ -10,7 +10,7 @@ Values inside a body are registers: small integers, numbered per body, each writ
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Register = int
 
@@ -54,8 +54,7 @@ class Attribute(ValueOp):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """One argument of a call, in source order. `star` is "" for plain and keyword arguments, "*" or "**" for splats."""
 
     value: Register
@@ -163,8 +162,7 @@ class Slice(ValueOp):
     step: Register | None
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """One element of a display; `starred` for `*value`."""
 
     value: Register
@@ -382,7 +380,9 @@ class TryContext:
 class Block:
     """Operations that run one after the other.
 
-    `successors` are block indices. When `test` is a register, the block ends in a branch: successors are (true, false).
+    `successors` are block indices. When `test` is a register, the block ends in a branch: successors are exactly (true, false).
+    Otherwise several successors are ways of which nothing is known: a loop's turn or its end, a pattern that matches or not, an
+    exception that a handler catches. A block that nothing leads to (but block 0) cannot be reached.
     `loops` are the identities of enclosing loops (header block indices), `withs` the registers of enclosing `with` managers,
     outermost first.
     """

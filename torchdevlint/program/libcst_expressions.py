@@ -46,14 +46,22 @@ from torchdevlint.program.ir import (
 from torchdevlint.program.ir import Sequence as SequenceOp
 from torchdevlint.program.libcst_names import annotation_of, pieces_of
 
-_EXPRESSIONS: dict[type[Any], Callable[[BodyBuilder, Any], Register]] = {}
+
+class _Handlers(dict[type[Any], Callable[[BodyBuilder, Any], Register]]):
+    """The handler of each node type; an expression newer than this program is opaque."""
+
+    def __missing__(self, kind: type[Any]) -> Callable[[BodyBuilder, Any], Register]:
+        return opaque
+
+
+_EXPRESSIONS = _Handlers()
 
 _KEYWORD_VALUES = {"None": None, "True": True, "False": False}
 
 
 def evaluate(b: BodyBuilder, node: cst.CSTNode) -> Register:
     """The register that holds the value of an expression behind the operations that this adds."""
-    return _EXPRESSIONS.get(type(node), opaque)(b, node)
+    return _EXPRESSIONS[type(node)](b, node)
 
 
 def opaque(b: BodyBuilder, node: cst.CSTNode, *operands: Register) -> Register:
@@ -161,7 +169,7 @@ def _postfix(b: BodyBuilder, node: Any) -> Register:
             node = node.value
         else:
             break
-    value = evaluate(b, node)
+    value = _EXPRESSIONS[kind](b, node)
     while chain:
         node = chain.pop()
         kind = type(node)
@@ -189,7 +197,7 @@ def _arguments(b: BodyBuilder, args: Sequence[cst.Arg]) -> tuple[Argument, ...]:
     arguments = []
     for arg in args:
         node = arg.value
-        value = evaluate(b, node)
+        value = _EXPRESSIONS[type(node)](b, node)
         keyword = arg.keyword
         if keyword is not None:
             b.words.add(keyword.value)
@@ -231,7 +239,7 @@ def _index_item(b: BodyBuilder, item: cst.BaseSlice) -> Register:
 
 
 def optional(b: BodyBuilder, node: cst.CSTNode | None) -> Register | None:
-    return None if node is None else evaluate(b, node)
+    return None if node is None else _EXPRESSIONS[type(node)](b, node)
 
 
 def _binary(b: BodyBuilder, node: cst.BinaryOperation) -> Register:
@@ -242,7 +250,7 @@ def _binary(b: BodyBuilder, node: cst.BinaryOperation) -> Register:
         inner = inner.left
     left = evaluate(b, inner)
     for link in reversed(chain):
-        right = evaluate(b, link.right)
+        right = _EXPRESSIONS[type(link.right)](b, link.right)
         dst = b.registers
         b.registers = dst + 1
         b.ops.append(Binary(link, dst, OPERATORS[type(link.operator)], left, right))
@@ -368,7 +376,7 @@ def _display(b: BodyBuilder, node: cst.Tuple | cst.List | cst.Set) -> Register:
     elements = []
     for element in node.elements:
         value = element.value
-        elements.append(Element(evaluate(b, value), type(element) is cst.StarredElement))
+        elements.append(Element(_EXPRESSIONS[type(value)](b, value), type(element) is cst.StarredElement))
     dst = b.registers
     b.registers = dst + 1
     b.ops.append(SequenceOp(node, dst, _SHAPES[type(node)], tuple(elements)))
