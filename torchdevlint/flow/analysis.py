@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torchdevlint.flow import calls, index, values
@@ -41,6 +41,7 @@ _TRANSPARENT = frozenset("Optional Union | Annotated Final typing.Optional typin
 @dataclass(slots=True)
 class _Summary:
     returned: Value
+    requirements: dict[str, Value] = field(default_factory=dict)
     running: bool = False
 
 
@@ -270,7 +271,7 @@ class Analysis:
         """The value of a call of a function of this file."""
         body: ir.Body = callee.definition
         bindings = self._bind(frame, op, body, skip=0)
-        return self._specialised(frame, body, bindings, None)
+        return self._specialised(frame, op, body, bindings, None)
 
     def call_method(self, frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
         """The value of `receiver.name(...)` for an object of a class of this file."""
@@ -287,7 +288,7 @@ class Analysis:
         if "property" in body.decorators:
             return UNKNOWN
         bindings = self._bind(frame, op, body, skip=0 if "staticmethod" in body.decorators else 1)
-        return self._specialised(frame, body, bindings, receiver)
+        return self._specialised(frame, op, body, bindings, receiver)
 
     def _bind(self, frame: Frame, op: ir.Call, body: ir.Body, skip: int) -> dict[str, Value]:
         bindings: dict[str, Value] = {}
@@ -308,11 +309,23 @@ class Analysis:
                 at += 1
         return bindings
 
-    def _specialised(self, frame: Frame, body: ir.Body, bindings: dict[str, Value], receiver: Value | None) -> Value:
+    def _specialised(
+        self, frame: Frame, op: ir.Call, body: ir.Body, bindings: dict[str, Value], receiver: Value | None
+    ) -> Value:
         if body.is_generator:
             return UNKNOWN
         summary = self._summary(body, frame.depth + 1)
-        return _substitute(summary.returned, bindings, receiver, 0)
+        own = TOP
+        if receiver is not None and receiver.ref == "self":
+            own = symbolic("self")
+        elif receiver is not None and receiver.kind is Kind.MODULE:
+            own = frame.module_device(receiver)
+        for name, other in summary.requirements.items():
+            given = bindings.get(name)
+            if given is not None and given.kind is Kind.TENSOR:
+                met = _substitute(replace(other, parameter=""), bindings, own, 0)
+                frame.meet(op, [(given, "argument"), (met, "operand")], strict=True, callee=body.name)
+        return _substitute(summary.returned, bindings, own, 0)
 
     def _summary(self, body: ir.Body, depth: int) -> _Summary:
         found = self._summaries.get(id(body))
@@ -324,6 +337,7 @@ class Analysis:
         inner = Frame(self, body, depth)
         inner.run()
         found.returned = inner.returned or values.NONE
+        found.requirements = inner.requirements
         found.running = False
         return found
 
@@ -402,6 +416,9 @@ class Analysis:
             "step",
         ]
         pending = [name for name in starts if summary.method(name) is not None]
+        if not pending:
+            # forward stands in a base class elsewhere: what this class defines is what that one calls.
+            pending = [name for name in summary.cls.methods if not name.startswith("__") and name not in _SETUP_METHODS]
         seen: set[str] = set()
         while pending:
             name = pending.pop()
@@ -489,6 +506,9 @@ class Analysis:
                 return Value(kind, evidence=evidence)
             if looks_like_device(name):
                 return Value(Kind.DEVICE, symbolic(place))
+            if summary.is_module and summary.stores_of(name) and frame.index.use(place).called:
+                # Stored from an argument and called: a submodule.
+                return Value(Kind.MODULE, symbolic("self"), ref=place, evidence=Evidence.USAGE, attribute=name)
         if (
             found.kind is Kind.DEVICE
             and found.device.place == "sym"
@@ -521,7 +541,7 @@ class Analysis:
             device = value.device if value.device.may_be_accelerator else symbolic("self")
             return replace(value, device=device, ref=f"self.{name}", attribute=name, origin=None)
         if value.kind is Kind.TENSOR:
-            parts = [replace(part, attribute=name, group=None, parameter="", others=()) for part in value.parts]
+            parts = [replace(part, attribute=name, group=None, others=()) for part in value.parts]
             parts = [self._as_seen_elsewhere(part) for part in parts]
             result = parts[0]
             for part in parts[1:]:
@@ -533,7 +553,10 @@ class Analysis:
 
     @staticmethod
     def _as_seen_elsewhere(part: Value) -> Value:
-        """A device named by a local of the storing method (`x.device`) means nothing in another one."""
+        """A device named by a local of the storing method (`x.device`) means nothing in another one; an argument stays where it was given."""
+        if part.parameter and part.moved is None and part.device.place == "sym" and part.evidence >= Evidence.STRONG:
+            return replace(part, device=TOP, symbol="argument", parameter="")
+        part = replace(part, parameter="") if part.parameter else part
         if part.device.place == "sym" and not part.device.name.startswith("self"):
             return replace(part, device=TOP)
         return part
@@ -558,7 +581,7 @@ class Analysis:
         return value if value.kind not in (Kind.MODULE, Kind.DEVICE) else UNKNOWN
 
 
-def _substitute(value: Value, bindings: dict[str, Value], receiver: Value | None, depth: int) -> Value:
+def _substitute(value: Value, bindings: dict[str, Value], own: Device, depth: int) -> Value:
     """A returned value in terms of the caller: devices and parameters replaced by what was given."""
     if depth > 3:
         return UNKNOWN
@@ -570,35 +593,35 @@ def _substitute(value: Value, bindings: dict[str, Value], receiver: Value | None
     ):
         return bindings[value.parameter]
     if value.others:
-        parts = [_substitute(replace(part, others=()), bindings, receiver, depth) for part in value.parts]
+        parts = [_substitute(replace(part, others=()), bindings, own, depth) for part in value.parts]
         result = parts[0]
         for part in parts[1:]:
             result = values.join(result, part)
         return result
-    device = _substituted_device(value.device, bindings, receiver)
+    device = _substituted_device(value.device, bindings, own)
     result = value
     if value.moved is not None and value.parameter in bindings and bindings[value.parameter].kind is not Kind.UNKNOWN:
         result = replace(bindings[value.parameter], moved=value.moved, others=())
     result = replace(result, device=device, parameter="", group=result.group if value.parameter else None)
     if value.element is not None and value.kind in (Kind.LIST, Kind.DICT, Kind.TUPLE):
-        result = replace(result, element=_substitute(value.element, bindings, receiver, depth + 1))
+        result = replace(result, element=_substitute(value.element, bindings, own, depth + 1))
     if value.items:
-        result = replace(result, items=tuple(_substitute(item, bindings, receiver, depth + 1) for item in value.items))
+        result = replace(result, items=tuple(_substitute(item, bindings, own, depth + 1) for item in value.items))
     if value.entries:
         result = replace(
             result,
-            entries=tuple((key, _substitute(item, bindings, receiver, depth + 1)) for key, item in value.entries),
+            entries=tuple((key, _substitute(item, bindings, own, depth + 1)) for key, item in value.entries),
         )
     return result
 
 
-def _substituted_device(device: Device, bindings: dict[str, Value], receiver: Value | None) -> Device:
+def _substituted_device(device: Device, bindings: dict[str, Value], own: Device) -> Device:
     if device.place != "sym":
         return device
     name = device.name
     root = name.partition(".")[0]
     if root == "self":
-        return device if receiver is not None and receiver.ref == "self" else TOP
+        return device if own.name == "self" else own if name == "self" else TOP
     given = bindings.get(root)
     if given is None:
         return device if root in ("next(model", "the default device") else TOP

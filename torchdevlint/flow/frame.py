@@ -65,6 +65,7 @@ class Frame:
         "env",
         "exit_env",
         "index",
+        "requirements",
         "returned",
         "sink",
         "values",
@@ -82,6 +83,7 @@ class Frame:
         self.block: ir.Block | None = None
         self.sink: Callable[[str, ir.Op, Any], None] | None = None
         self.depth = depth
+        self.requirements: dict[str, Value] = {}
         self.class_summary = analysis.enclosing_summary(body)
 
     # ---------------------------------------------------------------------------------------------- walking the graph
@@ -314,21 +316,37 @@ class Frame:
         module: Value | None = None,
     ) -> None:
         """Tell each fresh CPU tensor among the operands that meets a tensor which may be on an accelerator."""
-        if self.sink is None or len(operands) < 2:
+        if len(operands) < 2:
+            return
+        if self.sink is None:
+            if self.depth:
+                self._note_requirements(operands)
             return
         told: set[int] = set()
         for number, (value, role) in enumerate(operands):
             for part in value.parts:
-                if (
-                    not part.is_fresh_cpu
-                    or (part.rank == 0 and not strict and role != "output")
-                    or id(part.origin) in told
-                ):
+                if not (part.is_fresh_cpu or part.symbol == "argument"):
+                    continue
+                if (part.rank == 0 and not strict and role != "output") or (part.origin is not None and id(part.origin) in told):
                     continue
                 other = _best_other(part, [v for at, (v, _) in enumerate(operands) if at != number])
                 if other is not None:
                     told.add(id(part.origin))
                     self.sink("meet", op, Meeting(op, part, other, strict, role, callee, module))
+
+    def _note_requirements(self, operands: list[tuple[Value, str]]) -> None:
+        """In a summary: a parameter that meets something else's device makes the caller's argument meet it."""
+        for number, (value, _) in enumerate(operands):
+            if value.others or value.device.place != "sym" or value.moved is not None or value.kind is not Kind.TENSOR:
+                continue
+            name = value.device.name.removesuffix(".device")
+            if name == value.device.name or not any(parameter.name == name for parameter in self.body.parameters):
+                continue
+            for at, (other, _) in enumerate(operands):
+                if at == number or other.others or other.device.place != "sym" or other.device.name == value.device.name:
+                    continue
+                if other.device.name == "self" or (other.evidence >= Evidence.USAGE and other.moved is None):
+                    self.requirements.setdefault(name, other)
 
 
 def _best_other(part: Value, others: list[Value]) -> Value | None:
@@ -851,8 +869,9 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
     key = frame.values[op.index].constant
     base = frame.values[op.object]
     index = frame.values[op.index]
-    if base.is_fresh_cpu and index.kind is Kind.TENSOR and index.device.may_be_accelerator and index.rank != 0:
-        frame.meet(op, [(base, "index"), (index, "operand")], strict=True, callee="[]=")
+    for part in index.items if index.kind is Kind.TUPLE and index.items is not None else (index,):
+        if base.is_fresh_cpu and part.kind is Kind.TENSOR and part.device.may_be_accelerator and part.rank != 0:
+            frame.meet(op, [(base, "index"), (part, "operand")], strict=True, callee="[]=")
     if place and base.kind is not Kind.TENSOR:
         if isinstance(key, (str, int)) and not isinstance(key, bool):
             frame.store_place(f"{place}[{key!r}]", value)

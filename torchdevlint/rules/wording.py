@@ -39,7 +39,12 @@ def factory_name(op: ir.Op, facts: Facts) -> str:
 
 def owns(facts: Facts, op: ir.Op) -> bool:
     """True when `op` stands in the body that the facts speak of."""
-    return isinstance(op, ir.ValueOp) and facts.frame is not None and op.dst < len(facts.frame.definitions) and facts.definition(op.dst) is op
+    return (
+        isinstance(op, ir.ValueOp)
+        and facts.frame is not None
+        and op.dst < len(facts.frame.definitions)
+        and facts.definition(op.dst) is op
+    )
 
 
 def device_expression(meeting: Meeting, facts: Facts) -> str | None:
@@ -53,8 +58,17 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
     made_here = meeting.cpu.origin is not None and owns(facts, meeting.cpu.origin)
     if not made_here:
         return None
-    if meeting.other.device.place == "sym" and (root in parameters or root in frame.env) and root not in ("self", frame.index.self_name):
-        if root in frame.index.stored and name != root and frame.env.get(root) is not None and frame.env[root].kind is not Kind.TENSOR:
+    if (
+        meeting.other.device.place == "sym"
+        and (root in parameters or root in frame.env)
+        and root not in ("self", frame.index.self_name)
+    ):
+        if (
+            root in frame.index.stored
+            and name != root
+            and frame.env.get(root) is not None
+            and frame.env[root].kind is not Kind.TENSOR
+        ):
             return None
         return name if name.isidentifier() or all(part.isidentifier() for part in name.split(".")) else None
     nearest = facts.nearest_device()
@@ -63,7 +77,12 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
     if facts.in_forward and not meeting.other.device.is_accelerator:
         for parameter in facts.body.parameters[1:]:
             value = frame.env.get(parameter.name)
-            if isinstance(value, Value) and value.kind is Kind.TENSOR and value.parameter == parameter.name and value.moved is None:
+            if (
+                isinstance(value, Value)
+                and value.kind is Kind.TENSOR
+                and value.parameter == parameter.name
+                and value.moved is None
+            ):
                 return f"{parameter.name}.device"
     return None
 

@@ -8,7 +8,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts, Meeting
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
 from torchdevlint.rules.wording import MISMATCH, describe
 
 
@@ -57,23 +57,36 @@ class TensorAttributeNotBuffer(Rule):
         summary = facts.class_summary
         if not name or summary is None or not summary.is_module or not facts.in_forward:
             return
-        if meeting.other.evidence < Evidence.USAGE or (meeting.cpu.rank is None and not meeting.strict) or meeting.other.attribute == name:
+        if (
+            meeting.other.evidence < Evidence.USAGE
+            or (meeting.cpu.rank is None and not meeting.strict)
+            or meeting.other.attribute == name
+        ):
             return
         stores = summary.stores_of(name)
-        faulty = [store for store in stores if any(part.origin is meeting.cpu.origin for part in store.value.parts)]
+        given = meeting.cpu.symbol == "argument"
+        if given:
+            faulty = [store for store in stores if store.value.parameter and store.value.evidence >= Evidence.STRONG]
+        else:
+            faulty = [store for store in stores if any(part.origin is meeting.cpu.origin for part in store.value.parts)]
         if not faulty or summary.is_registered(name):
+            return
+        if given and not meeting.other.parameter and meeting.other.device.name != "self":
             return
         store = faulty[0]
         yield self.report(
             store.op,
-            f"`self.{name}` is a plain attribute, so `.to(device)` leaves it on the CPU; line {{0}} combines it with {describe(meeting.other)}: "
+            f"`self.{name}` is a plain attribute, so `.to(device)` leaves it {'where the caller made it' if given else 'on the CPU'}; line {{0}} combines it with {describe(meeting.other)}: "
             f'on an accelerator that raises {MISMATCH}; use `self.register_buffer("{name}", ..., persistent=False)`',
+            severity=WARNING if given else ERROR,
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
             fix=lambda: _fix(summary, name, store, stores, facts),
         )
 
 
-def _fix(summary: ClassSummary, name: str, store: AttributeStore, stores: list[AttributeStore], facts: Facts) -> NodeFix | None:
+def _fix(
+    summary: ClassSummary, name: str, store: AttributeStore, stores: list[AttributeStore], facts: Facts
+) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     only = len(stores) == 1 and store.body.name == "__init__" and name not in summary.cls.body.local_names

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Evidence
+from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_file, on_meet, on_op
 from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 
 
@@ -54,6 +54,9 @@ class FactoryWithoutDeviceInForward(Rule):
     code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
     fixable = "sometimes"
 
+    def __init__(self) -> None:
+        self._returned: dict[int, list[tuple[Value, Facts]]] = {}
+
     @on_meet
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
         made = meeting.cpu.origin
@@ -81,6 +84,52 @@ class FactoryWithoutDeviceInForward(Rule):
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
             fix=fix,
         )
+
+    @on_op(ir.Return)
+    def remember(self, op: ir.Return, facts: Facts) -> None:
+        """What each path of a function returns; compared at the end."""
+        if op.value is not None and facts.frame is not None:
+            value = facts.value(op.value)
+            if value.kind is Kind.TENSOR:
+                self._returned.setdefault(id(facts.body), []).append((value, facts))
+
+    @on_file
+    def finish(self, facts: Facts) -> Iterator[Report]:
+        """Functions that return the device of an argument on one path and a CPU tensor on another."""
+        for returned in self._returned.values():
+            parts = [(part, where) for value, where in returned for part in value.parts]
+            following = [part for part, _ in parts if _follows_an_argument(part)]
+            if not following:
+                continue
+            for part, where in parts:
+                made = part.origin
+                if part.is_fresh_cpu and isinstance(made, ir.Call) and owns(where, made) and is_factory(made, where):
+                    yield self._inconsistent(made, following[0], where)
+
+    def _inconsistent(self, made: ir.Call, other: Value, facts: Facts) -> Report:
+        name = other.device.name
+        expression = name if all(part.isidentifier() for part in name.split(".")) else None
+        return self.report(
+            made,
+            f"on this path the function returns a CPU tensor, on another one {describe(other)}: with an argument on an accelerator the caller gets "
+            f"tensors on two devices, and mixing them raises {MISMATCH}; create it with `device={expression or 'the same device'}`",
+            severity=WARNING,
+            fix=lambda: (
+                give_device(made, expression, Applicability.UNSAFE)
+                if expression and takes_device(made, facts)
+                else None
+            ),
+        )
+
+
+def _follows_an_argument(part: Value) -> bool:
+    """True for a tensor that lives where an annotated (or clearly used) argument of the function does."""
+    return (
+        part.device.place == "sym"
+        and part.device.name.endswith(".device")
+        and part.evidence >= Evidence.STRONG
+        and part.origin is None
+    )
 
 
 def is_factory(made: ir.Call, facts: Facts) -> bool:

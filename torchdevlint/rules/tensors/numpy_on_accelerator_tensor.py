@@ -132,7 +132,18 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
         return ERROR if value.evidence >= Evidence.USAGE else WARNING
     if name == "self":
         return WARNING if facts.frame is not None and facts.body.name != "__init__" else None
+    # An argument: the caller decides where it lives.
+    if name.endswith(".device") and not implicit and not facts.imports("tensorflow", "jax") and not _is_data_code(facts):
+        return WARNING
     return None
+
+
+def _is_data_code(facts: Facts) -> bool:
+    """True in code that prepares data, where tensors are on the CPU by custom."""
+    summary = facts.class_summary
+    words = ("dataset", "transform", "collate", "sampler", "augment", "reader", "tokenizer", "loader")
+    names = [facts.body.name.lower(), summary.cls.name.lower() if summary is not None else ""]
+    return facts.body.name in ("__getitem__", "__call__", "__iter__") or any(word in name for word in words for name in names)
 
 
 def _insert_cpu(call: ir.Call, detach: bool) -> NodeFix | None:
