@@ -1,0 +1,154 @@
+"""Where a loaded checkpoint goes: whether nothing but `load_state_dict` and moves ever see its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+
+# Methods of dicts that hand their tensors on; any other method may look into them.
+_MAPPING_METHODS = frozenset({"items", "values", "get", "pop", "copy"})
+_NAMES_ONLY = frozenset({"keys", "__contains__"})
+_MOVES = frozenset({"to", "cuda", "cpu"})
+# Entries that hold counters and settings; where they live does not matter to the loops and messages that read them.
+_NO_TENSORS = frozenset(
+    "epoch epochs start_epoch iter iteration iterations step steps global_step args config cfg hparams arch name".split()
+)
+
+
+def only_loaded(call: ir.Call, facts: Facts) -> bool:
+    """True when the tensors of `call`'s result go only into `load_state_dict` (which copies them to its own device) or are moved first.
+
+    What leaves the function, is stored in an object or is used in any other way is not followed: then the answer is False.
+    """
+    return _Destinations(facts).only_loaded(call.dst)
+
+
+class _Destinations:
+    """Follows the names and registers of one body that may hold a checkpoint's tensors."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._body = facts.body
+        self._names: set[str] = set()
+        self._held: set[ir.Register] = set()
+
+    def only_loaded(self, start: ir.Register) -> bool:
+        self._held.add(start)
+        size = 0
+        while size != len(self._held) + len(self._names):
+            size = len(self._held) + len(self._names)
+            for op in _operations(self._body):
+                if not self._follow(op):
+                    return False
+        return not any(self._is_seen_elsewhere(name) for name in self._names)
+
+    def _is_seen_elsewhere(self, name: str) -> bool:
+        """True for a name that another function of the file reads, or that is no local one."""
+        if name in self._body.global_names or name in self._body.nonlocal_names:
+            return True
+        if self._body.kind not in ("function", "module"):
+            return True
+        others = self._facts.program.bodies if self._body.kind == "module" else list(_nested(self._body))
+        return any(
+            isinstance(op, ir.Load) and op.name == name and name not in other.local_names
+            for other in others
+            if other is not self._body
+            for op in _operations(other)
+        )
+
+    def _follow(self, op: ir.Op) -> bool:
+        """Take what the operation does with held tensors into account; False when it may show where they live."""
+        held = self._held
+        if isinstance(op, ir.Load):
+            if op.name in self._names:
+                held.add(op.dst)
+            return True
+        if isinstance(op, ir.Store):
+            if op.value in held:
+                self._names.add(op.name)
+            return True
+        if isinstance(op, ir.Subscript):
+            if op.object in held and self._facts.constant(op.index) not in _NO_TENSORS:
+                held.add(op.dst)
+            return op.index not in held
+        if isinstance(op, ir.Attribute):
+            return op.object not in held or op.name in _MAPPING_METHODS | _NAMES_ONLY | _MOVES
+        if isinstance(op, ir.Call):
+            return self._follow_call(op)
+        if isinstance(op, (ir.Iterate, ir.Unpack)):
+            if (op.iterable if isinstance(op, ir.Iterate) else op.source) in held:
+                held.add(op.dst)
+            return True
+        if isinstance(op, ir.Comprehension):
+            if op.value in held:
+                held.add(op.dst)
+            return True
+        if isinstance(op, ir.StoreSubscript):
+            return op.value not in held
+        if isinstance(op, (ir.Compare, ir.Discard)):
+            return not isinstance(op, ir.Compare) or op.left not in held
+        return not any(register in held for register in _operands(op))
+
+    def _follow_call(self, op: ir.Call) -> bool:
+        written = self._facts.definition(op.function)
+        given = [argument for argument in op.arguments if argument.value in self._held]
+        if isinstance(written, ir.Attribute) and written.object in self._held:
+            if written.name in _MAPPING_METHODS:
+                first = op.positional(0)
+                key = self._facts.constant(first) if first is not None else None
+                if not isinstance(key, str) or key not in _NO_TENSORS:
+                    self._held.add(op.dst)
+            return not given
+        if not given:
+            return True
+        if isinstance(written, ir.Attribute) and written.name == "load_state_dict":
+            receiver = self._facts.value(written.object)
+            assign = op.keyword("assign")
+            positional = op.positional(0)
+            return (
+                [argument.value for argument in given] in ([positional], [op.keyword("state_dict")])
+                and receiver.kind is not Kind.INSTANCE
+                and (assign is None or self._facts.constant(assign) is False)
+            )
+        return self._facts.callee(op) in ("builtins.len", "builtins.isinstance", "builtins.hasattr")
+
+
+# What an operation reads, for kinds that need no rule of their own: any of it shows where a tensor lives.
+_READS: dict[type[ir.Op], tuple[str, ...]] = {
+    ir.Return: ("value",),
+    ir.Yield: ("value",),
+    ir.StoreAttribute: ("value",),
+    ir.Binary: ("left", "right"),
+    ir.AugmentedAssign: ("target", "value"),
+    ir.Unary: ("operand",),
+    ir.Await: ("value",),
+    ir.Choice: ("values",),
+    ir.Sequence: ("elements",),
+    ir.Mapping: ("values",),
+    ir.FormattedString: ("parts",),
+    ir.Opaque: ("operands",),
+    ir.Enter: ("manager",),
+}
+
+
+def _operands(op: ir.Op) -> Iterator[ir.Register]:
+    for name in _READS.get(type(op), ()):
+        read = getattr(op, name)
+        for item in read if isinstance(read, tuple) else (read,):
+            register = item.value if isinstance(item, ir.Element) else item
+            if register is not None:
+                yield register
+
+
+def _operations(body: ir.Body) -> Iterator[ir.Op]:
+    for block in body.blocks:
+        yield from block.ops
+
+
+def _nested(body: ir.Body) -> Iterator[ir.Body]:
+    for inner in body.functions:
+        yield inner
+        yield from _nested(inner)

@@ -1,0 +1,119 @@
+"""TDL102."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.devices import Device
+from torchdevlint.flow.facts import Facts
+from torchdevlint.program import ir
+from torchdevlint.rules.loading.destinations import only_loaded
+from torchdevlint.rules.portability.literals import is_cuda_only, spelled_accelerator
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
+
+# Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
+DEVICE_ARGUMENT = {
+    "torch.load": ("map_location", 1),
+    "torch.serialization.load": ("map_location", 1),
+    "torch.jit.load": ("map_location", 1),
+    "torch.hub.load_state_dict_from_url": ("map_location", 2),
+    "torch.utils.model_zoo.load_url": ("map_location", 2),
+    "torchvision.models.utils.load_state_dict_from_url": ("map_location", 2),
+    "safetensors.torch.load_file": ("device", 1),
+    "safetensors.safe_open": ("device", 2),
+}
+
+
+class LoadMapLocationHardcodedAccelerator(Rule):
+    """Finds loads onto an accelerator that nobody looked for.
+
+    ## What it does
+    Reports a literal accelerator (`"cuda"`, `"cuda:1"`, `torch.device("mps")`, `lambda storage, location: storage.cuda()`) as `map_location` of
+    `torch.load`, `torch.jit.load`, `load_state_dict_from_url` and `load_from_checkpoint`, or as `device` of safetensors, outside of a guard.
+
+    ## Why is this bad?
+    The load raises `RuntimeError: Attempting to deserialize object on a CUDA device` on every machine without that device, even
+    when the file holds CPU tensors alone.
+
+    ## Example
+        state = torch.load("model.pt", map_location="cuda")
+        model.load_state_dict(state)
+
+    ## Use instead
+        state = torch.load("model.pt", map_location="cpu")
+        model.load_state_dict(state)
+
+    ## When it stays silent
+    Behind an availability test, a flag that was assigned from one, an assertion or an early exit; in a `try` that catches
+    RuntimeError; in tests that are skipped without a GPU; in files that need CUDA anyway (Triton, CuPy, CUDA extensions); devices that are
+    computed (`f"cuda:{rank}"`, a dict, a name).
+
+    ## Fix safety
+    `"cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use.
+    Otherwise a device in scope is proposed, as an unsafe fix.
+
+    ## Proof
+    A file of CPU tensors, loaded with `map_location="cuda"`, raises on a machine without a GPU; with `"cpu"` it loads.
+
+    ## References
+    torch/serialization.py (`_validate_device`), torch/jit/_serialization.py (`validate_map_location`).
+    """
+
+    code, name, severity = "TDL102", "load-map-location-hardcoded-accelerator", WARNING
+    fixable = "sometimes"
+
+    @on_call(*DEVICE_ARGUMENT)
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        keyword, position = DEVICE_ARGUMENT[facts.callee(call)]
+        yield from self._check(call, facts, keyword, position)
+
+    @on_method("load_from_checkpoint")
+    def check_lightning(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        yield from self._check(call, facts, "map_location", 1)
+
+    def _check(self, call: ir.Call, facts: Facts, keyword: str, position: int) -> Iterator[Report]:
+        register = call.argument(keyword, position)
+        device = spelled_accelerator(register, facts) or _device_of_lambda(register, facts)
+        if device is None or facts.guarded(device.type) or is_cuda_only(facts):
+            return
+        nearest = facts.nearest_device()
+
+        def fix() -> NodeFix | None:
+            if keyword == "map_location" and only_loaded(call, facts):
+                return _replace(call, keyword, position, '"cpu"', Applicability.SAFE)
+            return _replace(call, keyword, position, nearest, Applicability.UNSAFE) if nearest else None
+
+        yield self.report(
+            call,
+            f"this load needs `{device.name}`: it fails on every machine without that device, whatever the file holds; load with "
+            f'`{keyword}="cpu"`, or look for the device first',
+            fix=fix,
+        )
+
+
+def _device_of_lambda(register: ir.Register | None, facts: Facts) -> Device | None:
+    """CUDA for `lambda storage, location: storage.cuda(...)`, which moves every storage to it."""
+    written = facts.definition(register)
+    if not isinstance(written, ir.MakeFunction) or written.function.kind != "lambda":
+        return None
+    definitions = facts.analysis.index_of(written.function).definitions
+    for block in written.function.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Return) and op.value is not None:
+                result = definitions[op.value]
+                method = definitions[result.function] if isinstance(result, ir.Call) else None
+                if isinstance(method, ir.Attribute) and method.name == "cuda":
+                    return Device("acc", "cuda")
+    return None
+
+
+def _replace(call: ir.Call, keyword: str, position: int, text: str, applicability: Applicability) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = (
+        builders.replace_keyword_value(call, keyword, text)
+        if call.keyword(keyword) is not None
+        else builders.replace_argument(call, position, text)
+    )
+    return NodeFix(applicability, f"Load with `{keyword}={text}`", edits) if edits else None

@@ -1,0 +1,171 @@
+"""TDL101."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import NOTHING, Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.loading.destinations import only_loaded
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
+
+_LOADS = ("torch.load", "torch.serialization.load")
+_NO_STORAGE = (
+    "torch._subclasses.FakeTensorMode",
+    "torch._subclasses.fake_tensor.FakeTensorMode",
+    "torch.serialization.skip_data",
+)
+
+
+class LoadWithoutMapLocation(Rule):
+    """Finds `torch.load` calls that restore tensors to the device they were saved from.
+
+    ## What it does
+    Reports `torch.load(...)`, also under an alias or in `functools.partial`, without `map_location` or with `map_location=None`.
+
+    ## Why is this bad?
+    Every storage in a checkpoint carries the device that it was saved from. A checkpoint written on a GPU raises `RuntimeError: Attempting
+    to deserialize object on a CUDA device` on a machine without one, and `cuda:1` does so on a machine with one GPU. Where the device
+    exists the tensors land on it unasked: one more CUDA context, and memory on somebody else's GPU. (A file with CPU tensors alone loads
+    everywhere.)
+
+    ## Example
+        model.load_state_dict(torch.load("model.pt"))
+
+    ## Use instead
+        model.load_state_dict(torch.load("model.pt", map_location="cpu"))
+
+    `load_state_dict` copies the values to wherever the model's parameters are.
+
+    ## When it stays silent
+    A second positional argument, `*args` or `**kwargs` (they may carry it); a literal `.safetensors` path, which is read onto the CPU;
+    inside `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values; the branch
+    of an availability test whose other branch does map; `load` functions of other libraries.
+
+    ## Fix safety
+    `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
+    it is unsafe, as the tensors would be on another device than before; then a device in scope is proposed. None is made in the
+    `except TypeError` branch that keeps an old version of PyTorch working. `weights_only` is never touched.
+
+    ## Proof
+    A checkpoint saved from `cuda:1` raises on a machine with one GPU and on one without any; mapped to the CPU it loads on both.
+
+    ## References
+    torch/serialization.py (`_deserialize`, `_validate_device`, `load`).
+    """
+
+    code, name, severity = "TDL101", "load-without-map-location", WARNING
+    fixable = "sometimes"
+
+    @on_call(*_LOADS)
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        if call.has_splat or call.positional_count >= 2 or not _is_missing(call, facts):
+            return
+        if _is_safetensors(call.argument("f", 0), facts) or facts.under(*_NO_STORAGE):
+            return
+        if _just_written(call, facts) or _other_branch_maps(call, facts):
+            return
+        yield self._reported(call, facts)
+
+    @on_call("functools.partial")
+    def check_partial(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        if facts.qualified(call.positional(0)) not in _LOADS:
+            return
+        if not call.has_splat and call.positional_count < 3 and _is_missing(call, facts):
+            yield self._reported(call, facts)
+
+    def _reported(self, call: ir.Call, facts: Facts) -> Report:
+        device = facts.nearest_device()
+        is_fallback = facts.in_handler_of("TypeError")
+
+        def fix() -> NodeFix | None:
+            if is_fallback:
+                return None
+            if facts.callee(call) in _LOADS and only_loaded(call, facts):
+                return _map(call, '"cpu"', Applicability.SAFE)
+            return _map(call, device or '"cpu"', Applicability.UNSAFE)
+
+        return self.report(
+            call,
+            "`torch.load` without `map_location` restores each tensor to the device it was saved from: a checkpoint from a GPU fails to load "
+            'on a machine without that GPU, and takes its memory where it is; pass `map_location="cpu"` or the device you want',
+            fix=fix,
+        )
+
+
+def _is_missing(call: ir.Call, facts: Facts) -> bool:
+    register = call.keyword("map_location")
+    return register is None or facts.constant(register) is None
+
+
+def _map(call: ir.Call, text: str, applicability: Applicability) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if call.keyword("map_location") is None:
+        edits = builders.add_keyword(call, "map_location", text)
+    else:
+        edits = builders.replace_keyword_value(call, "map_location", text)
+    return NodeFix(applicability, f"Load with `map_location={text}`", edits) if edits else None
+
+
+def _is_safetensors(path: ir.Register | None, facts: Facts) -> bool:
+    """True for a literal path, or a path joined from a literal file name, that ends in .safetensors."""
+    constant = facts.constant(path)
+    written = facts.definition(path)
+    if (
+        constant is NOTHING
+        and isinstance(written, ir.Call)
+        and facts.callee(written) == "os.path.join"
+        and written.arguments
+    ):
+        constant = facts.constant(written.arguments[-1].value)
+    return isinstance(constant, str) and constant.endswith(".safetensors")
+
+
+def _just_written(call: ir.Call, facts: Facts) -> bool:
+    """True when this body saved something that is on the CPU to the very file or buffer before."""
+    place = facts.place(call.argument("f", 0))
+    if not place:
+        return False
+    for op in _calls(facts.body):
+        if op is call:
+            return False
+        if facts.callee(op) in ("torch.save", "torch.serialization.save") and facts.place(op.argument("f", 1)) == place:
+            return _is_on_host(facts.value(op.argument("obj", 0)), facts)
+    return False
+
+
+def _is_on_host(value: Value, facts: Facts) -> bool:
+    if value.kind in (Kind.SCALAR, Kind.STRING, Kind.NONE, Kind.NDARRAY, Kind.OTHER):
+        return True
+    if value.kind is Kind.TENSOR:
+        return value.device.place == "cpu" and not value.others
+    if value.kind is Kind.MODULE:
+        return facts.frame is not None and facts.frame.module_device(value).place == "cpu"
+    if value.kind in (Kind.DICT, Kind.LIST, Kind.TUPLE):
+        held = [*(value.items or ()), *(item for _, item in value.entries)]
+        return bool(held) and all(_is_on_host(item, facts) for item in held)
+    return False
+
+
+def _other_branch_maps(call: ir.Call, facts: Facts) -> bool:
+    """True for `if torch.cuda.is_available(): load(p) else: load(p, map_location=...)`."""
+    if not facts.guarded("cuda"):
+        return False
+    place = facts.place(call.argument("f", 0))
+    return any(
+        op is not call
+        and facts.callee(op) in _LOADS
+        and (op.keyword("map_location") is not None or op.positional_count > 1)
+        and facts.place(op.argument("f", 0)) == place
+        for op in _calls(facts.body)
+    )
+
+
+def _calls(body: ir.Body) -> Iterator[ir.Call]:
+    for block in body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Call):
+                yield op

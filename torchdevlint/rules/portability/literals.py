@@ -1,0 +1,80 @@
+"""Devices that a program spells in place, and what says that it may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.devices import Device, from_string
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.program import ir
+
+# A file that imports one of these runs on CUDA or not at all.
+_CUDA_ONLY = (
+    "triton",
+    "cupy",
+    "numba.cuda",
+    "pycuda",
+    "torch.utils.cpp_extension",
+    "flash_attn",
+    "tensorrt",
+    "torch_tensorrt",
+    "apex",
+    "spconv",
+    "MinkowskiEngine",
+)
+
+
+def is_cuda_only(facts: Facts) -> bool:
+    """True for files that need CUDA anyway, and for tests that are skipped without it as a whole."""
+    return facts.imports(*_CUDA_ONLY) or (facts.mentions("pytestmark", "skipUnless") and facts.mentions("is_available"))
+
+
+def spelled_accelerator(register: ir.Register | None, facts: Facts) -> Device | None:
+    """The accelerator that stands in place as "cuda:0" or torch.device("cuda"); None for anything else, names included."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Constant) and isinstance(written.value, str):
+        device = from_string(written.value)
+        return device if device.is_accelerator else None
+    if isinstance(written, ir.Call) and facts.callee(written) == "torch.device":
+        if any(not isinstance(facts.definition(argument.value), ir.Constant) for argument in written.arguments):
+            return None
+        device = facts.value(register).device
+        return device if device.is_accelerator else None
+    return None
+
+
+def chosen_device(facts: Facts) -> tuple[str, bool] | None:
+    """The spelling of a device in scope, and whether an availability test picks it and would pick CUDA."""
+    name = facts.nearest_device()
+    return None if name is None else (name, _picks_cuda(name, facts))
+
+
+def _picks_cuda(name: str, facts: Facts) -> bool:
+    """True for a name that is bound, everywhere, by a choice between "cuda" and the CPU that asks for CUDA."""
+    if facts.frame is None or not name.isidentifier():
+        return False
+    value = facts.frame.lookup(name)
+    if not isinstance(value, Value) or value.kind not in (Kind.DEVICE, Kind.STRING) or not value.device.chosen:
+        return False
+    for body in (facts.body, facts.program.module):
+        stores = [op for block in body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
+        if stores:
+            definitions = facts.analysis.index_of(body).definitions
+            found = {text for op in stores for text in _texts(op.value, definitions)}
+            return bool(found) and all(text in ("cuda", "cuda:0", "cpu") for text in found) and found != {"cpu"}
+    return False
+
+
+def _texts(register: ir.Register | None, definitions: list[ir.Op | None]) -> Iterator[str]:
+    """The strings that an expression picks from, through `torch.device(...)` and conditional expressions."""
+    written = None if register is None else definitions[register]
+    if isinstance(written, ir.Constant) and isinstance(written.value, str):
+        yield written.value
+    elif isinstance(written, ir.Call) and written.positional_count == 1:
+        yield from _texts(written.positional(0), definitions)
+    elif isinstance(written, ir.Choice):
+        for value in written.values:
+            yield from _texts(value, definitions)
+    else:
+        yield "?"
