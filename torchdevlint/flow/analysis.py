@@ -190,11 +190,9 @@ class Analysis:
             return Value(Kind.BATCH_ENCODING, TOP, evidence=Evidence.STRONG)
         if last in ("List", "list", "Sequence", "Tuple", "tuple", "Iterable"):
             element = self.annotated(annotation.arguments[0], name) if annotation.arguments else None
-            return (
-                Value(Kind.LIST, element=replace(element, device=symbolic(f"{name}[0].device")))
-                if element is not None and element.is_tensor
-                else UNKNOWN
-            )
+            if element is not None and element.is_tensor:
+                return Value(Kind.LIST, element=replace(element, device=symbolic(f"{name}[0].device")))
+            return Value(Kind.LIST, element=element) if element is not None and element.kind is Kind.SCALAR else UNKNOWN
         if last in ("Dict", "dict", "Mapping"):
             element = self.annotated(annotation.arguments[1], name) if len(annotation.arguments) == 2 else None
             if element is not None and element.is_tensor:

@@ -327,7 +327,9 @@ class Frame:
             for part in value.parts:
                 if not (part.is_fresh_cpu or part.symbol == "argument"):
                     continue
-                if (part.rank == 0 and not strict and role != "output") or (part.origin is not None and id(part.origin) in told):
+                if (part.rank == 0 and not strict and role != "output") or (
+                    part.origin is not None and id(part.origin) in told
+                ):
                     continue
                 other = _best_other(part, [v for at, (v, _) in enumerate(operands) if at != number])
                 if other is not None:
@@ -343,7 +345,12 @@ class Frame:
             if name == value.device.name or not any(parameter.name == name for parameter in self.body.parameters):
                 continue
             for at, (other, _) in enumerate(operands):
-                if at == number or other.others or other.device.place != "sym" or other.device.name == value.device.name:
+                if (
+                    at == number
+                    or other.others
+                    or other.device.place != "sym"
+                    or other.device.name == value.device.name
+                ):
                     continue
                 if other.device.name == "self" or (other.evidence >= Evidence.USAGE and other.moved is None):
                     self.requirements.setdefault(name, other)

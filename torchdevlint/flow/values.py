@@ -200,7 +200,25 @@ def _join_tensors(left: Value, right: Value) -> Value:
     ]
     unique: list[Value] = []
     for part in parts:
-        if part not in unique:
+        for at, known in enumerate(unique):
+            if (
+                known.device == part.device
+                and known.origin is part.origin
+                and known.attribute == part.attribute
+                and known.symbol == part.symbol
+            ):
+                # The same tensor by two ways: only what both say stays.
+                unique[at] = replace(
+                    known,
+                    rank=known.rank if known.rank == part.rank else AT_LEAST_ONE if known.rank and part.rank else None,
+                    moved=known.moved or part.moved,
+                    evidence=min(known.evidence, part.evidence),
+                    parameter=known.parameter if known.parameter == part.parameter else "",
+                    group=known.group if known.group is part.group else None,
+                    needs_grad=known.needs_grad and part.needs_grad,
+                )
+                break
+        else:
             unique.append(part)
     head = unique[0]
     if len(unique) == 1:

@@ -71,7 +71,7 @@ class TensorAttributeNotBuffer(Rule):
             faulty = [store for store in stores if any(part.origin is meeting.cpu.origin for part in store.value.parts)]
         if not faulty or summary.is_registered(name):
             return
-        if given and not meeting.other.parameter and meeting.other.device.name != "self":
+        if given and not meeting.other.device.name.endswith(".device") and meeting.other.device.name != "self":
             return
         store = faulty[0]
         yield self.report(

@@ -67,6 +67,8 @@ class NumpyOnAcceleratorTensor(Rule):
         if force is not None and facts.constant(force) is not False:
             return
         severity = _severity(value, facts)
+        if severity is None and _comes_detached(register, value, facts):
+            severity = WARNING
         if severity is None or facts.in_try_catching("TypeError", "RuntimeError", "Exception"):
             return
         detach = value.needs_grad and not facts.no_grad
@@ -133,9 +135,44 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
     if name == "self":
         return WARNING if facts.frame is not None and facts.body.name != "__init__" else None
     # An argument: the caller decides where it lives.
-    if name.endswith(".device") and not implicit and not facts.imports("tensorflow", "jax") and not _is_data_code(facts):
+    if (
+        name.endswith(".device")
+        and not implicit
+        and not facts.imports("tensorflow", "jax")
+        and not _is_data_code(facts)
+    ):
         return WARNING
     return None
+
+
+def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) -> bool:
+    """True for `.detach()...numpy()` without `.cpu()`: a tensor of a model's graph, on whatever device the model is."""
+    if (
+        value.device.place in ("cpu", "meta")
+        or value.others
+        or facts.imports("tensorflow", "jax", "unittest", "pytest")
+        or _is_data_code(facts)
+    ):
+        return False
+    for _ in range(8):
+        op = facts.definition(register)
+        if isinstance(op, ir.Call):
+            method = facts.definition(op.function)
+            if isinstance(method, ir.Attribute) and facts.qualified(op.function) is None:
+                if method.name in ("cpu", "to", "tolist", "numpy", "resolve_conj"):
+                    return False
+                if method.name == "detach":
+                    return facts.value(method.object).device.place not in ("cpu", "meta")
+                register = method.object
+            elif (facts.qualified(op.function) or "").startswith("torch."):
+                register = op.positional(0)
+            else:
+                return False
+        elif isinstance(op, ir.Subscript):
+            register = op.object
+        else:
+            return False
+    return False
 
 
 def _is_data_code(facts: Facts) -> bool:
@@ -143,7 +180,9 @@ def _is_data_code(facts: Facts) -> bool:
     summary = facts.class_summary
     words = ("dataset", "transform", "collate", "sampler", "augment", "reader", "tokenizer", "loader")
     names = [facts.body.name.lower(), summary.cls.name.lower() if summary is not None else ""]
-    return facts.body.name in ("__getitem__", "__call__", "__iter__") or any(word in name for word in words for name in names)
+    return facts.body.name in ("__getitem__", "__call__", "__iter__") or any(
+        word in name for word in words for name in names
+    )
 
 
 def _insert_cpu(call: ir.Call, detach: bool) -> NodeFix | None:
