@@ -93,7 +93,7 @@ class Plan:
             for a in schema.arguments
             if a.kwarg_only and (_kind(str(a.type)) or a.name in ("device", "generator"))
         )
-        self.results = _results(schema)
+        self.results = _results(self.name, schema)
         self.foreign = func.namespace not in ("aten", "prim", "prims")
         self.writes_first = schema.is_mutable
         makes = not any(self.kinds) and not self.keywords & {"out"}
@@ -121,10 +121,15 @@ def _kind(type_name: str) -> int:
     return 2 if "List[" in type_name or "[]" in type_name else 1
 
 
-def _results(schema: Any) -> int:
-    """Whether results need a tag: a result that aliases an argument shares its storage and so its tag."""
+def _results(name: str, schema: Any) -> int:
+    """Whether results need a tag: a result that aliases an argument shares its storage and so its tag.
+
+    Composite operators (`to`, `reshape`, ...) alias only at times; they arrive whole in inference mode.
+    """
     kinds = [_kind(str(r.type)) for r in schema.returns]
-    if not any(kinds) or all(r.alias_info is not None for r, kind in zip(schema.returns, kinds, strict=True) if kind):
+    aliases = all(r.alias_info is not None for r, kind in zip(schema.returns, kinds, strict=True) if kind)
+    composite = RULES.get(name, _NO_RULE).kind == "composite-implicit"
+    if not any(kinds) or (aliases and not composite):
         return _NO_TAG
     return _ONE_TAG if kinds == [1] else _MANY_TAGS
 
@@ -194,12 +199,10 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if mixed:
             return self._long_way(func, plan, args, kwargs or {})
         out = plan.call(*args, **kwargs) if kwargs else plan.call(*args)
-        if device is not CPU:
-            self.last = tag
-        elif tag is HOST:
+        if tag is HOST or tag is None:  # None: no tensor at all, an empty list
             return out
-        if tag is None:
-            tag = WILD
+        if device is not CPU and device is not ANY_DEVICE:
+            self.last = tag
         if plan.results == _ONE_TAG:
             try:
                 storage_of(out)._tdl_tag = tag

@@ -9,7 +9,7 @@ from typing import Any
 
 from torchdevlint.machine import errors
 from torchdevlint.machine.shape import Shape
-from torchdevlint.machine.tags import Device, cuda_device
+from torchdevlint.machine.tags import CPU, Device, cuda_device
 
 
 class _Current(threading.local):
@@ -78,7 +78,7 @@ def normal_device(spec: Any) -> Any:
     """
     device = spec if isinstance(spec, Device) else _parse(spec)
     if device.type != "cuda":
-        return device
+        return CPU if device.type == "cpu" else device
     initialise()
     index = STATE.current.index if device.index is None else device.index
     if index >= visible_devices():
