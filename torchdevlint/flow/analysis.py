@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from torchdevlint.flow import calls, index, values
@@ -11,7 +11,18 @@ from torchdevlint.flow.devices import CPU, TOP, Device, symbolic
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Use
 from torchdevlint.flow.frame import LOADER_NAME, Environment, Frame, looks_like_device
 from torchdevlint.flow.knowledge import modules
-from torchdevlint.flow.values import AT_LEAST_ONE, NOTHING, OTHER, SCALAR, UNKNOWN, Evidence, Kind, Value, tensor
+from torchdevlint.flow.values import (
+    AT_LEAST_ONE,
+    NOTHING,
+    OTHER,
+    SCALAR,
+    UNKNOWN,
+    Evidence,
+    Kind,
+    Value,
+    replace,
+    tensor,
+)
 from torchdevlint.program import ir
 
 Sink = Callable[[str, ir.Op, Any], None]
@@ -121,12 +132,13 @@ class Analysis:
                 and scope.parent is not None
                 and scope.parent.kind in ("function", "lambda")
             ):
-                return closure[name]
+                outer: Value = closure[name]
+                return outer
             scope = scope.parent
         if body.kind != "module":
-            found = self.module_env.get(name)
+            found: Value | None = self.module_env.get(name)
             if found is not None:
-                return found if name not in self._global_stores else UNKNOWN  # type: ignore[no-any-return]
+                return found if name not in self._global_stores else UNKNOWN
         return _BUILTIN_VALUES.get(name, UNKNOWN)
 
     def note_closure(self, function: ir.Body, env: Environment) -> None:
@@ -583,6 +595,8 @@ def _substitute(value: Value, bindings: dict[str, Value], own: Device, depth: in
     """A returned value in terms of the caller: devices and parameters replaced by what was given."""
     if depth > 3:
         return UNKNOWN
+    if value.device is TOP and not (value.parameter or value.items or value.element or value.entries or value.others):
+        return value
     if (
         value.parameter
         and value.moved is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchdevlint.flow import methods, values
@@ -19,6 +18,7 @@ from torchdevlint.flow.values import (
     Evidence,
     Kind,
     Value,
+    replace,
     tensor,
 )
 from torchdevlint.program import ir
@@ -59,10 +59,8 @@ def _note_uses(frame: Frame, op: ir.Call, callee: str = "") -> None:
         callee = "." + written.name
         receiver = frame.values[written.object]
         frame.used(receiver, op, "receiver", callee)
-    at = 0
-    for argument in op.arguments:
+    for at, argument in enumerate(op.arguments):
         role = f"keyword {argument.keyword}" if argument.keyword else (argument.star or f"argument {at}")
-        at += 1
         frame.used(frame.values[argument.value], op, role, callee, receiver)
 
 

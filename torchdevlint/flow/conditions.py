@@ -7,11 +7,11 @@ A guard is a word in the environment's set: a device type ("cuda"), "accelerator
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.flow.devices import ACCELERATORS, CPU
-from torchdevlint.flow.values import NDARRAY, OTHER, Evidence, Kind, Value, tensor
+from torchdevlint.flow.values import NDARRAY, OTHER, Evidence, Kind, Value, replace, tensor
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:

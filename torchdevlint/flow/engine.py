@@ -12,7 +12,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.frame import Frame
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import Report, Rule
+from torchdevlint.rules.rule import Hook, Report, Rule
 
 
 class RuleCrash(Exception):
@@ -35,6 +35,17 @@ class Result:
 Check = Callable[..., Any]
 
 
+_known_hooks: dict[type[Rule], tuple[tuple[Hook, str], ...]] = {}
+
+
+def _hooks(rule: type[Rule]) -> tuple[tuple[Hook, str], ...]:
+    """A rule's hooks, looked up once."""
+    found = _known_hooks.get(rule)
+    if found is None:
+        found = _known_hooks[rule] = tuple(rule.hooks())
+    return found
+
+
 class _Dispatch:
     """Event to checks, by the names that select them."""
 
@@ -43,7 +54,7 @@ class _Dispatch:
         self.every: dict[str, list[tuple[Rule, Check]]] = defaultdict(list)
         for rule in rules:
             instance = rule()
-            for hook, method in rule.hooks():
+            for hook, method in _hooks(rule):
                 check = getattr(instance, method)
                 if hook.names:
                     for name in hook.names:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.flow import calls, conditions, values
@@ -28,6 +27,7 @@ from torchdevlint.flow.values import (
     Evidence,
     Kind,
     Value,
+    replace,
     tensor,
 )
 from torchdevlint.program import ir

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchdevlint.flow import calls
@@ -20,6 +19,7 @@ from torchdevlint.flow.values import (
     Kind,
     Value,
     join,
+    replace,
     tensor,
 )
 from torchdevlint.program import ir
