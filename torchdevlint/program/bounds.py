@@ -201,7 +201,7 @@ def _measure(text: str) -> Shape:
                     width = len(token["indent"].expandtabs())
                     _track_elifs(elifs, width, token["elif"] is not None)
                     if elifs and elifs.get(width, 0) > most_elifs:
-                        most_elifs, elifs_at = elifs[width], at
+                        most_elifs, elifs_at = elifs[width], token.end() - 1
         elif token["string"] is not None:
             weight = 1
             if len(token[0]) > _LONG_STRING and any(letter in "fFtT" for letter in token["prefix"]):

@@ -48,6 +48,7 @@ from torchdevlint.program.libcst_expressions import (
     store,
 )
 from torchdevlint.program.libcst_names import annotation_of, dotted, root
+from torchdevlint.source.deep_stack import call_with_deep_stack
 
 Execute = Callable[[BodyBuilder, Any], None]
 
@@ -58,6 +59,13 @@ _PATTERNS: dict[type[Any], Callable[[BodyBuilder, Any, _Captures], None]] = {}
 
 def lower(module: cst.Module) -> Program:
     """The Program of a parsed file: outer bodies first, function bodies after the bodies that make them."""
+    try:
+        return _lower(module)
+    except RecursionError:  # what nests beyond the chains that are lowered in loops, such as a ** b ** c ...
+        return call_with_deep_stack(lambda: _lower(module))
+
+
+def _lower(module: cst.Module) -> Program:
     program = ProgramBuilder(module)
     _statements(program.module, module.body)
     program.module.finish()

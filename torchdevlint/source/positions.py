@@ -21,6 +21,7 @@ from torchdevlint.source.deep_stack import call_with_deep_stack
 if TYPE_CHECKING:
     import libcst as cst
 
+_LOST = frozenset("\ufeff\f\r")  # what LibCST may drop
 _NEWLINE = re.compile(r"\r\n|[\r\n]")
 
 
@@ -155,12 +156,12 @@ def _places(code: str, text: str) -> list[int]:
     places = []
     at = 0
     for character in code:
-        at = text.find(character, at)
-        if at < 0:
-            raise ValueError("the text is not what the module was parsed from")
+        while text[at : at + 1] != character:
+            if text[at : at + 1] not in _LOST:
+                raise ValueError("the text is not what the module was parsed from")
+            at += 1
         places.append(at)
         at += 1
-    places.append(at)
-    if set(text[at:]) - set("\r\n\f \t") or len(text) - len(code) > text.count("\f") + text.count("\ufeff") + 1:
+    if not _LOST.issuperset(text[at:]):
         raise ValueError("the text is not what the module was parsed from")
-    return places
+    return [*places, at]

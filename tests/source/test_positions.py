@@ -1,0 +1,151 @@
+"""Where nodes stand in their text."""
+
+from __future__ import annotations
+
+import ast
+import random
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from torchdevlint.findings import Position
+from torchdevlint.program.bounds import parse
+from torchdevlint.source.positions import LineIndex, OffsetSpan, spans
+
+
+def _nodes(module: cst.Module) -> Iterator[cst.CSTNode]:
+    waiting: list[cst.CSTNode] = [module]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(node.children)
+
+
+def _texts(text: str, *kinds: type[cst.CSTNode]) -> list[tuple[str, str]]:
+    """Each node of `kinds`, in order, without and with its parentheses."""
+    module = cst.parse_module(text)
+    nodes = [node for node in _nodes(module) if isinstance(node, kinds)]
+    found = sorted(spans(module, nodes, text).values(), key=lambda span: (span.start, -span.end))
+    return [(text[span.start : span.end], text[span.outer_start : span.outer_end]) for span in found]
+
+
+def test_parentheses() -> None:
+    assert _texts("( (a) . b )\n", cst.Attribute, cst.Name) == [
+        ("(a) . b", "( (a) . b )"),
+        ("a", "(a)"),
+        ("b", "b"),
+    ]
+
+
+def test_statements_stand_without_comments_and_newlines() -> None:
+    text = "# c\n\nif a : # d\n    # e\n    b ; c\n\n    # f\nelse:\n    d\n# g\n"
+    statements = _texts(text, cst.BaseStatement, cst.BaseSmallStatement)
+    assert [inner for inner, _ in statements] == [
+        "if a : # d\n    # e\n    b ; c\n\n    # f\nelse:\n    d",
+        *("b ; c", "b", "c", "d", "d"),
+    ]
+    assert all(inner == outer for inner, outer in statements)
+
+
+def test_parts_of_statements() -> None:
+    text = "from a import (b as c, d)\nwith e as f , g: pass\nh(*i, j = 1 , )\nk = [l for m in n if o]\n"
+    kinds = (cst.ImportAlias, cst.WithItem, cst.Arg, cst.CompFor, cst.CompIf)
+    assert [inner for inner, _ in _texts(text, *kinds)] == [
+        *("b as c", "d", "e as f", "g", "*i", "j = 1", "for m in n if o", "if o"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffaa = bb\n",
+        "\faa = 1\n\f\n\fbb\n",
+        "aa\rbb\r",
+        "aa\r\nbb",
+        "def f():\n\taa = '''\r\n'''\r\n\fbb\n",
+        "x = 'äöü', aa, '\U0001f600', bb\n",
+        "\n\n  # c\naa \\\n + bb",
+    ],
+)
+def test_what_code_generation_loses_is_counted(text: str) -> None:
+    module = cst.parse_module(text)
+    names = {node.value: node for node in _nodes(module) if isinstance(node, cst.Name) and node.value in ("aa", "bb")}
+    found = spans(module, names.values(), text)
+    for name, node in names.items():
+        assert (found[id(node)].start, found[id(node)].end) == (text.index(name), text.index(name) + 2)
+
+
+def test_a_text_that_is_not_the_modules_is_refused() -> None:
+    module = cst.parse_module("a = 1\n")
+    for text in ("b = 1\n", "a = 1\nc = 2\n", "a = 11\n"):
+        with pytest.raises(ValueError, match="not what the module was parsed from"):
+            spans(module, [module.body[0]], text)
+
+
+def test_only_nodes_of_the_module_are_found() -> None:
+    module = cst.parse_module("a\n")
+    assert spans(module, [cst.Name("a")], "a\n") == {}
+    assert spans(module, [], "a\n") == {}
+    assert spans(module, [module.body[0]]) == {id(module.body[0]): OffsetSpan(0, 1, 0, 1)}
+
+
+def test_deep_nodes_are_found() -> None:
+    text = "x = a" + " + a" * 1500 + " + bb\n"
+    module = parse(text)
+    (name,) = (node for node in _nodes(module) if isinstance(node, cst.Name) and node.value == "bb")
+    assert spans(module, [name], text)[id(name)].start == text.index("bb")
+
+
+def _library_files() -> list[Path]:
+    files = sorted(Path(cst.__file__).parent.rglob("*.py")) + sorted(Path(pytest.__file__).parent.rglob("*.py"))
+    return [path for path in files if path.stat().st_size < 30_000][::8]
+
+
+@pytest.mark.parametrize("path", _library_files(), ids=lambda path: path.name)
+def test_expressions_are_what_python_reads_there(path: Path) -> None:
+    text = path.read_bytes().decode("utf-8")
+    module = cst.parse_module(text)
+    assert module.code == text
+    kinds = (
+        cst.Call,
+        cst.Attribute,
+        cst.Subscript,
+        cst.BinaryOperation,
+        cst.SimpleString,
+        cst.Tuple,
+        cst.List,
+        cst.Dict,
+    )
+    nodes: list[cst.CSTNode] = [node for node in _nodes(module) if isinstance(node, kinds)]
+    found = spans(module, nodes, text)
+    assert found.keys() == {id(node) for node in nodes}
+    for node in random.Random(0).sample(nodes, min(60, len(nodes))):
+        span = found[id(node)]
+        assert _tree(text[span.outer_start : span.outer_end]) == _tree(module.code_for_node(node))
+        assert text[span.start : span.end] == text[span.start : span.end].strip()
+
+
+def _tree(code: str) -> str:
+    return ast.dump(ast.parse(f"({textwrap.dedent(code)}\n)"))
+
+
+def test_lines() -> None:
+    text = "a\nbé\r\n\fc\rd\u2028e\x0bf"
+    index = LineIndex(text)
+    rows = {character: index.position(text.index(character)) for character in "abcdef"}
+    assert rows == {
+        "a": Position(1, 1),
+        "b": Position(2, 1),
+        "c": Position(3, 2),
+        "d": Position(4, 1),
+        "e": Position(4, 3),
+        "f": Position(4, 5),
+    }
+    assert all(index.offset(index.position(offset)) == offset for offset in range(len(text) + 1))
+    assert index.span(0, 2).end == Position(2, 1)
+    with pytest.raises(IndexError):
+        index.offset(Position(9, 1))
+    assert LineIndex("").position(0) == Position(1, 1)
