@@ -285,6 +285,16 @@ def test_values_of_arguments_are_replaced_in_place() -> None:
         ("x.numpy(force=False).to('cpu')", builders.swap_chained_methods, (), "x.to('cpu').numpy(force=False)"),
         ("(x\n .numpy()  # host\n .cpu())", builders.swap_chained_methods, (), "(x\n .cpu()  # host\n .numpy())"),
         ("x.cpu()", builders.swap_chained_methods, (), None),
+        ("torch.ones(2).to(d)", builders.replace_method_by_keyword, ("device", "d"), "torch.ones(2, device=d)"),
+        (
+            "(torch.ones(2, **k).cuda())",
+            builders.replace_method_by_keyword,
+            ("device", "d"),
+            "(torch.ones(2, device=d, **k))",
+        ),
+        ("torch.ones(2, device=c).to(d)", builders.replace_method_by_keyword, ("device", "d"), None),
+        ("(torch.ones(2)\n # now\n .to(d))", builders.replace_method_by_keyword, ("device", "d"), None),
+        ("x.to(d)", builders.replace_method_by_keyword, ("device", "d"), None),
         ("nn.Parameter(t).to(d)", builders.move_method_into_argument, (), "nn.Parameter(t.to(d))"),
         (
             "nn.Parameter(a * b, False).cuda()",

@@ -219,11 +219,16 @@ def _positional(call: cst.Call, position: int) -> cst.Arg | None:
 def add_keyword(op: ir.Op | None, name: str, text: str) -> Edits | None:
     """`f(a)` -> `f(a, name=text)`, before any `**kwargs`, in the call's own layout; None when `name` is given already."""
     call = _call(op)
-    if call is None or any(argument.keyword is not None and argument.keyword.value == name for argument in call.args):
+    new = None if call is None else _keyword_added(call, name, text)
+    return None if call is None or new is None else (NodeEdit(call, new),)
+
+
+def _keyword_added(call: cst.Call, name: str, text: str) -> cst.Call | None:
+    if any(argument.keyword is not None and argument.keyword.value == name for argument in call.args):
         return None
     new = cst.Arg(value=_argument(cst.parse_expression(text)), keyword=cst.Name(name), equal=_TIGHT_EQUAL)
     splat = next((index for index, argument in enumerate(call.args) if argument.star == "**"), len(call.args))
-    return (NodeEdit(call, _with_argument(call, splat, new)),)
+    return _with_argument(call, splat, new)
 
 
 _TIGHT_EQUAL = cst.AssignEqual(whitespace_before=cst.SimpleWhitespace(""), whitespace_after=cst.SimpleWhitespace(""))
@@ -401,6 +406,22 @@ def _parentheses_of(call: cst.Call) -> dict[str, Any]:
         "whitespace_after_func": call.whitespace_after_func,
         "whitespace_before_args": call.whitespace_before_args,
     }
+
+
+def replace_method_by_keyword(op: ir.Op | None, name: str, text: str) -> Edits | None:
+    """`torch.zeros(n).to(d)` -> `torch.zeros(n, device=d)`: the method goes, its receiver gets the keyword `name=text`.
+
+    None when the receiver is no call, has the keyword already, or a comment would be lost.
+    """
+    outer = _call(op)
+    if outer is None or not isinstance(outer.func, cst.Attribute) or not isinstance(outer.func.value, cst.Call):
+        return None
+    inner = outer.func.value
+    edits = _keyword_added(inner, name, text)
+    if edits is None:
+        return None
+    new = _take_parentheses(outer, edits)
+    return (NodeEdit(outer, new),) if len(_comments(new)) == len(_comments(outer)) else None
 
 
 def move_method_into_argument(op: ir.Op | None, keyword: str = "") -> Edits | None:

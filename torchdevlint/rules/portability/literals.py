@@ -33,15 +33,28 @@ def is_cuda_only(facts: Facts) -> bool:
 def spelled_accelerator(register: ir.Register | None, facts: Facts) -> Device | None:
     """The accelerator that stands in place as "cuda:0" or torch.device("cuda"); None for anything else, names included."""
     written = facts.definition(register)
-    if isinstance(written, ir.Constant) and isinstance(written.value, str):
-        device = from_string(written.value)
-        return device if device.is_accelerator else None
+    if isinstance(written, ir.Constant):
+        return _accelerator(written.value)
     if isinstance(written, ir.Call) and facts.callee(written) == "torch.device":
-        if any(not isinstance(facts.definition(argument.value), ir.Constant) for argument in written.arguments):
-            return None
-        device = facts.value(register).device
-        return device if device.is_accelerator else None
+        return _device_of_call(written, facts)
     return None
+
+
+def _device_of_call(call: ir.Call, facts: Facts) -> Device | None:
+    """The accelerator of `torch.device("cuda")` and `torch.device("cuda", 1)`; None when an argument is no literal."""
+    given = [facts.definition(argument.value) for argument in call.arguments]
+    literals = [op.value for op in given if isinstance(op, ir.Constant)]
+    if len(literals) != len(given) or not literals:
+        return None
+    device = _accelerator(literals[0])
+    if device is None or len(literals) == 1:
+        return device
+    return Device("acc", f"{device.name}:{literals[1]}") if isinstance(literals[1], int) else None
+
+
+def _accelerator(literal: object) -> Device | None:
+    device = from_string(literal) if isinstance(literal, str) else None
+    return device if device is not None and device.is_accelerator else None
 
 
 def chosen_device(facts: Facts) -> tuple[str, bool] | None:

@@ -1,0 +1,122 @@
+"""TDL601."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions, modules
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_method
+
+
+class ParameterMovedAfterWrapping(Rule):
+    """Finds parameters and leaves that stop being what they are when they move.
+
+    ## What it does
+    Reports `nn.Parameter(...).to(device)` (also `.cuda()`, `.half()`, ...), and a factory with `requires_grad=True` that is moved at once.
+
+    ## Why is this bad?
+    The move returns a plain tensor that is no leaf: it is not registered in the module, gets no `.grad`, and optimizers refuse it (`ValueError: can't
+    optimize a non-leaf Tensor`). On a CPU run `.to("cpu")` returns the very Parameter, so the fault shows on the accelerator only.
+
+    ## Example
+        self.scale = nn.Parameter(torch.ones(width)).to(device)
+
+    ## Use instead
+        self.scale = nn.Parameter(torch.ones(width).to(device))
+
+    ## When it stays silent
+    The move stands inside of `nn.Parameter(...)`; the result is wrapped again; `.data` is moved; `requires_grad=False`.
+
+    ## Fix safety
+    Moving the tensor before it is wrapped is safe: where the old line moved nothing the result is the same. `device=` for a factory is safe where the
+    factory gives the same numbers on every device, and unsafe for random ones.
+
+    ## Proof
+    The module on an accelerator lacks the parameter in `named_parameters()`; after the repair it is there and is trained.
+
+    ## References
+    torch/nn/parameter.py, torch/optim/optimizer.py (`add_param_group`).
+    """
+
+    code, name, severity = "TDL601", "parameter-moved-after-wrapping", ERROR
+    fixable = "sometimes"
+
+    @on_method("to", "cuda", "cpu", "xpu", "mps", "half", "float", "double", "bfloat16", "type")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        inner = facts.definition(facts.receiver(call))
+        if not isinstance(inner, ir.Call):
+            return
+        name = facts.callee(inner)
+        method = facts.callee(call).removeprefix(".")
+        if name in modules.PARAMETERS:
+            if not _is_wrapped_again(call, facts):
+                yield self.report(
+                    call,
+                    f"`.{method}(...)` of a Parameter returns a plain tensor wherever it has something to do: it is not registered, gets no "
+                    "gradient, and optimizers refuse it; move the tensor before it is wrapped",
+                    fix=lambda: _move_inside(call),
+                )
+        elif (
+            name in functions.FACTORIES
+            and method in ("to", "cuda")
+            and facts.constant(inner.keyword("requires_grad")) is True
+        ):
+            yield from self._check_factory(call, inner, facts)
+
+    def _check_factory(self, call: ir.Call, inner: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = call.argument("device", 0)
+        if facts.callee(call) == ".to" and (
+            register is None or (facts.frame is not None and facts.frame.is_dtype(register))
+        ):
+            return
+        if _is_wrapped_again(call, facts):
+            return
+        name = facts.callee(inner)
+        plain = len(call.arguments) <= 1 and not call.has_splat
+        device = facts.definition(register)
+        safe = name in functions.DETERMINISTIC_FACTORIES
+        yield self.report(
+            call,
+            "the moved tensor is no leaf: it gets no `.grad`, and optimizers refuse it (on the CPU the move does nothing and all is well); "
+            "create it with `device=`",
+            severity=WARNING,
+            fix=(lambda: _create_there(call, register is not None, device, safe)) if plain else None,
+        )
+
+
+def _is_wrapped_again(call: ir.Call, facts: Facts) -> bool:
+    """True for `nn.Parameter(<the call>)`, and for `.requires_grad_()` or `.detach()` of it."""
+    for block in facts.body.blocks:
+        for op in block.ops:
+            if (
+                isinstance(op, ir.Call)
+                and op.argument("data", 0) == call.dst
+                and facts.qualified(op.function) in modules.PARAMETERS
+            ):
+                return True
+            if (
+                isinstance(op, ir.Attribute)
+                and op.object == call.dst
+                and op.name in ("requires_grad_", "detach", "detach_", "data")
+            ):
+                return True
+    return False
+
+
+def _move_inside(call: ir.Call) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.move_method_into_argument(call, "data")
+    return NodeFix(Applicability.SAFE, "Move the tensor before it is wrapped", edits) if edits else None
+
+
+def _create_there(call: ir.Call, is_given: bool, device: ir.Op | None, safe: bool) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    text = builders.source_of(device) if is_given and device is not None else '"cuda"'
+    edits = builders.replace_method_by_keyword(call, "device", text)
+    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+    return NodeFix(applicability, f"Create it with `device={text}`", edits) if edits else None

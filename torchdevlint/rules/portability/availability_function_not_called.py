@@ -1,0 +1,142 @@
+"""TDL802."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute
+
+_TESTS = frozenset(name for name in functions.AVAILABILITY if name.rpartition(".")[2].startswith("is_"))
+# A name that says by itself that it holds True or False.
+_FLAG = re.compile(
+    r"(?:use|using|with|enable|on)_?(?:\w*_)?(?:cuda|gpu|mps|xpu)|(?:cuda|gpu|mps|pin|pin_memory)\Z", re.IGNORECASE
+)
+# Keywords of torch that are True or False.
+_FLAG_KEYWORDS = frozenset({"pin_memory", "enabled", "non_blocking"})
+
+
+class AvailabilityFunctionNotCalled(Rule):
+    """Finds availability functions that are tested without being called.
+
+    ## What it does
+    Reports `torch.cuda.is_available`, `torch.backends.mps.is_available` and their like, without parentheses, as a condition, an operand of `and`,
+    `or` and `not`, compared with True or False, or bound to a flag such as `use_cuda`.
+
+    ## Why is this bad?
+    A function object is always true: the program takes CUDA for granted and fails on every machine without it.
+
+    ## Example
+        device = "cuda" if torch.cuda.is_available else "cpu"
+
+    ## Use instead
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+
+    ## When it stays silent
+    The function is passed on, compared with another function, patched, or bound to a name that is called later.
+
+    ## Fix safety
+    Appending `()` is safe: where there is an accelerator the result is the same, elsewhere the old program could not work.
+
+    ## Proof
+    On a machine without a GPU the condition is true and the move fails; with the call the program runs on the CPU.
+
+    ## References
+    torch/cuda/__init__.py (`is_available`), torch/backends/mps/__init__.py.
+    """
+
+    code, name, severity = "TDL802", "availability-function-not-called", ERROR
+    fixable = "safe"
+
+    @on_attribute("is_available", "is_built", "is_bf16_supported")
+    def check(self, read: ir.Attribute, facts: Facts) -> Iterator[Report]:
+        function = facts.qualified(read.dst)
+        if function not in _TESTS or not _is_tested(read.dst, facts):
+            return
+        yield self.report(
+            read,
+            f"`{function}` is a function, and a function is always true: this does not ask for the device; call it: `{function}()`",
+            fix=lambda: _call(read),
+        )
+
+
+def _is_tested(register: ir.Register, facts: Facts) -> bool:
+    """True when the value of a register decides something, by itself or through the name that it is bound to."""
+    for block in facts.body.blocks:
+        if block.test == register:
+            return True
+        for op in block.ops:
+            if isinstance(op, ir.Unary) and op.operator == "not" and op.operand == register:
+                return True
+            if isinstance(op, ir.Choice) and _decides(op, register, facts):
+                return True
+            if isinstance(op, ir.Compare) and _is_compared_with_bool(op, register, facts):
+                return True
+            if isinstance(op, ir.Call) and any(
+                a.value == register and a.keyword in _FLAG_KEYWORDS for a in op.arguments
+            ):
+                return True
+            if isinstance(op, ir.Store) and op.value == register:
+                return _is_flag(op.name, facts, _FLAG.match(op.name) is not None)
+            if isinstance(op, ir.StoreAttribute) and op.value == register and op.name != "is_available":
+                return _FLAG.match(op.name) is not None and not _is_called(op.name, facts)
+    return False
+
+
+def _decides(op: ir.Choice, register: ir.Register, facts: Facts) -> bool:
+    if op.test == register:
+        return True
+    if op.shape == "if" or register not in op.values:
+        return False
+    # `a and b` asks for `a`; what it gives may be `b` itself.
+    return register != op.values[-1] or op.shape == "and" or _is_tested(op.dst, facts)
+
+
+def _is_compared_with_bool(op: ir.Compare, register: ir.Register, facts: Facts) -> bool:
+    sides = (op.left, *op.comparators)
+    return register in sides and any(isinstance(facts.constant(side), bool) for side in sides)
+
+
+def _is_flag(name: str, facts: Facts, says_so: bool) -> bool:
+    """True for a name that is never called or handed on, and that either says that it is a flag or is tested."""
+    tested = False
+    for body in facts.program.bodies:
+        if body is not facts.body and (facts.body.kind != "module" or name in body.local_names):
+            continue
+        loads = {op.dst for block in body.blocks for op in block.ops if isinstance(op, ir.Load) and op.name == name}
+        for block in body.blocks:
+            tested = tested or block.test in loads
+            for op in block.ops:
+                if isinstance(op, ir.Call) and (op.function in loads or _is_handed_on(op, loads)):
+                    return False
+                if isinstance(op, (ir.StoreAttribute, ir.Store)) and op.value in loads:
+                    return False
+                tested = tested or (isinstance(op, ir.Unary) and op.operand in loads)
+    return tested or says_so
+
+
+def _is_handed_on(op: ir.Call, loads: set[ir.Register]) -> bool:
+    return any(argument.value in loads and argument.keyword not in _FLAG_KEYWORDS for argument in op.arguments)
+
+
+def _is_called(name: str, facts: Facts) -> bool:
+    """True when a method or attribute of this name is called anywhere in the file."""
+    for body in facts.program.bodies:
+        definitions = facts.analysis.index_of(body).definitions
+        for block in body.blocks:
+            for op in block.ops:
+                function = definitions[op.function] if isinstance(op, ir.Call) else None
+                if isinstance(function, ir.Attribute) and function.name == name:
+                    return True
+    return False
+
+
+def _call(read: ir.Attribute) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.append_call_parentheses(read)
+    return NodeFix(Applicability.SAFE, "Call it", edits) if edits else None

@@ -1,0 +1,153 @@
+"""TDL805."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
+
+if TYPE_CHECKING:
+    from torchdevlint.fixes.builders import Edits
+
+_NAMES = ("autocast", "GradScaler", "custom_fwd", "custom_bwd")
+# torch/cuda/amp/autocast_mode.py; the second positional argument of torch.amp.autocast is another one.
+_AUTOCAST_PARAMETERS = ("enabled", "dtype", "cache_enabled")
+_MODULES = {
+    f"torch.{device}.amp{inner}.{name}": (device, name)
+    for device in ("cuda", "cpu")
+    for name in _NAMES
+    for inner in ("", ".autocast_mode", ".grad_scaler")
+}
+
+
+class DeprecatedCudaAmp(Rule):
+    """Finds `torch.cuda.amp` and `torch.cpu.amp`, which are deprecated.
+
+    ## What it does
+    Reports calls of `autocast`, `GradScaler`, `custom_fwd` and `custom_bwd` from `torch.cuda.amp` and `torch.cpu.amp`.
+
+    ## Why is this bad?
+    Since PyTorch 2.4 they give a `FutureWarning`: `torch.amp` has the same functions for every device, with the device type as an argument.
+
+    ## Example
+        with torch.cuda.amp.autocast(use_amp):
+            loss = criterion(model(images), labels)
+
+    ## Use instead
+        with torch.amp.autocast("cuda", enabled=use_amp):
+            loss = criterion(model(images), labels)
+
+    ## When it stays silent
+    Names of other packages (apex, accelerate); a `try` that imports both spellings for old versions.
+
+    ## Fix safety
+    Unsafe: `torch.amp.GradScaler` needs PyTorch 2.3, `torch.amp.custom_fwd` 2.4, and the project's minimum is not asked. Positional arguments of `autocast`
+    become keywords, as `torch.amp.autocast("cuda", True)` would set the dtype. An import is rewritten together with all its uses.
+
+    ## Proof
+    Constructing the old context manager warns; the new one does not, and casts the same operations.
+
+    ## References
+    torch/cuda/amp/autocast_mode.py, torch/cuda/amp/grad_scaler.py, torch/amp/autocast_mode.py.
+    """
+
+    code, name, severity = "TDL805", "deprecated-cuda-amp", WARNING
+    fixable = "unsafe"
+
+    def __init__(self) -> None:
+        self._found: list[tuple[ir.Call, str, str]] = []  # the call, its dotted name, its callee as written
+
+    @on_any_call
+    def collect(self, call: ir.Call, facts: Facts) -> None:
+        """Note a use: its fix may need to change all others with it."""
+        name = facts.qualified(call.function)
+        if name in _MODULES and all(known is not call for known, _, _ in self._found):
+            self._found.append((call, name, facts.place(call.function)))
+
+    @on_file
+    def check(self, facts: Facts) -> Iterator[Report]:
+        imports = list(_imports(facts.program))
+        for call, name, written in self._found:
+            if any(context.part == "handler" or guarded for imported, context, guarded in imports if imported == name):
+                continue  # both spellings are imported, for old versions
+            device, last = _MODULES[name]
+            yield self.report(
+                call,
+                f'`torch.{device}.amp.{last}` is deprecated and warns since PyTorch 2.4; use `torch.amp.{last}` with the device type "{device}"',
+                fix=lambda call=call, name=name, written=written: self._fix(call, name, written, facts.program),  # type: ignore[misc]
+            )
+
+    def _fix(self, call: ir.Call, name: str, written: str, program: ir.Program) -> NodeFix | None:
+        from torchdevlint.fixes import builders
+
+        device, last = _MODULES[name]
+        if f"{device}.amp.{last}" in written:
+            callee = written.replace(f"{device}.amp.", "amp.")
+            edits = builders.combine(*_edits(call, device, last), builders.replace_callee(call, callee))
+        else:
+            edits = self._fix_with_import(written, device, program)
+        return NodeFix(Applicability.UNSAFE, f"Use `torch.amp.{last}`", edits) if edits else None
+
+    def _fix_with_import(self, written: str, device: str, program: ir.Program) -> Edits | None:
+        """Rewrites `from torch.cuda.amp import ...` and every call of its names, or nothing."""
+        from torchdevlint.fixes import builders
+
+        module = f"torch.{device}.amp"
+        imported = [
+            op
+            for body in program.bodies
+            for block in body.blocks
+            for op in block.ops
+            if isinstance(op, ir.Import) and op.qualified.rpartition(".")[0] == module
+        ]
+        if not imported or any(op.qualified not in _MODULES for op in imported):
+            return None
+        names = {op.name for op in imported}
+        calls = [(call, name) for call, name, spelled in self._found if spelled in names]
+        reads = sum(
+            1
+            for body in program.bodies
+            for block in body.blocks
+            for op in block.ops
+            if isinstance(op, ir.Load) and op.name in names
+        )
+        if written not in names or reads != len(calls):
+            return None
+        sources = {
+            edit.target: edit
+            for op in imported
+            for edit in builders.replace_import_source(program, op, "torch.amp") or ()
+        }
+        parts = [part for call, name in calls for part in _edits(call, *_MODULES[name])]
+        return builders.combine(tuple(sources.values()), *parts) if sources else None
+
+
+def _edits(call: ir.Call, device: str, last: str) -> tuple[Edits | None, ...]:
+    """The edits of a call's arguments."""
+    from torchdevlint.fixes import builders
+
+    if last in ("custom_fwd", "custom_bwd"):
+        if call.positional_count:
+            return (None,)
+        return (builders.add_keyword(call, "device_type", f'"{device}"'),)
+    names = _AUTOCAST_PARAMETERS if last == "autocast" else ()
+    return (builders.insert_first_argument(call, f'"{device}"', names),)
+
+
+def _imports(program: ir.Program) -> Iterator[tuple[str, ir.TryContext, bool]]:
+    """Imports of the deprecated names inside of `try`: the name, where it stands, and whether a handler catches its failure."""
+    for body in program.bodies:
+        for block in body.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.Import) and op.qualified in _MODULES:
+                    for context in block.tries:
+                        caught = {name.rpartition(".")[2] for name in context.catches}
+                        yield (
+                            op.qualified,
+                            context,
+                            bool(caught & {"ImportError", "ModuleNotFoundError", "Exception", "AttributeError"}),
+                        )

@@ -1,0 +1,204 @@
+"""TDL801."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
+from torchdevlint.rules.portability.literals import chosen_device, is_cuda_only, spelled_accelerator
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
+
+# What a file says that asks the machine, or its caller, for the device.
+_ASKS = (
+    "is_available",
+    "is_cuda",
+    "device_count",
+    "current_accelerator",
+    "is_torch_cuda_available",
+    "get_device",
+    "no_cuda",
+    "use_cuda",
+)
+_POSITIONAL = frozenset({"torch.device", "torch.set_default_device", "torch.Generator"})
+_DEVICE_KEYWORD_ROOTS = ("torch.", "transformers.", ".new_", ".to")
+
+
+class HardcodedAccelerator(Rule):
+    """Finds literal accelerators that nobody looked for.
+
+    ## What it does
+    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"` and `torch.device("cuda")` outside of an availability test. A file that never asks for a device
+    gets one finding, at its first place: it is one decision. In methods of modules this is TDL605.
+
+    ## Why is this bad?
+    On a machine without CUDA the line raises `AssertionError: Torch not compiled with CUDA enabled` or `RuntimeError: Found no NVIDIA driver on
+    your system`; the program cannot run on the CPU, on Apple's or on Intel's accelerators.
+
+    ## Example
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        labels = labels.cuda()
+
+    ## Use instead
+        labels = labels.to(device)
+
+    ## When it stays silent
+    Behind an availability test, a flag, an assertion or an early exit; under `x.is_cuda` or `device.type == "cuda"`; in a `try` that catches the error; in
+    tests that are skipped without a GPU; default values of parameters and of argparse; devices that are computed (`f"cuda:{rank}"`); files that need
+    CUDA anyway (Triton, CuPy, CUDA extensions); Lightning's `accelerator="gpu"`.
+
+    ## Fix safety
+    The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
+    0. For any other name in scope it is unsafe. Without one no fix is made.
+
+    ## Proof
+    The line raises on a machine without a GPU; with the chosen device the program gives the same values there.
+
+    ## References
+    torch/cuda/__init__.py (`_lazy_init`).
+    """
+
+    code, name, severity = "TDL801", "hardcoded-accelerator", WARNING
+    fixable = "sometimes"
+
+    def __init__(self) -> None:
+        self._found: list[_Found] = []
+
+    @on_any_call
+    def collect(self, call: ir.Call, facts: Facts) -> None:
+        """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
+        found = _hardcoded(call, facts)
+        if found is None or facts.guarded(found.type) or _is_default(call, facts) or _is_in_module(facts):
+            return
+        chosen = chosen_device(facts)
+        name, safe = chosen if chosen is not None else ("", False)
+        safe = safe and found.device in ("cuda", "cuda:0")
+        if all(known.call is not call for known in self._found):
+            self._found.append(replace(found, name=name, safe=safe))
+
+    @on_file
+    def check(self, facts: Facts) -> Iterator[Report]:
+        found = [] if is_cuda_only(facts) else self._found
+        if any(one.name for one in found) or facts.mentions(*_ASKS):
+            for one in found:
+                yield self._reported(one, "")
+        elif found:
+            more = len(found) - 1
+            yield self._reported(found[0], f" ({more} more in this file)" if more else "")
+
+    def _reported(self, found: _Found, more: str) -> Report:
+        spelled = f"`{found.spelled}`{more} needs {'CUDA' if found.type == 'cuda' else found.type}: where there is none"
+        advice = f"use `{found.name}`" if found.name else "choose the device with an availability test"
+        raises = (
+            ' "Torch not compiled with CUDA enabled" or "Found no NVIDIA driver" is raised'
+            if found.type == "cuda"
+            else " it raises"
+        )
+        return self.report(found.call, f"{spelled}{raises}; {advice}", fix=lambda: _fix(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A hard-coded accelerator. `name` is a device in scope; `safe`: it means the same where there is an accelerator."""
+
+    call: ir.Call
+    device: str
+    spelled: str
+    literal: ir.Op | None  # the string or torch.device(...) to replace; None for `.cuda()`
+    name: str = ""
+    safe: bool = False
+
+    @property
+    def type(self) -> str:
+        return self.device.partition(":")[0]
+
+
+def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
+    """The accelerator that a call spells in place, or None."""
+    callee = facts.callee(call)
+    if callee == ".cuda":
+        return _cuda_call(call, facts)
+    if callee in _POSITIONAL:
+        register = call.argument("device", 0)
+        if callee != "torch.device":
+            if isinstance(facts.definition(register), ir.Call):
+                return None  # torch.device(...) in there is told by itself
+            device = spelled_accelerator(register, facts)
+            return _Found(call, device.name, callee, facts.definition(register)) if device is not None else None
+        device = spelled_accelerator(call.dst, facts)
+        if device is None or _places_nothing(call, facts):
+            return None
+        return _Found(call, device.name, f'torch.device("{device.name}")', call)
+    register = call.keyword("device")
+    if callee == ".to" and register is None:
+        register = call.positional(0)
+    elif register is None or not callee.startswith(_DEVICE_KEYWORD_ROOTS):
+        return None
+    written = facts.definition(register)
+    device = spelled_accelerator(register, facts) if isinstance(written, ir.Constant) else None
+    if device is None:
+        return None
+    spelled = f'.to("{device.name}")' if callee == ".to" else f'device="{device.name}"'
+    return _Found(call, device.name, spelled, written)
+
+
+def _cuda_call(call: ir.Call, facts: Facts) -> _Found | None:
+    if facts.body.kind == "lambda":
+        return None  # `map_location=lambda storage, location: storage.cuda()` is TDL102's
+    if facts.value(facts.receiver(call)).kind in (Kind.OTHER, Kind.GENERATOR, Kind.STRING, Kind.SCALAR):
+        return None
+    register = call.argument("device", 0)
+    if register is None:
+        return None if call.has_splat else _Found(call, "cuda", ".cuda()", None)
+    index = facts.constant(register) if isinstance(facts.definition(register), ir.Constant) else None
+    if isinstance(index, int) and not isinstance(index, bool):
+        return _Found(call, f"cuda:{index}", f".cuda({index})", None)
+    return None  # `.cuda(rank)`: one process per GPU, which asks elsewhere
+
+
+def _is_default(call: ir.Call, facts: Facts) -> bool:
+    """True for the default value of a parameter: the caller may choose."""
+    defaults = (p.default for body in facts.body.functions for p in body.parameters)
+    return any(register == call.dst for register in defaults)
+
+
+def _is_in_module(facts: Facts) -> bool:
+    """True in methods of an nn.Module: TDL605 speaks of those."""
+    summary = facts.class_summary
+    return summary is not None and summary.is_module and not summary.is_lightning
+
+
+def _places_nothing(device: ir.Call, facts: Facts) -> bool:
+    """True for a `torch.device(...)` that is only compared, or is the map_location of a load (TDL102 speaks of that)."""
+    for block in facts.body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Compare) and device.dst in (op.left, *op.comparators):
+                return True
+            if isinstance(op, ir.Call) and any(argument.value == device.dst for argument in op.arguments):
+                return facts.callee(op) in DEVICE_ARGUMENT or op.keyword("map_location") == device.dst
+    return False
+
+
+def _fix(found: _Found) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if not found.name:
+        return None
+    if found.literal is None:
+        given = [argument for argument in found.call.arguments if argument.keyword != "non_blocking"]
+        if len(given) == len(found.call.arguments):
+            edits = builders.replace_call_arguments(found.call, "to", found.name)
+        elif given:
+            edits = None
+        else:
+            edits = builders.combine(
+                builders.rename_callee(found.call, "to"), builders.insert_first_argument(found.call, found.name)
+            )
+    else:
+        edits = builders.replace_expression(found.literal, found.name)
+    applicability = Applicability.SAFE if found.safe else Applicability.UNSAFE
+    return NodeFix(applicability, f"Use `{found.name}`", edits) if edits else None

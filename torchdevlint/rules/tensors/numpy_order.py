@@ -1,0 +1,155 @@
+"""TDL510."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
+
+_ARRAY_MAKERS = frozenset({"numpy.array", "numpy.asarray"})
+# Between the output and `.numpy()`: methods through which a tensor still requires grad.
+_KEEP_GRAD = frozenset(
+    "cpu to float double squeeze unsqueeze view reshape flatten transpose permute contiguous mean sum softmax sigmoid".split()
+)
+
+
+class NumpyOrder(Rule):
+    """Finds tensor methods that are called on an ndarray, and `.numpy()` on a tensor that requires grad.
+
+    ## What it does
+    Reports `x.numpy().cpu()`, `x.numpy().detach()`, `np.array(x).cpu()`; and `.numpy()` on the output of a module of this function, in a
+    function that also calls `.backward()`, without `.detach()`.
+
+    ## Why is this bad?
+    `AttributeError: 'numpy.ndarray' object has no attribute 'cpu'`, or `RuntimeError: Can't call numpy() on Tensor that requires grad.
+    Use tensor.detach().numpy() instead.`, on every machine.
+
+    ## Example
+        scores = model(batch).numpy().cpu()
+
+    ## Use instead
+        scores = model(batch).cpu().numpy()
+
+    ## When it stays silent
+    Under `torch.no_grad()` or `torch.inference_mode()`; where `.detach()` or `.data` stands; methods that arrays have (`.copy()`, `.astype()`).
+
+    ## Fix safety
+    Swapping the two methods, moving the method into `np.array(...)`, and inserting `.detach()` are safe: the old line raised.
+
+    ## Proof
+    The line raises on any machine; the repaired one gives the tensor's values.
+
+    ## References
+    torch/csrc/utils/tensor_numpy.cpp (`tensor_to_numpy`).
+    """
+
+    code, name, severity = "TDL510", "numpy-order", ERROR
+    fixable = "sometimes"
+
+    @on_method("cpu", "cuda", "detach", "to")
+    def check_order(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        inner = facts.definition(facts.receiver(call))
+        if not isinstance(inner, ir.Call) or facts.in_try_catching("AttributeError"):
+            return
+        method = facts.callee(call).removeprefix(".")
+        name = facts.callee(inner)
+        if name == ".numpy":
+            repairable = method in ("cpu", "detach") or _is_host(call, facts)
+            yield self.report(
+                call,
+                f"`.numpy()` gives an ndarray, which has no `.{method}()`: this raises AttributeError; call `.{method}(...)` first",
+                fix=(lambda: _swap(call)) if repairable else None,
+            )
+        elif name in _ARRAY_MAKERS:
+            is_tensor = facts.value(inner.positional(0)).kind is Kind.TENSOR
+            repairable = is_tensor and (method in ("cpu", "detach") or _is_host(call, facts))
+            yield self.report(
+                call,
+                f"`{name}` gives an ndarray, which has no `.{method}()`: this raises AttributeError; call it on the tensor first",
+                fix=(lambda: _move_inside(call)) if repairable else None,
+            )
+
+    @on_method("numpy")
+    def check_grad(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        if call.arguments or facts.no_grad or not _trains(facts.body):
+            return
+        base = _start_of_chain(facts.receiver(call), facts)
+        if base is None or not _is_output(base, facts):
+            return
+        value = facts.value(facts.receiver(call))
+        if not value.needs_grad or (value.device.may_be_accelerator and value.evidence >= Evidence.USAGE):
+            return  # on an accelerator that is TDL509's
+        yield self.report(
+            call,
+            'this tensor requires grad, and `.numpy()` refuses it: "Can\'t call numpy() on Tensor that requires grad"; call `.detach()` first',
+            fix=lambda: _detach(facts.definition(base)),
+        )
+
+
+def _is_host(call: ir.Call, facts: Facts) -> bool:
+    """True for `.to("cpu")`."""
+    return bool(facts.constant(call.argument("device", 0)) == "cpu")
+
+
+def _trains(body: ir.Body) -> bool:
+    """True when the function itself runs a backward pass: gradients are on."""
+    return any(isinstance(op, ir.Attribute) and op.name == "backward" for block in body.blocks for op in block.ops)
+
+
+def _start_of_chain(register: ir.Register | None, facts: Facts) -> ir.Register | None:
+    """The register that a chain of grad-keeping methods starts from; None when another method stands in it."""
+    while register is not None:
+        written = facts.definition(register)
+        method = facts.definition(written.function) if isinstance(written, ir.Call) else None
+        if not isinstance(written, ir.Call) or not isinstance(method, ir.Attribute) or _is_module_call(written, facts):
+            return register
+        if method.name not in _KEEP_GRAD:
+            return None
+        register = method.object
+    return None
+
+
+def _is_output(register: ir.Register, facts: Facts) -> bool:
+    """True for the output of a module that this function made, directly or through a name bound once."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Load):
+        stores = [
+            op
+            for block in facts.body.blocks
+            for op in block.ops
+            if isinstance(op, ir.Store) and op.name == written.name
+        ]
+        if len(stores) != 1:
+            return False
+        written = facts.definition(stores[0].value)
+    return isinstance(written, ir.Call) and _is_module_call(written, facts)
+
+
+def _is_module_call(call: ir.Call, facts: Facts) -> bool:
+    callee = facts.value(call.function)
+    return callee.kind is Kind.MODULE and callee.evidence >= Evidence.STRONG and callee.origin is not None
+
+
+def _swap(call: ir.Call) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.swap_chained_methods(call)
+    return NodeFix(Applicability.SAFE, "Swap the two methods", edits) if edits else None
+
+
+def _move_inside(call: ir.Call) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.move_method_into_argument(call)
+    return NodeFix(Applicability.SAFE, "Call it on the tensor", edits) if edits else None
+
+
+def _detach(base: ir.Op | None) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.wrap_method(base, "detach")
+    return NodeFix(Applicability.SAFE, "Detach it first", edits) if edits else None
