@@ -28,7 +28,9 @@ def run(what: str, folder: Path) -> tuple[int, dict[str, str]]:
     found = []
     for where in ("plain", "machine"):
         out = folder / f"{where}-{what}.json"
-        subprocess.run([sys.executable, str(_TESTS / "sweep.py"), where, what, str(out)], check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, str(_TESTS / "sweep.py"), where, what, str(out)], check=True, capture_output=True
+        )
         found.append(json.loads(out.read_text(encoding="utf-8")))
     return len(found[0]), compare(*found)
 

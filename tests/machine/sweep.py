@@ -22,8 +22,12 @@ from pathlib import Path
 from typing import Any
 
 _SAMPLES = 4
-_UNDEFINED_VALUES = frozenset({"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"})
-_SAMPLES_BY_DEVICE = frozenset({"sort", "argsort", "linalg.lstsq", "linalg.lstsq.grad_oriented", "_softmax_backward_data"})
+_UNDEFINED_VALUES = frozenset(
+    {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
+)
+_SAMPLES_BY_DEVICE = frozenset(
+    {"sort", "argsort", "linalg.lstsq", "linalg.lstsq.grad_oriented", "_softmax_backward_data"}
+)
 """Operators whose sample functions give other samples on CUDA: made on the CPU and moved, to have something to compare."""
 
 
@@ -125,7 +129,10 @@ def _operators(device: str) -> Iterator[Run]:
 
     for op in op_db:
         name = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
-        yield name, lambda op=op, name=name: _operator(op, device, made_on="cpu" if name in _SAMPLES_BY_DEVICE else device)
+        yield (
+            name,
+            lambda op=op, name=name: _operator(op, device, made_on="cpu" if name in _SAMPLES_BY_DEVICE else device),
+        )
 
 
 def _move_leaf(value: Any, device: str) -> Any:
@@ -193,7 +200,10 @@ def _optimizers(device: str) -> Iterator[Run]:
     from torch.testing._internal.common_optimizers import optim_db
 
     for info in optim_db:
-        implementations = [{}, *({name: True} for name in getattr(info, "supported_impls", ()) if name in ("foreach", "fused"))]
+        implementations = [
+            {},
+            *({name: True} for name in getattr(info, "supported_impls", ()) if name in ("foreach", "fused")),
+        ]
         for number, sample in enumerate(info.optim_inputs_func(device="cpu")):
             for flags in implementations:
                 if set(flags) & set(sample.kwargs):

@@ -132,10 +132,6 @@ def case_other_refusals() -> None:
         torch._C._VariableFunctions._pack_padded_sequence(g[None], torch.tensor([4]).cuda(), True)
     with raises(RuntimeError, "Expected query, key, and value to have the same device type"):
         F.scaled_dot_product_attention(g[None, None], c[None, None], g[None, None])
-    with raises(RuntimeError, "torch.meshgrid expects all tensors to have the same device"):
-        torch.meshgrid(g1, c1, indexing="ij")
-    with raises(RuntimeError, "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on cuda:0"):
-        torch.tensor_split(g, torch.tensor([1, 2]).cuda())
 
 
 def case_numpy() -> None:
@@ -220,3 +216,49 @@ def case_custom_operator_is_not_judged() -> None:
     assert not MACHINE.unjudged  # noqa: F821
     assert pick(g1, c1).is_cuda
     assert any("tdltest" in operator for operator in MACHINE.unjudged)  # noqa: F821
+
+
+def case_composites_that_check_in_cpp() -> None:
+    q, sixteen = torch.tensor([0.5]), torch.rand(16, device="cuda")
+    spectrum = torch.stft(sixteen, 4, window=torch.ones(4, device="cuda"), return_complex=True)
+    both = "must be on the same device but got self on cuda:0 and window on cpu"
+    refused = [
+        (lambda: torch.stft(sixteen, 4, window=c1, return_complex=True), f"stft input and window {both}"),
+        (lambda: torch.istft(spectrum, 4, window=c1), f"istft input and window {both}"),
+        (lambda: torch.quantile(g, q), "quantile() q tensor must be on the same device as the input tensor"),
+        (lambda: g.nanquantile(q), "quantile() q tensor must be on the same device as the input tensor"),
+        (lambda: torch._weight_norm(g, c1[:, None]), "but v_in is on cuda:0 and g_in is on cpu"),
+        (lambda: torch.gradient(g1, spacing=(c1,)), "torch.gradient expected each tensor to be on the same device"),
+        (lambda: torch.linalg.multi_dot([g, c, g]), "but tensor 0 is on cuda:0 and tensor 1 on cpu"),
+        (lambda: torch.chain_matmul(g, c), "multi_dot(): all tensors must be on the same device"),
+        (
+            lambda: torch.cholesky_solve(c, g),
+            "Expected b and A to be on the same device, but found b on cpu and A on cuda:0",
+        ),
+        (lambda: torch.block_diag(g, c), "Input 0 is on device cuda:0 and input 1 is on device cpu"),
+        (lambda: torch.meshgrid(g1, c1, indexing="ij"), "meshgrid expects all tensors to have the same device"),
+        (lambda: torch.tensor_split(g, gi[:1]), "tensor_indices_or_sections to be on cpu, but it's on cuda:0"),
+        (lambda: g.tensor_split(gi[:1]), "tensor_indices_or_sections to be on cpu, but it's on cuda:0"),
+        (
+            lambda: torch.take_along_dim(g, ci[None]),
+            "Expected tensor to have cuda Device, but got tensor with cpu Device",
+        ),
+        (lambda: torch.searchsorted(g1, g1, sorter=ci), "sorter and boundary tensors should have same device type"),
+        (lambda: torch.searchsorted(g1, c1), "Expected all tensors to be on the same device, but got"),
+        (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 4)).cuda()(c), "Expected all tensors to be on the"),
+    ]
+    for call, text in refused:
+        with raises(RuntimeError, text):
+            call()
+    old = nn.utils.weight_norm(nn.Linear(4, 4)).cuda()
+    assert old(g).is_cuda and torch.quantile(g, q.cuda()).is_cuda and torch.block_diag(g, g).is_cuda
+    assert torch.sparse_coo_tensor(ci[None], g1, (1,)).device == torch.device("cuda:0")
+
+
+def case_inference_mode() -> None:
+    with torch.inference_mode():
+        assert g.double().is_cuda and nn.Linear(4, 4).cuda()(g).reshape(-1).is_cuda and g.to(torch.float16).is_cuda
+        with exact("mat1", "cpu", "cuda:0", "wrapper_CUDA_addmm"):
+            nn.Linear(4, 4).cuda()(c)
+        with same_device(TWO):
+            g + c

@@ -164,7 +164,10 @@ def _sparse(original: Any) -> Any:
         values = next((value for value in reversed(args[:3]) if isinstance(value, torch.Tensor)), None)
         if kwargs.get("device") is None and values is not None and default_device() is None:
             kwargs["device"] = device_of(values)
-        return plain(*args, **kwargs)
+        # C++ brings the indices to the values' device (Note [Ensuring sparse values and indices match devices])
+        target = normal_device(kwargs.get("device") or default_device() or CPU)
+        moved = [move(value, target) if isinstance(value, torch.Tensor) else value for value in args]
+        return plain(*moved, **kwargs)
 
     return sparse
 

@@ -1,4 +1,7 @@
-"""Composite operators that check devices themselves in C++, before any operator that the mode could see."""
+"""Composite operators that check devices themselves in C++, before any operator that the mode could see.
+
+The texts are what an untouched PyTorch says when it is given a `meta` tensor in the place of the CUDA one.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +15,146 @@ from torchdevlint.machine import errors
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.tags import device_of, flat
 
-
-def _guarded(original: Any, check: Callable[..., None]) -> Any:
-    @functools.wraps(original)
-    def guarded(*args: Any, **kwargs: Any) -> Any:
-        check(*args, **kwargs)
-        return original(*args, **kwargs)
-
-    return guarded
+Check = Callable[..., None]
 
 
-def _all_on_one(operator: str, text: str) -> Callable[..., None]:
-    def check(*args: Any, **kwargs: Any) -> None:
-        tensors = flat(args)
-        if any(device_of(tensor) != device_of(tensors[0]) for tensor in tensors):
-            raise errors.fault(RuntimeError(text), operator, [(str(i), tensor) for i, tensor in enumerate(tensors)])
+def _refuse(text: str, operator: str, **tensors: Any) -> None:
+    raise errors.fault(RuntimeError(text), operator, tensors.items())
+
+
+def _window(name: str) -> Check:
+    """aten/src/ATen/native/SpectralOps.cpp."""
+
+    def check(
+        data: Any, n_fft: Any = None, hop: Any = None, length: Any = None, window: Any = None, *_: Any, **__: Any
+    ) -> None:
+        if window is not None and device_of(window) != device_of(data):
+            places = f"self on {device_of(data)} and window on {device_of(window)}"
+            _refuse(
+                f"{name} input and window must be on the same device but got {places}", name, self=data, window=window
+            )
 
     return check
 
 
-def _tensor_split(data: Any, indices: Any = None, *args: Any, **kwargs: Any) -> None:
+def _weight_norm(v: Any, g: Any, *_: Any, **__: Any) -> None:
+    """aten/src/ATen/native/WeightNorm.cpp."""
+    if device_of(v) != device_of(g):
+        places = f"v_in is on {device_of(v)} and g_in is on {device_of(g)}"
+        _refuse(f"weight_norm: expected v_in and g_in to be on the same device, but {places}", "_weight_norm", v=v, g=g)
+
+
+def _quantile(data: Any, q: Any = None, *_: Any, **__: Any) -> None:
+    """aten/src/ATen/native/Sorting.cpp."""
+    if isinstance(q, torch.Tensor) and device_of(q) != device_of(data):
+        _refuse("quantile() q tensor must be on the same device as the input tensor", "quantile", input=data, q=q)
+
+
+def _gradient(data: Any, *_: Any, spacing: Any = None, **__: Any) -> None:
+    """aten/src/ATen/native/ReduceOps.cpp."""
+    for step in flat(spacing):
+        if step.dim() and device_of(step) != device_of(data):
+            text = (
+                "torch.gradient expected each tensor to be on the same device, but got devices "
+                f"{device_of(data)} and {device_of(step)}!"
+            )
+            _refuse(text, "gradient", input=data, spacing=step)
+
+
+def _multi_dot(tensors: Any, *_: Any, **__: Any) -> None:
+    """aten/src/ATen/native/LinearAlgebra.cpp."""
+    for position, tensor in enumerate(tensors):
+        if device_of(tensor) != device_of(tensors[0]):
+            places = f"tensor 0 is on {device_of(tensors[0])} and tensor {position} on {device_of(tensor)}"
+            text = f"multi_dot(): all tensors must be on the same device but {places}"
+            _refuse(text, "multi_dot", first=tensors[0], other=tensor)
+
+
+def _chain_matmul(*matrices: Any, **_: Any) -> None:
+    _multi_dot(flat(matrices))
+
+
+def _cholesky_solve(b: Any, a: Any, *_: Any, **__: Any) -> None:
+    """aten/src/ATen/native/LinearAlgebraUtils.h, linearSolveCheckInputs."""
+    if device_of(b) != device_of(a):
+        places = f"found b on {device_of(b)} and A on {device_of(a)} instead."
+        _refuse(f"Expected b and A to be on the same device, but {places}", "cholesky_solve", b=b, A=a)
+
+
+def _block_diag(*tensors: Any) -> None:
     """aten/src/ATen/native/TensorShape.cpp."""
+    tensors = tuple(flat(tensors))
+    for position, tensor in enumerate(tensors):
+        if device_of(tensor) != device_of(tensors[0]):
+            places = (
+                f"Input 0 is on device {device_of(tensors[0])} and input {position} is on device {device_of(tensor)}"
+            )
+            text = f"torch.block_diag: input tensors must all be on the same device. {places}"
+            _refuse(text, "block_diag", first=tensors[0], other=tensor)
+
+
+def _meshgrid(*tensors: Any, **_: Any) -> None:
+    """aten/src/ATen/native/TensorShape.cpp."""
+    tensors = tuple(flat(tensors))
+    for tensor in tensors:
+        if device_of(tensor) != device_of(tensors[0]):
+            text = "meshgrid expects all tensors to have the same device"
+            _refuse(text, "meshgrid", first=tensors[0], other=tensor)
+
+
+def _tensor_split(data: Any, indices: Any = None, *_: Any, **kwargs: Any) -> None:
+    """aten/src/ATen/native/TensorShape.cpp."""
+    indices = kwargs.get("tensor_indices_or_sections", indices)
     if isinstance(indices, torch.Tensor) and device_of(indices).type != "cpu":
         text = f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {device_of(indices)}"
-        raise errors.fault(RuntimeError(text), "tensor_split", [("input", data), ("indices", indices)])
+        _refuse(text, "tensor_split", input=data, indices=indices)
+
+
+def _take_along_dim(data: Any, indices: Any, *_: Any, **__: Any) -> None:
+    """aten/src/ATen/native/TensorAdvancedIndexing.cpp, through checkDeviceType; then gather's own check."""
+    if device_of(indices).type != device_of(data).type:
+        kinds = f"{device_of(data).type} Device, but got tensor with {device_of(indices).type} Device"
+        text = f"Expected tensor to have {kinds} (while checking arguments for torch.take_along_dim():)"
+        _refuse(text, "take_along_dim", input=data, indices=indices)
+
+
+def _searchsorted(boundaries: Any, values: Any, *_: Any, sorter: Any = None, **__: Any) -> None:
+    """aten/src/ATen/native/BucketizationUtils.h: a keyword argument, which CUDA's wrapper does not check."""
+    if sorter is not None and device_of(sorter) != device_of(boundaries):
+        places = (
+            f"sorter tensor device type {device_of(sorter)} and input value tensor device type {device_of(boundaries)}"
+        )
+        text = f"torch.searchsorted(): sorter and boundary tensors should have same device type, but got {places}"
+        _refuse(text, "searchsorted", boundaries=boundaries, sorter=sorter)
+
+
+_VARIABLE_FUNCTIONS: Any = torch._VF
+_CHECKS: tuple[tuple[tuple[Any, ...], str, Check], ...] = (
+    ((_VARIABLE_FUNCTIONS,), "stft", _window("stft")),
+    ((_VARIABLE_FUNCTIONS, torch, torch.Tensor), "istft", _window("istft")),
+    ((torch,), "_weight_norm", _weight_norm),
+    ((torch, torch.Tensor), "quantile", _quantile),
+    ((torch, torch.Tensor), "nanquantile", _quantile),
+    ((torch,), "gradient", _gradient),
+    ((torch.linalg,), "multi_dot", _multi_dot),
+    ((torch,), "chain_matmul", _chain_matmul),
+    ((torch, torch.Tensor), "cholesky_solve", _cholesky_solve),
+    ((torch,), "block_diag", _block_diag),
+    ((torch,), "meshgrid", _meshgrid),
+    ((torch, torch.Tensor), "tensor_split", _tensor_split),
+    ((torch, torch.Tensor), "take_along_dim", _take_along_dim),
+    ((torch,), "searchsorted", _searchsorted),
+)
+
+
+def _guarded(original: Any, check: Check) -> Any:
+    @functools.wraps(original)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            check(*args, **kwargs)
+        return original(*args, **kwargs)
+
+    return guarded
 
 
 def _ctc_loss(original: Any) -> Any:
@@ -51,15 +170,9 @@ def _ctc_loss(original: Any) -> Any:
     return ctc_loss
 
 
-_CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (
-    ("block_diag", _all_on_one("block_diag", "torch.block_diag: input tensors must all be on the same device.")),
-    ("meshgrid", _all_on_one("meshgrid", "torch.meshgrid expects all tensors to have the same device")),
-    ("tensor_split", _tensor_split),
-)
-
-
 def install() -> None:
-    """Patch the functions in torch."""
-    for name, check in _CHECKS:
-        replace(torch, name, _guarded(getattr(torch, name), check))
+    """Patch the functions and methods."""
+    for owners, name, check in _CHECKS:
+        for owner in owners:
+            replace(owner, name, _guarded(getattr(owner, name), check))
     replace(torch, "ctc_loss", _ctc_loss(torch.ctc_loss))
