@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
@@ -16,13 +18,11 @@ from torchdevlint.program.ir import (
 
 def dotted(node: cst.CSTNode) -> str | None:
     """`a.b.c` as text, or None for any other expression."""
-    if isinstance(node, cst.Name):
-        return node.value
     parts = []
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:
         parts.append(node.attr.value)
         node = node.value
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return None
     parts.append(node.value)
     parts.reverse()
@@ -30,6 +30,7 @@ def dotted(node: cst.CSTNode) -> str | None:
 
 
 def root(node: Any) -> cst.Name:
+    """The first name of `a.b.c`."""
     while isinstance(node, cst.Attribute):
         node = node.value
     assert isinstance(node, cst.Name)
@@ -37,47 +38,81 @@ def root(node: Any) -> cst.Name:
 
 
 def annotation_of(b: BodyBuilder, node: cst.BaseExpression) -> Annotation:
-    if isinstance(node, cst.Name | cst.Attribute):
-        name = dotted(node)
-        if name is None:
-            return UNKNOWN
-        b.words.update(name.split("."))
-        return Annotation(name)
-    if isinstance(node, cst.Subscript):
-        name = dotted(node.value)
-        if name is None:
-            return UNKNOWN
-        b.words.update(name.split("."))
-        if is_literal(name):
-            return Annotation(name)
-        items = (part.slice for part in node.slice)
-        return Annotation(
-            name, tuple(annotation_of(b, item.value) if isinstance(item, cst.Index) else UNKNOWN for item in items)
-        )
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
-        rights = []
-        left: cst.BaseExpression = node
-        while isinstance(left, cst.BinaryOperation) and isinstance(left.operator, cst.BitOr):
-            rights.append(left.right)
-            left = left.left
-        return Annotation("|", tuple(annotation_of(b, part) for part in (left, *reversed(rights))))
-    if isinstance(node, cst.List):
-        return Annotation("[]", tuple(annotation_of(b, element.value) for element in node.elements))
-    if isinstance(node, cst.SimpleString | cst.ConcatenatedString):
-        pieces = pieces_of(node)
-        if all(isinstance(piece, cst.SimpleString) for piece in pieces):
-            try:
-                text = literals.joined([piece.value for piece in pieces])
-            except ValueError:
-                return UNKNOWN
-            return parse_annotation(text) if isinstance(text, str) else UNKNOWN
-    return UNKNOWN
+    """The annotation that an expression spells; strings in it are parsed, never evaluated."""
+    handler = _ANNOTATIONS.get(type(node))
+    return handler(b, node) if handler is not None else UNKNOWN
+
+
+# Frozen, and the same few names come again and again.
+_plain = functools.lru_cache(maxsize=4096)(Annotation)
+
+
+def _name(b: BodyBuilder, node: cst.Name) -> Annotation:
+    b.words.add(node.value)
+    return _plain(node.value)
+
+
+def _attribute(b: BodyBuilder, node: cst.Attribute) -> Annotation:
+    name = dotted(node)
+    if name is None:
+        return UNKNOWN
+    b.words.update(name.split("."))
+    return _plain(name)
+
+
+def _subscript(b: BodyBuilder, node: cst.Subscript) -> Annotation:
+    name = dotted(node.value)
+    if name is None:
+        return UNKNOWN
+    b.words.update(name.split("."))
+    if is_literal(name):
+        return _plain(name)
+    items = [part.slice for part in node.slice]
+    arguments = [annotation_of(b, item.value) if type(item) is cst.Index else UNKNOWN for item in items]
+    return Annotation(name, tuple(arguments))
+
+
+def _alternatives(b: BodyBuilder, node: cst.BinaryOperation) -> Annotation:
+    rights = []
+    left: cst.BaseExpression = node
+    while isinstance(left, cst.BinaryOperation) and type(left.operator) is cst.BitOr:
+        rights.append(left.right)
+        left = left.left
+    if not rights:
+        return UNKNOWN
+    return Annotation("|", tuple([annotation_of(b, part) for part in (left, *reversed(rights))]))
+
+
+def _list(b: BodyBuilder, node: cst.List) -> Annotation:
+    return Annotation("[]", tuple([annotation_of(b, element.value) for element in node.elements]))
+
+
+def _string(b: BodyBuilder, node: cst.SimpleString | cst.ConcatenatedString) -> Annotation:
+    pieces = pieces_of(node)
+    if any(type(piece) is not cst.SimpleString for piece in pieces):
+        return UNKNOWN
+    try:
+        text = literals.joined([piece.value for piece in pieces])
+    except ValueError:
+        return UNKNOWN
+    return parse_annotation(text) if isinstance(text, str) else UNKNOWN
+
+
+_ANNOTATIONS: dict[type[Any], Callable[[BodyBuilder, Any], Annotation]] = {
+    cst.Name: _name,
+    cst.Attribute: _attribute,
+    cst.Subscript: _subscript,
+    cst.BinaryOperation: _alternatives,
+    cst.List: _list,
+    cst.SimpleString: _string,
+    cst.ConcatenatedString: _string,
+}
 
 
 def pieces_of(node: cst.CSTNode) -> list[Any]:
     """The strings that are joined by standing side by side, which LibCST nests to the right."""
     pieces: list[Any] = []
-    while isinstance(node, cst.ConcatenatedString):
+    while type(node) is cst.ConcatenatedString:
         pieces.append(node.left)
         node = node.right
     pieces.append(node)

@@ -40,7 +40,9 @@ def _old_octal(text: str) -> int:
 
 def string(text: str) -> str | bytes:
     """The value of one string literal without placeholders; raises `ValueError` when it has none that Python accepts."""
-    opening = min(position for position in (text.find("'"), text.find('"')) if position >= 0)
+    opening = 0
+    while text[opening] not in "'\"":
+        opening += 1
     prefix = text[:opening].lower()
     width = 3 if text[opening : opening + 3] in ("'''", '"""') and len(text) >= opening + 6 else 1
     content = text[opening + width : -width]
