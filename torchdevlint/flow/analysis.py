@@ -253,7 +253,13 @@ class Analysis:
         if kind is Kind.OPTIMIZER:
             return Value(Kind.OPTIMIZER, evidence=evidence, parameter=name)
         in_forward = summary is not None and summary.is_module and body.name == "forward"
-        if in_forward and number == 1 and not use.called and use.module_argument:
+        if (
+            in_forward
+            and default is None
+            and not use.called
+            and not use.host_argument
+            and (use.module_argument or use.arithmetic)
+        ):
             return tensor(symbolic(f"{name}.device"), parameter=name, evidence=Evidence.USAGE)
         if LOADER_NAME.search(name):
             return Value(Kind.LOADER, evidence=Evidence.NAME, parameter=name)
@@ -536,6 +542,8 @@ class Analysis:
         stores = summary.stores_of(name)
         if not stores:
             return self._class_constant(summary, name)
+        if any(store.body.name in ("_apply", "to", "cuda", "cpu") for store in stores):
+            return tensor(TOP, attribute=name)  # the class moves it itself
         result: Value | None = None
         for store in stores:
             value = self._as_attribute(summary, name, store.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -43,11 +44,20 @@ def call(frame: Frame, op: ir.Call) -> Value:
     if kind is Kind.MODULE:
         return call_module(frame, op, callee)
     written = frame.definitions[op.function]
-    if isinstance(written, ir.Attribute):
+    if isinstance(written, ir.Attribute) and not LOSS_NAME.search(written.name):
         return methods.call(frame, op, written.name, frame.values[written.object], written.object)
     if kind is Kind.TOKENIZER or returns_tensors(frame, op):
         return batch_encoding(frame, op)
+    if LOSS_NAME.search(frame.place(op.function)):
+        return call_module(frame, op, _UNKNOWN_LOSS)
     return UNKNOWN
+
+
+# What people call a loss: the last resort, never for errors.
+LOSS_NAME = re.compile(
+    r"(?:\A|[._])(?:\w*criterion\w*|loss_?f(?:n|unc|unction)?|loss_?function|objective_fn)\Z", re.IGNORECASE
+)
+_UNKNOWN_LOSS = Value(Kind.MODULE, symbol="torch.nn.UnknownLoss", evidence=Evidence.NAME)
 
 
 def _note_uses(frame: Frame, op: ir.Call, callee: str = "") -> None:
@@ -502,7 +512,7 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
             inputs.append(_encoded(value))
         elif argument.star:
             continue
-        elif value.kind is Kind.BATCH_ENCODING:
+        elif value.kind in (Kind.BATCH_ENCODING, Kind.BATCH):
             inputs.append(_encoded(value))
         else:
             inputs += tensors_in(frame, argument.value)
@@ -525,7 +535,8 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         return _reranked(inputs[0], None)
     if device is CPU or device.place == "top":
         # An unmoved module may be moved elsewhere; its output follows its input.
-        device = TOP
+        followed = next((v for v in inputs if v.moved is not None and v.device.may_be_accelerator), None)
+        device = followed.device if followed is not None and device is not CPU else TOP
     evidence = Evidence.STRONG if name in modules.LEAF_MODULES_WITH_WEIGHTS else Evidence.USAGE
     return tensor(
         device,

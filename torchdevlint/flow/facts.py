@@ -188,6 +188,11 @@ class Facts:
         return self.frame.is_guarded(self.block, device_type)
 
     @property
+    def tracing(self) -> bool:
+        """True in a branch for `torch.jit.trace`, ONNX export or the compiler."""
+        return self.frame is not None and "tracing" in self.frame.env.get("?", frozenset())
+
+    @property
     def in_loop(self) -> bool:
         """True inside a loop of the body."""
         return bool(self.block and self.block.loops)

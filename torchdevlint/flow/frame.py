@@ -631,9 +631,8 @@ def _read_item(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> Val
         return element_of(base)
     if kind is Kind.DICT:
         found = base.entry(key)
-        if found is not None:
-            return found
-        return base.element or UNKNOWN
+        if found is not None or base.element is not None:
+            return found or base.element or UNKNOWN
     if kind in (Kind.BATCH, Kind.BATCH_ENCODING):
         return tensor(
             base.device,
@@ -651,6 +650,9 @@ def _read_item(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> Val
         return SCALAR
     if kind is Kind.MODULE:
         return Value(Kind.MODULE, base.device, ref=f"{base.ref}[]" if base.ref else "", evidence=Evidence.USAGE)
+    owner = frame.place(op.object)
+    if isinstance(key, str) and owner and kind in (Kind.UNKNOWN, Kind.DICT):
+        return Value(device=base.device, moved=base.moved, group=owner)
     if kind is Kind.UNKNOWN and base.device is not TOP:
         return replace(base, origin=None)
     return UNKNOWN

@@ -95,7 +95,7 @@ class Value:
     negated: bool = False  # a CONDITION that is true when there is no accelerator
     parameter: str = ""  # the function parameter that it is (or is a part of)
     attribute: str = ""  # the attribute of self that it was read from
-    group: ir.Op | None = None  # the unpacking, batch or loop that it came from together with its siblings
+    group: ir.Op | str | None = None  # the unpacking, batch or name that it came from together with its siblings
     needs_grad: bool = False
     others: tuple[Value, ...] = ()
 
@@ -244,7 +244,7 @@ def _join_tensors(left: Value, right: Value) -> Value:
                     moved=known.moved or part.moved,
                     evidence=min(known.evidence, part.evidence),
                     parameter=known.parameter if known.parameter == part.parameter else "",
-                    group=known.group if known.group is part.group else None,
+                    group=known.group if known.group == part.group else None,
                     needs_grad=known.needs_grad and part.needs_grad,
                 )
                 break
@@ -253,7 +253,7 @@ def _join_tensors(left: Value, right: Value) -> Value:
     head = unique[0]
     if len(unique) == 1:
         return head
-    return replace(head, others=tuple(unique[1:_MOST_PARTS]), group=head.group if left.group is right.group else None)
+    return replace(head, others=tuple(unique[1:_MOST_PARTS]), group=head.group if left.group == right.group else None)
 
 
 def _join_same_kind(left: Value, right: Value) -> Value:

@@ -109,4 +109,9 @@ AVAILABILITY = {
     "torch.npu.is_available": "npu",
     "transformers.utils.is_torch_cuda_available": "cuda",
     "torch.distributed.is_available": "",
+    # Branches for exporters, where devices are baked in on purpose.
+    "torch.jit.is_tracing": "tracing",
+    "torch.jit.is_scripting": "tracing",
+    "torch.onnx.is_in_onnx_export": "tracing",
+    "torch.compiler.is_compiling": "tracing",
 }

@@ -60,24 +60,24 @@ class ModelInputLeftOnCpu(Rule):
         moved_here = module.ref and "@" + module.ref in (facts.frame.env if facts.frame else {})
         if not is_loss and (not moved_here or module.evidence < Evidence.USAGE):
             return
-        if is_loss and meeting.other.moved is None:
-            return
-        if isinstance(made, ir.Call) and cpu.kind is Kind.TENSOR and facts.frame is not None:
-            place = _argument_place(meeting, facts)
-        else:
-            place = ""
+        if is_loss and (meeting.other.moved is None or isinstance(made, ir.Unpack)):
+            return  # a target from the same batch as the moved input is TDL518's
+        register = _argument(meeting, facts)
+        place = facts.place(register)
+        written = facts.definition(register)
+        at = made if isinstance(made, ir.Call) or written is None else written
         certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE
         what = f"`{place}`" if place else "this input"
         where = device.describe()
         moved = _where_moved(meeting, facts)
         yield self.report(
-            made if place == "" else _use_site(meeting, facts, place) or made,
+            at,
             f"{what} is still on the CPU when it meets {'the output of a model' if is_loss else 'a model'} on {where}"
             f"{' (moved on line {0})' if moved else ''}: on an accelerator that raises {MISMATCH}; move it first, for example "
             f"`.to({_spelled(device.name)})`",
             severity=ERROR if certain else WARNING,
             related=(Mention(moved, "here the model moved"),) if moved is not None else (),
-            fix=lambda: _fix(made, meeting, facts),
+            fix=lambda: _fix(at, meeting, facts),
         )
 
 
@@ -96,23 +96,19 @@ def _arguments(meeting: Meeting) -> tuple[ir.Argument, ...]:
     return meeting.op.arguments if isinstance(meeting.op, ir.Call) else ()
 
 
-def _argument_place(meeting: Meeting, facts: Facts) -> str:
+def _argument(meeting: Meeting, facts: Facts) -> ir.Register | None:
+    """The argument that is still on the CPU."""
     for argument in _arguments(meeting):
         if any(part.origin is meeting.cpu.origin for part in facts.value(argument.value).parts):
-            return facts.place(argument.value)
-    return ""
-
-
-def _use_site(meeting: Meeting, facts: Facts, place: str) -> ir.Op | None:
-    """The call, for inputs that were made by a tokenizer or factory the call that made them is the place to change."""
-    return meeting.cpu.origin
+            return argument.value
+    return None
 
 
 def _fix(made: ir.Op, meeting: Meeting, facts: Facts) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     name = meeting.other.device.name
-    if not isinstance(made, ir.Call) or meeting.other.device.place not in ("sym", "acc"):
+    if meeting.other.device.place not in ("sym", "acc"):
         return None
     expression = _spelled(name)
     if meeting.other.device.place == "sym" and not all(part.isidentifier() for part in name.split(".")):

@@ -77,12 +77,12 @@ class OneSiblingLeftBehind(Rule):
             return
         given = [(argument.value, facts.value(argument.value)) for argument in call.arguments if not argument.star]
         moved = {
-            id(value.group): value
+            value.group: value
             for _, value in given
             if value.group is not None and value.moved is not None and value.device.may_be_accelerator
         }
         for register, value in given:
-            sibling = moved.get(id(value.group)) if value.group is not None else None
+            sibling = moved.get(value.group) if value.group is not None else None
             if sibling is None or value.moved is not None:
                 continue
             yield from self._told(call, register, value, sibling, facts)

@@ -62,7 +62,11 @@ class ToOnPlainContainer(Rule):
         method = facts.callee(call).removeprefix(".")
         known = _NAMES.get(value.kind)
         # NumPy's own arrays are TDL510's when `.numpy()` stands before; elsewhere the array API gives some arrays `.to_device` only.
-        if known is None or value.kind is Kind.NDARRAY or facts.in_try_catching("AttributeError"):
+        if (
+            known is None
+            or (value.kind is Kind.NDARRAY and _from_tensor(register, facts))
+            or facts.in_try_catching("AttributeError")
+        ):
             return
         if value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) and not _is_certain(register, facts):
             return
@@ -75,6 +79,14 @@ class ToOnPlainContainer(Rule):
             f"{known} has no `.{method}()`: this raises AttributeError on every machine; move its elements one by one",
             fix=lambda: _fix(call, register, value.kind, facts),
         )
+
+
+def _from_tensor(register: ir.Register | None, facts: Facts) -> bool:
+    """True for `x.numpy()` itself, which TDL510 reports, and for arrays that were not made in this body."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Call):
+        return True
+    return not isinstance(written, ir.Load) or bool(facts.value(register).parameter)
 
 
 def _is_certain(register: ir.Register | None, facts: Facts) -> bool:

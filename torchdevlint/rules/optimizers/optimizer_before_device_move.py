@@ -54,7 +54,12 @@ class OptimizerBeforeDeviceMove(Rule):
             return
         for optimizer in facts.optimizers_over(module.ref):
             built = optimizer.origin
-            if built is None or optimizer.symbol in modules.EAGER_OPTIMIZERS or already_moved(module, facts):
+            if (
+                built is None
+                or optimizer.symbol in modules.EAGER_OPTIMIZERS
+                or already_moved(module, facts)
+                or built_again(built, call, facts)
+            ):
                 continue
             place = facts.place(facts.receiver(call)) or "the model"
             yield self.report(
@@ -63,8 +68,22 @@ class OptimizerBeforeDeviceMove(Rule):
                 "Parameter identity, and stops working with XLA, FSDP, `to_empty`, `assign=True` or an optimizer that makes state at "
                 "construction; build the optimizer after the move",
                 related=(Mention(call, "here the model moves"),),
-                fix=lambda built=built: sink_below(built, call, optimizer, facts),  # type: ignore[misc]
+                fix=lambda built=built, optimizer=optimizer: sink_below(built, call, optimizer, facts),  # type: ignore[misc]
             )
+
+
+def built_again(built: ir.Op, move: ir.Call, facts: Facts) -> bool:
+    """True when another optimizer is bound to the same name after the move."""
+    store = statement_of(built, facts)
+    ops = [op for block in facts.body.blocks for op in block.ops]
+    at = next((number for number, op in enumerate(ops) if op is move), len(ops))
+    if not isinstance(store, (ir.Store, ir.StoreAttribute)):
+        return False
+    return any(
+        type(op) is type(store) and op is not store and op.name == store.name
+        for op in ops[at:]
+        if isinstance(op, (ir.Store, ir.StoreAttribute))
+    )
 
 
 def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:

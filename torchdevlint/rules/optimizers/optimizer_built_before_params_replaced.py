@@ -8,7 +8,12 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, moves_to_accelerator, sink_below
+from torchdevlint.rules.optimizers.optimizer_before_device_move import (
+    already_moved,
+    built_again,
+    moves_to_accelerator,
+    sink_below,
+)
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method
 
 _REPLACERS = (
@@ -85,7 +90,7 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
 
     def _told(self, optimizer: Value, call: ir.Call, facts: Facts, replaced: bool) -> Iterator[Report]:
         built = optimizer.origin
-        if built is None:
+        if built is None or built_again(built, call, facts):
             return
         effect = (
             "line {0} replaces the model's parameters after this optimizer was built: `step()` updates the old ones and the model never trains, silently"

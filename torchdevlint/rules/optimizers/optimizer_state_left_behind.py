@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
+from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, statement_of
+from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, built_again, statement_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
 
 
@@ -55,33 +56,56 @@ class OptimizerStateLeftBehind(Rule):
         from torchdevlint.flow.methods import move_target
 
         module = facts.value(facts.receiver(call))
-        if module.kind is not Kind.MODULE or not module.ref or facts.frame is None or already_moved(module, facts):
+        if module.kind is not Kind.MODULE or not module.ref or facts.frame is None:
             return
         written = facts.definition(call.function)
         target = move_target(facts.frame, call, written.name if isinstance(written, ir.Attribute) else "")
-        if (
-            target is None
-            or not target.may_be_accelerator
-            or facts.imports("accelerate", "lightning", "pytorch_lightning")
-        ):
+        if target is None or target.place == "top" or facts.imports("accelerate", "lightning", "pytorch_lightning"):
             return
+        before = facts.frame.module_device(module) if already_moved(module, facts) else None
         for optimizer in facts.optimizers_over(module.ref):
             state = facts.frame.env.get(f"@opt{id(optimizer.origin)}")
-            if (
-                not isinstance(state, Value)
-                or state.constant != "filled"
-                or state.moved is None
-                or stateless(optimizer, facts)
-            ):
+            if not isinstance(state, Value) or state.moved is None or stateless(optimizer, facts):
                 continue
-            loaded = state.moved
-            yield self.report(
-                call,
-                "this moves the model after line {0} gave its optimizer state, and the state stays behind: on an accelerator the next `step()` raises "
-                '"Tensors of the same index must be on the same device"; move the model before the optimizer\'s `load_state_dict`',
-                related=(Mention(loaded, "here the optimizer's state is loaded"),),
-                fix=lambda loaded=loaded: _load_below(loaded, call, facts),  # type: ignore[misc]
-            )
+            if built_again(optimizer.origin or call, call, facts):
+                continue
+            loaded = state.constant == "filled"
+            if not (_leaves_state(before, target, loaded) and (loaded or _steps_later(optimizer, call, facts))):
+                continue
+            yield self._told(call, state.moved, loaded, facts)
+
+    def _told(self, call: ir.Call, filled: ir.Op, loaded: bool, facts: Facts) -> Report:
+        got = "line {0} gave its optimizer state" if loaded else "its optimizer made state in `step()` on line {0}"
+        advice = (
+            "move the model before the optimizer's `load_state_dict`"
+            if loaded
+            else "move it back before the next `step()`, or work on a copy"
+        )
+        return self.report(
+            call,
+            f"this moves the model after {got}, and the state stays behind: on an accelerator the next `step()` raises "
+            f'"Tensors of the same index must be on the same device"; {advice}',
+            related=(Mention(filled, "here the optimizer gets state"),),
+            fix=(lambda: _load_below(filled, call, facts)) if loaded else None,
+        )
+
+
+def _leaves_state(before: Device | None, target: Device, loaded: bool) -> bool:
+    """True when the parameters leave the device where the state was made."""
+    if before is None:
+        return loaded and target.may_be_accelerator
+    return before.may_be_accelerator and target.place == "cpu"
+
+
+def _steps_later(optimizer: Value, call: ir.Call, facts: Facts) -> bool:
+    """True when the same optimizer steps again after the move."""
+    ops = [op for block in facts.body.blocks for op in block.ops]
+    at = next((number for number, op in enumerate(ops) if op is call), len(ops))
+    store = statement_of(optimizer.origin, facts) if optimizer.origin is not None else None
+    name = store.name if isinstance(store, ir.Store) else ""
+    return any(
+        isinstance(op, ir.Attribute) and op.name == "step" and facts.place(op.object) == name for op in ops[at:]
+    ) and bool(name)
 
 
 def stateless(optimizer: Value, facts: Facts) -> bool:
