@@ -40,6 +40,7 @@ _READS_NOTHING = frozenset({"copy_", "_to_copy", "detach", "empty_like", "set_",
 _ALWAYS_CHECKED = frozenset({"_pack_padded_sequence"})
 _HOST_LENGTHS = frozenset({"_pack_padded_sequence", "_pad_packed_sequence"})
 """Operators whose second result (batch sizes, lengths) is a CPU tensor on every machine."""
+_INDEXES = frozenset({"index", "index_put_", "_index_put_impl_"})
 _ON_CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 _NO_TAG, _ONE_TAG, _MANY_TAGS = 0, 1, 2
 _NO_TENSORS = frozenset({type(None), int, float, bool, complex})
@@ -104,6 +105,7 @@ class Plan:
             or self.base in SYNCS
             or self.base in _HOST_LENGTHS
             or self.base == "set_"
+            or (self.base in _INDEXES and ledger.RECORDER.ledger is not None)
         )
 
     def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -318,7 +320,7 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             _observe_copy(named)
         elif hazards.IN_FLIGHT and plan.base not in _READS_NOTHING:
             hazards.check_operator(plan.name, tensors, plan.writes_first)
-        if ledger.RECORDER.ledger is not None and on_gpu and plan.base in ("index", "index_put_", "_index_put_impl_"):
+        if plan.base in _INDEXES and on_gpu:
             _observe_indices(named, device)
 
     def _tag_for(self, device: Any, tensors: list[Any]) -> Tag:
