@@ -31,6 +31,7 @@ COMMANDS = {
     "check": Command("torchdevlint.cli.check", "find device faults in files and folders, and repair them"),
     "rule": Command("torchdevlint.cli.rule", "explain a rule, or list all rules"),
     "run": Command("torchdevlint.cli.run", "run a program on a virtual GPU machine"),
+    "prove": Command("torchdevlint.cli.prove", "show each rule's fault and its repair by running them"),
 }
 
 _EPILOG = """\

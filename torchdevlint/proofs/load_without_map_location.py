@@ -1,0 +1,19 @@
+"""TDL101: a checkpoint saved on the second GPU, read where there is none such."""
+
+import torch
+
+from torchdevlint.proofs._checkpoints import save_from
+
+CODE = "TDL101"
+SHAPES = ("cpu", "no-driver", "hidden", "1")
+EXPECT = r"Attempting to deserialize object on (a )?CUDA device"
+
+
+def fault() -> None:
+    save_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
+    torch.load("model.pt")
+
+
+def repair() -> str:
+    save_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
+    return f"read onto {torch.load('model.pt', map_location='cpu')['weight'].device}"
