@@ -88,9 +88,9 @@ def on_attribute(*names: str) -> Callable[[_Check], _Check]:
     return _hook("attribute", names)
 
 
-def on_op(kind: type[ir.Op]) -> Callable[[_Check], _Check]:
-    """`check(self, op, facts)` for every operation of a class: `ir.Compare`, `ir.Discard`, `ir.Store`, ..."""
-    return _hook("op", (kind.__name__,))
+def on_op(*kinds: type[ir.Op]) -> Callable[[_Check], _Check]:
+    """`check(self, op, facts)` for every operation of these classes: `ir.Compare`, `ir.Discard`, `ir.Store`, ..."""
+    return _hook("op", tuple(kind.__name__ for kind in kinds))
 
 
 def on_meet(check: _Check) -> _Check:
