@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -406,6 +407,8 @@ class Analysis:
             last = base.rpartition(".")[2]
             if last.endswith(("PreTrainedModel", "LightningModule")) or base in ("nn.Module", "Module"):
                 return True
+            if "." in base and _MODULE_NAME.search(last) and self._holds_modules(cls):
+                return True
             # A class with forward whose base comes from elsewhere, named as modules are.
             if (
                 "forward" in cls.methods
@@ -415,6 +418,22 @@ class Analysis:
                 resolved_elsewhere = "." in base
                 if resolved_elsewhere and self.imports("torch") and not base.startswith(("torch.autograd", "abc.")):
                     return True
+        return False
+
+    def _holds_modules(self, cls: ir.Class) -> bool:
+        """True when `__init__` stores an instance of a class of torch.nn (or an embedding or layer by name) on self."""
+        init = cls.methods.get("__init__")
+        if init is None:
+            return False
+        definitions = self.index_of(init).definitions
+        for block in init.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.StoreAttribute):
+                    made = definitions[op.value]
+                    function = definitions[made.function] if isinstance(made, ir.Call) else None
+                    text = _dotted(definitions, function)
+                    if text and modules.is_module_class(self.resolve_text(text)):
+                        return True
         return False
 
     def _reachable(self, summary: ClassSummary) -> frozenset[str]:
@@ -648,6 +667,19 @@ def _substituted_device(device: Device, bindings: dict[str, Value], own: Device)
     if name == root or name == f"{root}.device":
         return given.device
     return TOP
+
+
+_MODULE_NAME = re.compile(r"(?:Module|Model|Net|Network|Encoder|Decoder|Layer|Block|Head|Backbone|Agent|Policy)\Z")
+
+
+def _dotted(definitions: list[ir.Op | None], op: ir.Op | None) -> str:
+    """`a.b.c` as written, or ""."""
+    if isinstance(op, ir.Load):
+        return op.name
+    if isinstance(op, ir.Attribute):
+        base = _dotted(definitions, definitions[op.object])
+        return f"{base}.{op.name}" if base else ""
+    return ""
 
 
 def _aliases(program: ir.Program) -> dict[str, str]:

@@ -484,6 +484,15 @@ def read_attribute(frame: Frame, op: ir.Attribute) -> Value:
         return replace(base, kind=Kind.TENSOR, group=base.origin, evidence=Evidence.USAGE, rank=AT_LEAST_ONE, ref="")
     if kind is Kind.CHECKPOINT:
         return base
+    own = frame.class_summary
+    if (
+        name == "weight"
+        and own is not None
+        and own.is_module
+        and place.startswith(frame.index.self_name + ".")
+        and place.count(".") == 2
+    ):
+        return tensor(symbolic("self"), evidence=Evidence.USAGE, rank=AT_LEAST_ONE, attribute="module")
     if place:
         return _by_usage(frame, place, UNKNOWN)
     return UNKNOWN

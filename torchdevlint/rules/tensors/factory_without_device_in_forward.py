@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_file, on_meet, on_op
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet, on_op
 from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 
 
@@ -87,6 +87,34 @@ class FactoryWithoutDeviceInForward(Rule):
             fix=fix,
         )
 
+    @on_any_call
+    def check_argument(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        """A variable that is made on a device on one path and on the CPU on another, and is given on."""
+        callee = facts.value(call.function)
+        if callee.kind is Kind.SYMBOL and not callee.symbol.startswith("torch."):
+            return
+        for argument in call.arguments:
+            value = facts.value(argument.value)
+            if not value.others:
+                continue
+            placed = [
+                part
+                for part in value.parts
+                if part.kind is Kind.TENSOR and part.device.may_be_accelerator and part.evidence >= Evidence.STRONG
+            ]
+            for part in value.parts:
+                made = part.origin
+                if (
+                    placed
+                    and part.is_fresh_cpu
+                    and part.rank != 0
+                    and isinstance(made, ir.Call)
+                    and owns(facts, made)
+                    and is_factory(made, facts)
+                ):
+                    if not part.attribute and part.group is None:
+                        yield self._inconsistent(made, placed[0], facts, f"`{facts.place(argument.value)}` is")
+
     @on_op(ir.Return)
     def remember(self, op: ir.Return, facts: Facts) -> None:
         """What each path of a function returns; compared at the end."""
@@ -106,14 +134,14 @@ class FactoryWithoutDeviceInForward(Rule):
             for part, where in parts:
                 made = part.origin
                 if part.is_fresh_cpu and isinstance(made, ir.Call) and owns(where, made) and is_factory(made, where):
-                    yield self._inconsistent(made, following[0], where)
+                    yield self._inconsistent(made, following[0], where, "the function returns")
 
-    def _inconsistent(self, made: ir.Call, other: Value, facts: Facts) -> Report:
+    def _inconsistent(self, made: ir.Call, other: Value, facts: Facts, subject: str) -> Report:
         name = other.device.name
         expression = name if all(part.isidentifier() for part in name.split(".")) else None
         return self.report(
             made,
-            f"on this path the function returns a CPU tensor, on another one {describe(other)}: with an argument on an accelerator the caller gets "
+            f"on this path {subject} a CPU tensor, on another one {describe(other)}: on an accelerator that makes "
             f"tensors on two devices, and mixing them raises {MISMATCH}; create it with `device={expression or 'the same device'}`",
             severity=WARNING,
             fix=lambda: (
@@ -154,7 +182,9 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None
     if cpu.rank is None and not meeting.strict:
         return None
-    if other.evidence < Evidence.USAGE:
+    if other.evidence < Evidence.USAGE and not (
+        other.evidence is Evidence.NAME and not facts.mentions("device", "cuda", "to", "cpu")
+    ):
         return None
     assert cpu.origin is not None
     local = owns(facts, cpu.origin)
