@@ -1,0 +1,98 @@
+"""TDL106."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_call
+
+
+class JitLoadWithoutMapLocation(Rule):
+    """Finds `torch.jit.load` calls that move the modules to the device they were saved from.
+
+    ## What it does
+    Reports `torch.jit.load(f)` without `map_location`, and with a `map_location` that it does not take (a dict or a function).
+
+    ## Why is this bad?
+    The archive is read on the CPU and its modules are then moved to the device they were saved from. An archive that was saved from a GPU cannot
+    be loaded on a machine without one. A dict or a function raises `ValueError: map_location should be either None, string or torch.device`.
+
+    ## Example
+        model = torch.jit.load("model.pt")
+
+    ## Use instead
+        model = torch.jit.load("model.pt", map_location=device)
+
+    ## When it stays silent
+    A second positional argument, `**kwargs`, a call behind an availability test, and an archive that the same file saves.
+
+    ## Fix safety
+    Unsafe: it decides where the module lives.
+
+    ## Proof
+    An archive saved from an accelerator fails to load on a machine without one; with `map_location="cpu"` it loads.
+
+    ## References
+    torch/jit/_serialization.py (load, validate_map_location).
+    """
+
+    code, name, severity = "TDL106", "jit-load-without-map-location", ERROR
+    fixable = "unsafe"
+
+    @on_call("torch.jit.load")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = call.argument("map_location", 1)
+        if register is not None and facts.value(register).kind is not Kind.NONE:
+            if facts.value(register).kind in (Kind.DICT, Kind.FUNCTION):
+                yield self.report(
+                    call,
+                    '`torch.jit.load` takes a string or a torch.device as `map_location`: a dict or a function raises "map_location should be '
+                    'either None, string or torch.device"',
+                )
+            return
+        if call.has_splat or facts.guarded("cuda") or _saved_here(call, facts):
+            return
+        device = facts.nearest_device()
+        text = device or '"cpu"'
+        yield self.report(
+            call,
+            "without `map_location` the modules are moved to the device they were saved from: an archive saved from a GPU fails to load on a machine "
+            f"without one; pass `map_location={text}`",
+            severity=WARNING,
+            fix=lambda: _fix(call, text, given=register is not None),
+        )
+
+
+def _saved_here(call: ir.Call, facts: Facts) -> bool:
+    """True for `torch.jit.save(m, f)` or `m.save(f)` and `torch.jit.load(f)` in one body."""
+    place = facts.place(call.argument("f", 0))
+    text = facts.constant(call.argument("f", 0))
+    for block in facts.body.blocks:
+        for op in block.ops:
+            if not isinstance(op, ir.Call):
+                continue
+            written = facts.definition(op.function)
+            if not isinstance(written, ir.Attribute) or written.name not in ("save", "_save_for_lite_interpreter"):
+                continue
+            for argument in op.arguments:
+                if place and facts.place(argument.value) == place:
+                    return True
+                if isinstance(text, str) and facts.constant(argument.value) == text:
+                    return True
+    return False
+
+
+def _fix(call: ir.Call, text: str, *, given: bool) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if not given:
+        edits = builders.add_keyword(call, "map_location", text)
+    elif call.keyword("map_location") is not None:
+        edits = builders.replace_keyword_value(call, "map_location", text)
+    else:
+        edits = builders.replace_argument(call, 1, text)
+    return NodeFix(Applicability.UNSAFE, f"Pass `map_location={text}`", edits) if edits else None

@@ -1,0 +1,48 @@
+"""Questions about order that several rules ask: what runs before what, and what runs as soon as the file is imported."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from torchdevlint.program import ir
+
+
+def reachable(body: ir.Body, start: int, without: tuple[int, int] | None = None) -> set[int]:
+    """The blocks that control may reach from block `start` (itself included), not by the edge `without`."""
+    found: set[int] = set()
+    stack = [start]
+    while stack:
+        number = stack.pop()
+        if number in found:
+            continue
+        found.add(number)
+        stack += [next_ for next_ in body.blocks[number].successors if (number, next_) != without]
+    return found
+
+
+@lru_cache(maxsize=4)
+def import_time_blocks(module: ir.Body) -> frozenset[int]:
+    """The blocks of a module that run when it is imported: all but those behind `if __name__ == "__main__":`."""
+    definitions = {op.dst: op for block in module.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
+    for block in module.blocks:
+        test = definitions.get(block.test) if block.test is not None else None
+        if isinstance(test, ir.Compare) and len(block.successors) == 2:
+            sides = (definitions.get(test.left), definitions.get(test.comparators[0]))
+            if any(isinstance(side, ir.Load) and side.name == "__name__" for side in sides):
+                return frozenset(reachable(module, 0, without=(block.index, block.successors[0])))
+    return frozenset(reachable(module, 0))
+
+
+def block_of(body: ir.Body, op: ir.Op) -> ir.Block | None:
+    """The block that an operation stands in."""
+    return next((block for block in body.blocks if any(other is op for other in block.ops)), None)
+
+
+def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block, ir.Op]) -> bool:
+    """True when control can come from `first` to `second`, both given with their blocks."""
+    if first[0] is second[0]:
+        ops = first[0].ops
+        if ops.index(first[1]) < ops.index(second[1]):
+            return True
+        return bool(first[0].loops)
+    return second[0].index in reachable(body, first[0].index)

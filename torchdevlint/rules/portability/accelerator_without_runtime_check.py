@@ -1,0 +1,106 @@
+"""TDL804."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.program import ir
+from torchdevlint.rules.portability.cuda_api_unguarded import demands_accelerator
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_file
+
+
+class AcceleratorWithoutRuntimeCheck(Rule):
+    """Finds `torch.accelerator.current_accelerator()` taken for a test of the machine.
+
+    ## What it does
+    Reports calls without `check_available=True` that no `torch.accelerator.is_available()` guards.
+
+    ## Why is this bad?
+    The function tells which accelerator the build supports. A CUDA build on a machine without a GPU gives `device(type='cuda')`, and the next
+    line raises `RuntimeError: Found no NVIDIA driver on your system`. A CPU build gives None: `.type` raises `AttributeError: 'NoneType'
+    object has no attribute 'type'`, and `x.to(None)` leaves everything on the CPU without a word.
+
+    ## Example
+        device = torch.accelerator.current_accelerator() or torch.device("cpu")
+
+    ## Use instead
+        device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+
+    ## When it stays silent
+    Calls behind `torch.accelerator.is_available()` (or another availability test), with `check_available=True`, or in a `try`; programs that
+    end where the test fails.
+
+    ## Fix safety
+    Where an `or` or a None test follows, `check_available=True` is offered; unsafe, since it needs torch 2.7. Elsewhere there is no
+    automatic fix: the program must say what it wants without an accelerator.
+
+    ## Proof
+    On a machine without an accelerator `.type` of the result raises; with the check the program runs on the CPU.
+
+    ## References
+    torch/accelerator/__init__.py (current_accelerator).
+    """
+
+    code, name, severity = "TDL804", "accelerator-without-runtime-check", ERROR
+    fixable = "sometimes"
+
+    def __init__(self) -> None:
+        self._reports: list[Report] = []
+        self._demands = False
+
+    @on_call(*functions.AVAILABILITY)
+    def note_test(self, call: ir.Call, facts: Facts) -> None:
+        self._demands = self._demands or demands_accelerator(call, facts)
+
+    @on_file
+    def tell(self, facts: Facts) -> Iterator[Report]:
+        if not self._demands:
+            yield from self._reports
+
+    @on_call("torch.accelerator.current_accelerator")
+    def check(self, call: ir.Call, facts: Facts) -> None:
+        asked = call.argument("check_available", 0)
+        if (asked is not None and facts.constant(asked) is not False) or call.has_splat:
+            return
+        if facts.guarded("accelerator") or facts.guarded("cuda") or facts.guarded("xpu") or facts.guarded("mps"):
+            return
+        if facts.in_try_catching("AttributeError"):
+            return
+        falls_back = _falls_back(call, facts)
+        advice = "pass `check_available=True`" if falls_back else "ask `torch.accelerator.is_available()` first"
+        report = self.report(
+            call,
+            'this tells what the build supports, not what the machine has: without a GPU a CUDA build answers `cuda` ("Found no NVIDIA driver" follows), '
+            f"a CPU build answers None; {advice}",
+            fix=(lambda: _fix(call)) if falls_back else None,
+        )
+        self._reports.append(report)
+
+
+def _falls_back(call: ir.Call, facts: Facts) -> bool:
+    """True for `current_accelerator() or x` and for a result whose None is handled."""
+    names: set[str] = set()
+    for block in facts.body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Choice) and op.shape == "or" and call.dst in op.values[:-1]:
+                return True
+            if isinstance(op, ir.Store) and op.value == call.dst:
+                names.add(op.name)
+    return any(
+        isinstance(op, ir.Compare)
+        and op.operators[0] in ("is", "is not")
+        and facts.place(op.left) in names
+        and isinstance(facts.definition(op.comparators[0]), ir.Constant)
+        for block in facts.body.blocks
+        for op in block.ops
+    )
+
+
+def _fix(call: ir.Call) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.add_keyword(call, "check_available", "True") if not call.arguments else None
+    return NodeFix(Applicability.UNSAFE, "Ask for one that is there (torch 2.7)", edits) if edits else None

@@ -1,0 +1,258 @@
+"""TDL807."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchdevlint.findings import Applicability, Severity
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
+
+_NO_CUDA = '"Torch not compiled with CUDA enabled"'
+_DUMMY = '"Tried to instantiate dummy base class"'
+_NO_NVTX = '"NVTX functions not installed"'
+_NO_MPS = '"without MPS backend"'
+_NO_XPU = '"Torch not compiled with XPU enabled"'
+
+
+def _names(prefix: str, words: str, error: str) -> dict[str, str]:
+    return {prefix + word: error for word in words.split()}
+
+
+# What each raises on a build without the accelerator (torch 2.13, CPU wheel); every function of the module that is not here returns.
+RAISING = {
+    **_names(
+        "torch.cuda.",
+        "synchronize current_device get_device_name get_device_properties get_device_capability mem_get_info default_stream current_stream "
+        "get_rng_state initial_seed ipc_collect init current_blas_handle set_per_process_memory_fraction can_device_access_peer cudart "
+        "profiler.start profiler.stop",
+        _NO_CUDA,
+    ),
+    **_names("torch.cuda.", "Event CUDAGraph graph_pool_handle", _DUMMY),
+    **_names("torch.cuda.nvtx.", "range_push range_pop mark range", _NO_NVTX),
+    **_names("torch.cuda.", "Stream", '"torch.cuda.Stream requires CUDA support"'),
+    **_names(
+        "torch.cuda.",
+        "reset_peak_memory_stats reset_max_memory_allocated reset_max_memory_cached reset_accumulated_memory_stats memory_snapshot set_device",
+        "AttributeError: module 'torch._C' has no attribute '_cuda_...'",
+    ),
+    "torch.cuda.memory_summary": "KeyError: 'allocated_bytes.all.current'",
+    **_names(
+        "torch.mps.",
+        "empty_cache synchronize get_rng_state seed current_allocated_memory driver_allocated_memory recommended_max_memory Event",
+        _NO_MPS,
+    ),
+    **_names("torch.xpu.", "synchronize current_device get_device_name get_device_properties set_device", _NO_XPU),
+}
+# Files that are written for one kind of machine: their own purpose, not a fault.
+_KERNEL_PACKAGES = (
+    "triton",
+    "cupy",
+    "numba.cuda",
+    "pycuda",
+    "tensorrt",
+    "transformer_engine",
+    "flash_attn",
+    "deepspeed",
+    "apex",
+    "vllm",
+    "torch.utils.cpp_extension",
+    "torch._inductor",
+    "bitsandbytes",
+)
+_ONE_PROCESS_PER_GPU = ("init_process_group", "LOCAL_RANK", "local_rank", "deepspeed", "nccl", "mp_spawn")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    op: ir.Call
+    name: str
+    place: str
+    body: ir.Body
+
+
+class CudaApiUnguarded(Rule):
+    """Finds calls of `torch.cuda` functions that raise where there is no CUDA, in programs that look whether there is.
+
+    ## What it does
+    Reports `torch.cuda.synchronize()`, `get_device_name`, `current_device`, `set_device`, `Event`, `Stream`, `nvtx`, `reset_peak_memory_stats` and
+    the like (also of `torch.mps` and `torch.xpu`) outside of any availability test, in files that test for the accelerator elsewhere.
+
+    ## Why is this bad?
+    The file means to run without an accelerator, but this line raises there: `AssertionError: Torch not compiled with CUDA enabled` on a CPU
+    build, `RuntimeError: Found no NVIDIA driver on your system` on a CUDA build without a GPU.
+
+    ## Example
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        output = model(batch.to(device))
+        torch.cuda.synchronize()
+
+    ## Use instead
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        output = model(batch.to(device))
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+
+    ## When it stays silent
+    Functions that return without CUDA (`is_available`, `device_count`, `empty_cache`, `manual_seed`, `manual_seed_all`, `memory_allocated`,
+    `max_memory_allocated`, `get_rng_state_all`, `is_bf16_supported`); guarded calls (a test, a flag, `device.type == "cuda"`, `try`, a skip
+    decorator); functions that the file calls only under a guard; functions and classes whose name says CUDA or GPU; files of kernels
+    (Triton, CuPy, CUDA extensions). In files that never ask for an accelerator, demand one (`if not torch.cuda.is_available(): raise`) or run
+    one process per GPU the finding is an info.
+
+    ## Fix safety
+    A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line
+    raised. Other uses get no fix. (`torch.accelerator.synchronize()` is no repair: it raises without an accelerator as well.)
+
+    ## Proof
+    On a machine without CUDA the call raises; under the guard the program ends normally.
+
+    ## References
+    torch/cuda/__init__.py (_lazy_init, _cuda_setDevice), torch/cuda/streams.py, torch/cuda/nvtx.py, torch/mps/__init__.py.
+    """
+
+    code, name, severity = "TDL807", "cuda-api-unguarded", WARNING
+    fixable = "sometimes"
+
+    def __init__(self) -> None:
+        self._seen: list[_Seen] = []
+        self._calls: dict[str, bool] = {}  # function name -> every call of it is guarded
+        self._asks = False
+        self._demands = False
+
+    @on_call(*functions.AVAILABILITY)
+    def note_test(self, call: ir.Call, facts: Facts) -> None:
+        self._asks = True
+        self._demands = self._demands or demands_accelerator(call, facts)
+
+    @on_any_call
+    def note_guarded_call(self, call: ir.Call, facts: Facts) -> None:
+        if facts.program.words.isdisjoint(("cuda", "mps", "xpu")):
+            return
+        value = facts.value(call.function)
+        written = facts.definition(call.function)
+        if value.kind is Kind.FUNCTION and value.definition is not None:
+            called = value.definition.name
+        elif isinstance(written, ir.Attribute) and value.kind is not Kind.SYMBOL:
+            called = written.name
+        else:
+            return
+        self._calls[called] = self._calls.get(called, True) and facts.guarded("cuda")
+
+    @on_call(*RAISING)
+    def note(self, call: ir.Call, facts: Facts) -> None:
+        name = facts.qualified(call.function)
+        if name is None or facts.guarded(name.split(".")[1]) or _speaks_of_gpu(facts.body) or _only_here(call, facts):
+            return
+        self._seen.append(_Seen(call, name, facts.place(call.function), facts.body))
+
+    @on_file
+    def tell(self, facts: Facts) -> Iterator[Report]:
+        if not self._seen or facts.imports(*_KERNEL_PACKAGES) or facts.mentions("pytestmark"):
+            return
+        severity = self._severity(facts)
+        for seen in self._seen:
+            if self._calls.get(seen.body.name, False):
+                continue  # the file calls the function under a guard alone
+            test = _test_for(seen.name)
+            yield self.report(
+                seen.op,
+                f"`{seen.name}(...)` raises on a machine without the device ({RAISING[seen.name].replace('{', '').replace('}', '')} on a CPU build), and nothing "
+                f"here asks for one; put it under `if {test}:`",
+                severity=severity,
+                fix=lambda seen=seen: _fix(seen, facts),  # type: ignore[misc]
+            )
+
+    def _severity(self, facts: Facts) -> Severity:
+        one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
+        return WARNING if self._asks and not self._demands and not one_per_gpu else INFO
+
+
+def demands_accelerator(call: ir.Call, facts: Facts) -> bool:
+    """True when the program stops where the test fails: `assert torch.cuda.is_available()`, `if not ...: raise`."""
+    blocks = facts.body.blocks
+    for block in blocks:
+        if block.test is None or len(block.successors) != 2:
+            continue
+        negated, register = False, block.test
+        written = facts.definition(register)
+        while isinstance(written, ir.Unary) and written.operator == "not":
+            negated, register = not negated, written.operand
+            written = facts.definition(register)
+        if written is call:
+            failing = blocks[block.successors[0 if negated else 1]]
+            return any(_stops(op, facts) for op in failing.ops)
+    return False
+
+
+def _stops(op: ir.Op, facts: Facts) -> bool:
+    if isinstance(op, ir.Raise):
+        return True
+    if not isinstance(op, ir.Call):
+        return False
+    written = facts.definition(op.function)
+    name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
+    return name in ("exit", "_exit", "quit", "skip", "skipTest", "abort")
+
+
+def _speaks_of_gpu(body: ir.Body | None) -> bool:
+    """True in a function or class that says by its name that it is for GPUs."""
+    while body is not None and body.kind != "module":
+        words = body.qualname.lower()
+        if any(word in words for word in ("cuda", "gpu", "nvidia", "nccl", "triton", "nvtx", "mps", "xpu")):
+            return True
+        body = body.parent
+    return False
+
+
+def _only_here(call: ir.Call, facts: Facts) -> bool:
+    """`torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())`: no turn without a device."""
+    for block_number in facts.block.loops if facts.block is not None else ():
+        for op in facts.body.blocks[block_number].ops:
+            if isinstance(op, ir.Iterate) and _counts_devices(op.iterable, facts):
+                return True
+    return any(
+        isinstance(op, ir.Iterate) and _counts_devices(op.iterable, facts)
+        for op in (facts.block.ops if facts.block is not None else ())
+    ) or _argument_counts(call, facts)
+
+
+def _argument_counts(call: ir.Call, facts: Facts) -> bool:
+    """True when an argument is a loop variable over the devices."""
+    for argument in call.arguments:
+        written = facts.definition(argument.value)
+        if isinstance(written, ir.Load):
+            for block in facts.body.blocks:
+                for op in block.ops:
+                    if isinstance(op, ir.Store) and op.name == written.name:
+                        source = facts.definition(op.value)
+                        if isinstance(source, ir.Iterate) and _counts_devices(source.iterable, facts):
+                            return True
+    return False
+
+
+def _counts_devices(register: ir.Register, facts: Facts) -> bool:
+    written = facts.definition(register)
+    if not isinstance(written, ir.Call):
+        return False
+    if facts.callee(written).endswith("device_count"):
+        return True
+    return any(_counts_devices(argument.value, facts) for argument in written.arguments)
+
+
+def _test_for(name: str) -> str:
+    root = name.split(".")[1]
+    return "torch.backends.mps.is_available()" if root == "mps" else f"torch.{root}.is_available()"
+
+
+def _fix(seen: _Seen, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import statements
+
+    if not seen.place.startswith("torch."):
+        return None  # the guard needs the name `torch`
+    edits = statements.guard_statement(facts.program, seen.op, _test_for(seen.name))
+    return NodeFix(Applicability.SAFE, "Ask for the device first", edits) if edits else None

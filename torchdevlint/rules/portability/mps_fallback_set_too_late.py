@@ -1,0 +1,130 @@
+"""TDL810."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.program import ir
+from torchdevlint.rules.order import block_of, follows
+from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_op
+
+VARIABLE = "PYTORCH_ENABLE_MPS_FALLBACK"
+# Packages that import torch as soon as they are imported.
+_IMPORTS_TORCH = frozenset(
+    "torch torchvision torchaudio torchtext lightning pytorch_lightning timm accelerate fastai kornia torchmetrics torch_geometric diffusers "
+    "ultralytics sentence_transformers".split()
+)
+
+
+class MpsFallbackSetTooLate(Rule):
+    """Finds `PYTORCH_ENABLE_MPS_FALLBACK` set after torch was imported.
+
+    ## What it does
+    Reports assignments to `os.environ["PYTORCH_ENABLE_MPS_FALLBACK"]` (also by `setdefault`) behind `import torch` or the import of a package that imports it.
+
+    ## Why is this bad?
+    torch reads the variable once, while it is being imported. Set later it does nothing, without a word, and an operator that MPS lacks
+    still raises `NotImplementedError: The operator ... is not currently implemented for the MPS device`.
+
+    ## Example
+        import os
+        import torch
+
+        os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "1"
+
+    ## Use instead
+        import os
+
+        os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "1"
+        import torch
+
+    ## When it stays silent
+    Assignments before the import; environments of child processes.
+
+    ## Fix safety
+    Moving the statement above the import wakes what did nothing, and nobody has run it on a Mac for this rule: unsafe. Offered for
+    statements of the module that follow `import os`.
+
+    ## Proof
+    None: it needs a Mac.
+
+    ## References
+    aten/src/ATen/mps/MPSFallback.mm (a static getenv while the library is registered).
+    """
+
+    code, name, severity = "TDL810", "mps-fallback-set-too-late", WARNING
+    fixable = "sometimes"
+
+    @on_op(ir.StoreSubscript)
+    def check(self, op: ir.StoreSubscript, facts: Facts) -> Iterator[Report]:
+        if facts.qualified(op.object) == "os.environ" and facts.constant(op.index) == VARIABLE:
+            yield from self._told(op, facts)
+
+    @on_call("os.environ.setdefault", "os.putenv")
+    def check_call(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        if facts.constant(call.positional(0)) == VARIABLE:
+            yield from self._told(call, facts)
+
+    def _told(self, op: ir.Op, facts: Facts) -> Iterator[Report]:
+        earlier = _earlier_import(op, facts)
+        if earlier is None or facts.mentions("subprocess", "Popen", "spawn"):
+            return
+        yield self.report(
+            op,
+            f'`{VARIABLE}` is read while torch is imported (line {{0}}): set here it does nothing, and a missing operator still raises "not currently '
+            'implemented for the MPS device"; set it above the import',
+            related=(Mention(earlier, "here torch is imported"),),
+            fix=lambda: _fix(op, earlier, facts),
+        )
+
+
+def _earlier_import(op: ir.Op, facts: Facts) -> ir.Import | None:
+    """The first import of torch that has run when `op` runs."""
+    module = facts.program.module
+    inside = facts.body.kind != "module"
+    place = facts.block
+    for block in module.blocks:
+        for other in block.ops:
+            if (
+                isinstance(other, ir.Import)
+                and other.qualified.partition(".")[0] in _IMPORTS_TORCH
+                and not _for_types(block, facts)
+            ) and (inside or (place is not None and follows(module, (block, other), (place, op)))):
+                return other
+    return None
+
+
+def _for_types(block: ir.Block, facts: Facts) -> bool:
+    """True for the body of `if TYPE_CHECKING:`."""
+    definitions = facts.analysis.index_of(facts.program.module).definitions
+    for other in facts.program.module.blocks:
+        if other.test is not None and len(other.successors) == 2 and other.successors[0] == block.index:
+            test = definitions[other.test]
+            if isinstance(test, (ir.Load, ir.Attribute)) and test.name == "TYPE_CHECKING":
+                return True
+    return False
+
+
+def _fix(op: ir.Op, earlier: ir.Import, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import statements
+
+    module = facts.program.module
+    if facts.body is not module or not _os_is_there(earlier, facts):
+        return None
+    if isinstance(op, ir.StoreSubscript) and not isinstance(facts.definition(op.value), ir.Constant):
+        return None
+    edits = statements.move_statement_above(facts.program, op, earlier)
+    return NodeFix(Applicability.UNSAFE, "Set it before torch is imported", edits) if edits else None
+
+
+def _os_is_there(earlier: ir.Import, facts: Facts) -> bool:
+    """True when `import os` stands above the import of torch, in its block."""
+    block = block_of(facts.program.module, earlier)
+    for other in block.ops if block is not None else ():
+        if other is earlier:
+            return False
+        if isinstance(other, ir.Import) and other.qualified.partition(".")[0] == "os":
+            return True
+    return False
