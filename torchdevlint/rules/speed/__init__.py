@@ -1,0 +1,1 @@
+"""Rules about asynchronous copies, waiting and needless work."""

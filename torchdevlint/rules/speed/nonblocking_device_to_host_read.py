@@ -1,0 +1,239 @@
+"""TDL901."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.order import block_of
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.structure import target_of_move
+
+_WAITS = frozenset("synchronize wait wait_event wait_stream barrier join elapsed_time".split())
+# On another tensor these wait for the stream, hence for the copy before them as well.
+_SYNCHRONOUS = frozenset("item tolist numpy cpu".split())
+_READS = frozenset("numpy item tolist".split())
+_VIEWS = frozenset(
+    "view reshape squeeze unsqueeze permute transpose t detach expand flatten narrow select chunk split unbind items values keys get "
+    "pop view_as expand_as swapaxes movedim requires_grad_".split()
+)
+_COMPUTES = functions.REDUCTIONS | frozenset(
+    "clone sort topk softmax log_softmax sigmoid round abs add_ mul_ sub_ div_ float double half long int bool exp log".split()
+)
+_METADATA = frozenset(
+    "size dim numel nelement element_size data_ptr is_pinned stride storage_offset record_stream type is_contiguous".split()
+)
+_SHAPE = frozenset("shape dtype device ndim is_cuda layout requires_grad names".split())
+_READING = frozenset("print float int bool str list tuple sorted torch.save".split())
+
+
+class NonblockingDeviceToHostRead(Rule):
+    """Finds reads of a tensor whose asynchronous copy to the host may not be complete.
+
+    ## What it does
+    Follows the result of `x.to("cpu", non_blocking=True)` (and of `buffer.copy_(x, non_blocking=True)` into a pinned buffer) to its first read on
+    the host: `.numpy()`, `.item()`, arithmetic, `print`, a torch or NumPy function. Reports it when nothing waits in between.
+
+    ## Why is this bad?
+    The copy is only queued when the line returns. The host reads memory that the GPU has not written yet: wrong values, without an error, on
+    some runs. `non_blocking=True` is safe towards the GPU, not from it.
+
+    ## Example
+        scores = output.to("cpu", non_blocking=True)
+        ranking = scores.numpy().argsort()
+
+    ## Use instead
+        scores = output.to("cpu")
+        ranking = scores.numpy().argsort()
+
+    ## When it stays silent
+    A `synchronize()` or an event's wait stands between; the source is known to be on the CPU; the result is stored or returned and read elsewhere.
+
+    ## Fix safety
+    Without `non_blocking=True` the line waits and gives the same values. Marked unsafe until a GPU run has shown the race itself.
+
+    ## Proof
+    A virtual machine notes the hazard (a host read of a copy that nothing waited for); without `non_blocking` there is none.
+
+    ## References
+    PyTorch tutorial "A guide on good usage of non_blocking and pin_memory()"; torch.Tensor.to, docstring.
+    """
+
+    code, name, severity = "TDL901", "nonblocking-device-to-host-read", ERROR
+    fixable = "unsafe"
+
+    @on_method("to")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        target = target_of_move(call, facts)
+        source = facts.value(facts.receiver(call))
+        if target is None or target.place != "cpu" or not _does_not_block(call, facts):
+            return
+        if source.kind is Kind.MODULE or source.device.place == "cpu":
+            return
+        yield from self._told(call, _Reading(facts, {call.dst}, set()))
+
+    @on_method("copy_")
+    def check_copy(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        written = facts.definition(facts.receiver(call))
+        source = facts.value(call.positional(0))
+        if not _does_not_block(call, facts) or not isinstance(written, ir.Load) or not _is_pinned(written.name, facts):
+            return
+        if source.kind is not Kind.TENSOR or not source.device.may_be_accelerator:
+            return
+        yield from self._told(call, _Reading(facts, {call.dst}, {written.name}))
+
+    def _told(self, call: ir.Call, reading: _Reading) -> Iterator[Report]:
+        read = reading.after(call)
+        if read is None:
+            return
+        yield self.report(
+            call,
+            "this copy to the host may not be complete when line {0} reads it: nothing waits for it in between, and the values may be wrong without an error; drop "
+            "`non_blocking=True`, or synchronize before the read",
+            related=(Mention(read, "here the host reads it"),),
+            fix=lambda: _fix(call),
+        )
+
+
+def _does_not_block(call: ir.Call, facts: Facts) -> bool:
+    register = call.keyword("non_blocking")
+    return register is not None and facts.constant(register) is True
+
+
+def _is_pinned(name: str, facts: Facts) -> bool:
+    for block in facts.body.blocks:
+        for op in block.ops:
+            made = facts.definition(op.value) if isinstance(op, ir.Store) and op.name == name else None
+            if isinstance(made, ir.Call):
+                flag = made.keyword("pin_memory")
+                if facts.callee(made) == ".pin_memory" or (flag is not None and facts.constant(flag) is True):
+                    return True
+    return False
+
+
+class _Reading:
+    """Walks on from a copy until the host reads it or something waits."""
+
+    def __init__(self, facts: Facts, registers: set[ir.Register], names: set[str]) -> None:
+        self._facts = facts
+        self._registers = registers
+        self._names = names
+
+    def after(self, call: ir.Call) -> ir.Op | None:
+        """The first read on some path behind `call`, or None."""
+        body = self._facts.body
+        block = block_of(body, call)
+        if block is None:
+            return None
+        pending: list[tuple[ir.Block, int, frozenset[str]]] = [
+            (block, block.ops.index(call) + 1, frozenset(self._names))
+        ]
+        seen: set[tuple[int, frozenset[str]]] = set()
+        while pending:
+            block, start, known = pending.pop()
+            names = set(known)
+            outcome = self._walk(block.ops[start:], names, call)
+            if isinstance(outcome, ir.Op):
+                return outcome
+            if outcome == "stop":
+                continue
+            for successor in block.successors:
+                key = (successor, frozenset(names))
+                if key not in seen and len(seen) < 200:
+                    seen.add(key)
+                    pending.append((body.blocks[successor], 0, key[1]))
+        return None
+
+    def _walk(self, ops: list[ir.Op], names: set[str], origin: ir.Call) -> ir.Op | str | None:
+        for op in ops:
+            if op is origin:
+                return "stop"
+            if isinstance(op, ir.Call):
+                outcome = self._call(op)
+                if outcome is not None:
+                    return outcome
+            elif isinstance(op, ir.Store):
+                if op.value in self._registers:
+                    names.add(op.name)
+                else:
+                    names.discard(op.name)
+            elif isinstance(op, ir.Load):
+                if op.name in names:
+                    self._registers.add(op.dst)
+            elif isinstance(op, ir.Attribute):
+                if op.object in self._registers and op.name not in _SHAPE:
+                    self._registers.add(op.dst)
+            elif isinstance(op, (ir.Return, ir.Raise, ir.Yield)):
+                return "stop"
+            elif self._reads(op):
+                return op
+            else:
+                self._pass_on(op)
+        return None
+
+    def _call(self, op: ir.Call) -> ir.Op | str | None:
+        written = self._facts.definition(op.function)
+        method = written.name if isinstance(written, ir.Attribute) else ""
+        if method in _WAITS:
+            return "stop"
+        if isinstance(written, ir.Attribute) and written.object in self._registers:
+            if method in _READS:
+                return op
+            if method in _VIEWS:
+                self._registers.add(op.dst)
+                return None
+            if method in _METADATA or method in ("to", "cuda", "copy_", "append", "update"):
+                return None
+            return op if method in _COMPUTES else None
+        if method in _SYNCHRONOUS:
+            return "stop"
+        given = [argument.value for argument in op.arguments if argument.value in self._registers]
+        if not given:
+            return None
+        name = self._facts.analysis.resolve_text(self._facts.place(op.function))  # not interpreted yet
+        if name in _READING or name.startswith(("numpy.", "torch.nn.functional.")):
+            return op
+        if name.count(".") == 1 and name.startswith("torch."):
+            return op
+        return None if method == "append" else "stop"
+
+    def _reads(self, op: ir.Op) -> bool:
+        held = self._registers
+        if isinstance(op, ir.Binary):
+            return op.left in held or op.right in held
+        if isinstance(op, ir.AugmentedAssign):
+            return op.value in held or op.target in held
+        if isinstance(op, ir.Compare):
+            plain = op.operators[0] in ("==", "!=", "<", ">", "<=", ">=")
+            return plain and (op.left in held or op.comparators[0] in held)
+        return False
+
+    def _pass_on(self, op: ir.Op) -> None:
+        held = self._registers
+        if isinstance(op, ir.Subscript):
+            inside = (op.object,)
+        elif isinstance(op, ir.Sequence):
+            inside = tuple(element.value for element in op.elements)  # type: ignore[assignment]
+        elif isinstance(op, ir.Mapping):
+            inside = op.values  # type: ignore[assignment]
+        elif isinstance(op, ir.Comprehension):
+            inside = (op.value,)
+        elif isinstance(op, ir.Unpack):
+            inside = (op.source,)
+        elif isinstance(op, ir.Iterate):
+            inside = (op.iterable,)
+        else:
+            return
+        if any(register in held for register in inside) and isinstance(op, ir.ValueOp):
+            held.add(op.dst)
+
+
+def _fix(call: ir.Call) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.remove_keyword(call, "non_blocking")
+    return NodeFix(Applicability.UNSAFE, "Wait for the copy", edits) if edits else None

@@ -1,0 +1,129 @@
+"""TDL508."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.devices import from_string
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.portability.autocast_device_object import certainly_device
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_op
+
+
+class DeviceComparedWithoutIndex(Rule):
+    """Finds comparisons of a tensor's device with a device that has no index.
+
+    ## What it does
+    Reports `x.device == device` and `!=` where `x` is a tensor and `device` is certainly `torch.device("cuda")` (or another accelerator) without an index, also by
+    a choice such as `torch.device("cuda" if torch.cuda.is_available() else "cpu")`.
+
+    ## Why is this bad?
+    A tensor on the accelerator always reports an index: `torch.device("cuda") == torch.device("cuda:0")` is False. The comparison is never true on a
+    GPU, without an error; `assert x.device == device` fails there alone.
+
+    ## Example
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if x.device != device:
+            x = x.to(device)
+
+    ## Use instead
+        if x.device.type != device.type:
+            x = x.to(device)
+
+    ## When it stays silent
+    `.type` on both sides, an index on the device, devices whose spelling is not known.
+
+    ## Fix safety
+    Unsafe: comparing types is wrong where the index matters, and the fix wakes a branch that never ran.
+
+    ## Proof
+    On an accelerator the comparison is False for a tensor that was moved to that very device; with `.type` it is True.
+
+    ## References
+    c10/core/Device.h (operator==).
+    """
+
+    code, name, severity = "TDL508", "device-compared-without-index", WARNING
+    fixable = "unsafe"
+
+    @on_op(ir.Compare)
+    def check(self, op: ir.Compare, facts: Facts) -> Iterator[Report]:
+        if len(op.comparators) != 1 or op.operators[0] not in ("==", "!="):
+            return
+        right = op.comparators[0]
+        for tensor, device in ((op.left, right), (right, op.left)):
+            if not _is_device_of_tensor(tensor, facts) or not certainly_device(device, facts):
+                continue
+            spelled = _spellings(device, facts)
+            bare = next((text for text in spelled if from_string(text).is_accelerator and ":" not in text), None)
+            if bare is None or any(":" in text for text in spelled):
+                continue
+            always = "False" if op.operators[0] == "==" else "True"
+            yield self.report(
+                op,
+                f"a tensor on the accelerator reports an index (`{bare}:0`), this device has none (`{bare}`): the comparison is always {always} there, without an "
+                "error; compare `.type`, or name the index",
+                fix=lambda: _fix(op, facts),
+            )
+            return
+
+
+def _is_device_of_tensor(register: ir.Register, facts: Facts) -> bool:
+    written = facts.definition(register)
+    if not isinstance(written, ir.Attribute) or written.name != "device":
+        return False
+    value = facts.value(written.object)
+    return value.kind is Kind.TENSOR and value.evidence >= Evidence.USAGE
+
+
+def _spellings(register: ir.Register, facts: Facts) -> list[str]:
+    """The literals that a device is made of; empty when one of them is not known."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Load):
+        return _of_name(written.name, facts.body, facts)
+    return list(_of(written, facts.body, facts, 0))
+
+
+def _of_name(name: str, body: ir.Body, facts: Facts) -> list[str]:
+    scope: ir.Body | None = body
+    while scope is not None:
+        if any(parameter.name == name for parameter in scope.parameters):
+            return []
+        stored = [op for block in scope.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
+        if stored:
+            definitions = facts.analysis.index_of(scope).definitions
+            found: list[str] = []
+            for op in stored:
+                texts = list(_of(definitions[op.value], scope, facts, 0))
+                if not texts:
+                    return []
+                found += texts
+            return found
+        scope = scope.parent
+    return []
+
+
+def _of(op: ir.Op | None, body: ir.Body, facts: Facts, depth: int) -> Iterator[str]:
+    definitions = facts.analysis.index_of(body).definitions
+    if depth > 6 or op is None:
+        return
+    if isinstance(op, ir.Constant) and isinstance(op.value, str):
+        yield op.value
+    elif isinstance(op, ir.Call) and len(op.arguments) == 1:
+        yield from _of(definitions[op.arguments[0].value], body, facts, depth + 1)
+    elif isinstance(op, ir.Choice) and op.shape == "if":
+        for value in op.values:
+            yield from _of(definitions[value], body, facts, depth + 1)
+
+
+def _fix(op: ir.Compare, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.combine(
+        builders.append_attribute(facts.definition(op.left), "type"),
+        builders.append_attribute(facts.definition(op.comparators[0]), "type"),
+    )
+    return NodeFix(Applicability.UNSAFE, "Compare the types", edits) if edits else None

@@ -1,0 +1,156 @@
+"""TDL512."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_any_call
+
+# c10/core/Device.cpp (parse_type), torch 2.13.
+_TYPES = frozenset(
+    "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia privateuseone".split()
+)
+_PLUGINS = {
+    "npu": "torch_npu",
+    "mlu": "torch_mlu",
+    "musa": "torch_musa",
+    "dml": "torch_directml",
+    "gcu": "torch_gcu",
+    "sdaa": "torch_sdaa",
+}
+_SHAPE = re.compile(r"([a-z_]+)(?::(0|[1-9][0-9]*))?\Z")
+_LIKE_A_DEVICE = re.compile(r"(?:gpu|cuda|cpu|mps|xpu|tpu)", re.IGNORECASE)
+_MOST = 127  # the index is an int8: larger ones wrap around
+_MEANT = {"gpu": "cuda", "nvidia": "cuda", "rocm": "cuda", "metal": "mps"}
+
+
+class InvalidDeviceString(Rule):
+    """Finds device strings that torch does not know.
+
+    ## What it does
+    Checks string literals in device positions (`torch.device(...)`, `.to(...)`, `.cuda(...)`, `device=` of torch's functions and modules) against the types that
+    torch parses and the form `type:index`. Also an index given twice, and one that is negative or above 127.
+
+    ## Why is this bad?
+    `RuntimeError: Expected one of cpu, cuda, ipu, xpu, ... device type at start of device string: gpu`, or `Invalid device string: 'cuda0'`, on every machine. An
+    index above 127 wraps around without a word: `torch.device("cuda:300")` has the index 44.
+
+    ## Example
+        device = torch.device("gpu")
+
+    ## Use instead
+        device = torch.device("cuda")
+
+    ## When it stays silent
+    Types of plug-ins that the file imports (`torch_npu`, `torch_mlu`, ...), renamed backends, arguments of other libraries, `.to("...")` of
+    unknown objects unless the text looks like a device.
+
+    ## Fix safety
+    Unsafe: what was meant is a guess.
+
+    ## Proof
+    The call raises on every machine.
+
+    ## References
+    c10/core/Device.cpp (parse_type).
+    """
+
+    code, name, severity = "TDL512", "invalid-device-string", ERROR
+    fixable = "sometimes"
+
+    @on_any_call
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        name = facts.callee(call)
+        register = _device_register(call, name, facts)
+        if register is None or facts.in_try_catching("RuntimeError", "Exception"):
+            return
+        strict = name not in (".to", ".cuda") or facts.value(facts.receiver(call)).kind in (Kind.TENSOR, Kind.MODULE)
+        for op, text in _literals(register, facts):
+            fault = _fault(text, facts)
+            if fault is None or not (strict or _LIKE_A_DEVICE.match(text)):
+                continue
+            yield self.report(op, fault, fix=lambda op=op, text=text: _fix(op, text))  # type: ignore[misc]
+        index = call.argument("index", 1) if name == "torch.device" else None
+        if index is not None:
+            yield from self._index(call, register, index, facts)
+
+    def _index(self, call: ir.Call, register: ir.Register, index: ir.Register, facts: Facts) -> Iterator[Report]:
+        number = facts.constant(index)
+        text = facts.constant(register)
+        if isinstance(text, str) and ":" in text:
+            yield self.report(
+                call,
+                'the index is given twice: this raises "type (string) must not include an index because index was passed explicitly"',
+            )
+        elif isinstance(number, int) and not isinstance(number, bool) and number < 0:
+            yield self.report(
+                call, 'a device index cannot be negative: this raises "Device index must not be negative"'
+            )
+
+
+def _device_register(call: ir.Call, name: str, facts: Facts) -> ir.Register | None:
+    """The argument in a device position of torch's own, or None."""
+    if name == ".to":
+        return call.argument("device", 0)
+    if name == ".cuda":
+        return call.argument("device", 0)
+    if name in ("torch.device", "torch.set_default_device", "torch.Generator"):
+        return call.argument("device", 0) or call.keyword("type")
+    if name in functions.FACTORIES or name in functions.LIKE_FACTORIES or name.startswith("torch.nn."):
+        return call.keyword("device")
+    if name in (".new_zeros", ".new_ones", ".new_full", ".new_empty", ".new_tensor"):
+        return call.keyword("device")
+    return None
+
+
+def _literals(register: ir.Register | None, facts: Facts) -> Iterator[tuple[ir.Op, str]]:
+    """The string literals that an expression may be."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Constant) and isinstance(written.value, str):
+        yield written, written.value
+    elif isinstance(written, ir.Choice):
+        for value in written.values:
+            yield from _literals(value, facts)
+
+
+def _fault(text: str, facts: Facts) -> str | None:
+    match = _SHAPE.match(text)
+    shown = text.replace("{", "{{").replace("}", "}}")
+    if match is None and (":" in text or text.rstrip("0123456789-") in _TYPES):
+        return f"torch does not know the device `{shown}`: this raises \"Invalid device string: '{shown}'\"; write the type and an index, as in `cuda:0`"
+    kind = match.group(1) if match is not None else text
+    if kind in _TYPES:
+        index = match.group(2) if match is not None else None
+        if index is not None and int(index) > _MOST:
+            return f"a device index is an int8: `{shown}` wraps around to another GPU without a word"
+        return None
+    if kind in _PLUGINS and facts.imports(_PLUGINS[kind], "torch_" + kind):
+        return None
+    if facts.mentions("rename_privateuse1_backend"):
+        return None
+    if not text:
+        return 'an empty device string raises "Device string must not be empty"'
+    meant = _MEANT.get(kind.lower()) or (kind.lower() if kind.lower() in _TYPES else None)
+    advice = f"; write `{meant}`" if meant else ""
+    if kind in _PLUGINS:
+        advice = f"; it is known once `{_PLUGINS[kind]}` is imported"
+    return f'torch does not know the device `{shown}`: this raises "Expected one of cpu, cuda, ... device type at start of device string: {shown}"{advice}'
+
+
+def _fix(op: ir.Op, text: str) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    kind, colon, index = text.partition(":")
+    meant = _MEANT.get(kind.lower()) or (kind.lower() if kind.lower() in _TYPES else None)
+    if meant is None or (colon and not index.isdigit()):
+        return None
+    if f"{meant}{colon}{index}" == text:
+        return None
+    edits = builders.replace_expression(op, f'"{meant}{colon}{index}"')
+    return NodeFix(Applicability.UNSAFE, f"Write `{meant}`", edits) if edits else None

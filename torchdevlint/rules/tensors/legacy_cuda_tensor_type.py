@@ -1,0 +1,186 @@
+"""TDL511."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_attribute, on_call, on_method
+
+_DTYPES = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}
+_CONSTRUCTORS = tuple("torch.cuda." + name for name in _DTYPES)
+_HOST_CONSTRUCTORS = ("torch.Tensor", *("torch." + name for name in _DTYPES))
+_UNAVAILABLE = '"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled"'
+
+
+class LegacyCudaTensorType(Rule):
+    """Finds tensor types of `torch.cuda`, which exist only where CUDA does.
+
+    ## What it does
+    Reports `torch.cuda.FloatTensor(...)`, `x.type(torch.cuda.FloatTensor)` (also as a string), other uses of these types,
+    `torch.set_default_tensor_type(...)`, and `torch.FloatTensor(..., device="cuda")`.
+
+    ## Why is this bad?
+    On a CPU build it raises `TypeError: type torch.cuda.FloatTensor not available. Torch not compiled with CUDA enabled.`, and other
+    accelerators are shut out. `torch.set_default_tensor_type` is deprecated since torch 2.1. The host's legacy constructors take no other device:
+    `RuntimeError: legacy constructor expects device type: cpu but device type: cuda was passed`.
+
+    ## Example
+        weights = torch.cuda.FloatTensor([1.0, 2.0])
+
+    ## Use instead
+        weights = torch.tensor([1.0, 2.0], dtype=torch.float32, device=device)
+
+    ## When it stays silent
+    `isinstance(x, torch.cuda.FloatTensor)` and comparisons with `x.type()`. Behind an availability test the finding is an info: the code runs
+    everywhere and is only old.
+
+    ## Fix safety
+    A constructor on a list or tuple display becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be a size.)
+    `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is unsafe: the default device reaches more
+    factories.
+
+    ## Proof
+    The constructor raises on a machine without CUDA; `torch.tensor(..., device=device)` runs there.
+
+    ## References
+    torch/csrc/tensor/python_tensor.cpp, torch/__init__.py (set_default_tensor_type), torch/csrc/utils/tensor_new.cpp (legacy_tensor_ctor).
+    """
+
+    code, name, severity = "TDL511", "legacy-cuda-tensor-type", ERROR
+    fixable = "sometimes"
+
+    @on_call(*_CONSTRUCTORS)
+    def check_constructor(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        last = (facts.qualified(call.function) or "").rpartition(".")[2]
+        yield self.report(
+            call,
+            f"`torch.cuda.{last}(...)` works with CUDA alone: a CPU build raises {_UNAVAILABLE.format(name=last)}; write `torch.tensor(..., "
+            f"dtype=torch.{_DTYPES[last]}, device=...)`",
+            severity=INFO if facts.guarded("cuda") else WARNING,
+            fix=lambda: _modern(call, last, facts),
+        )
+
+    @on_attribute(*_DTYPES)
+    def check_use(self, op: ir.Attribute, facts: Facts) -> Iterator[Report]:
+        if facts.qualified(op.dst) != f"torch.cuda.{op.name}" or _is_called_or_compared(op.dst, facts):
+            return
+        yield self.report(
+            op,
+            f"`torch.cuda.{op.name}` exists with CUDA alone: using it on a CPU build raises {_UNAVAILABLE.format(name=op.name)}; use a dtype and a device "
+            f"(`.to(device, torch.{_DTYPES[op.name]})`)",
+            severity=INFO if facts.guarded("cuda") else WARNING,
+        )
+
+    @on_method("type")
+    def check_string(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        text = facts.constant(call.argument("dtype", 0))
+        if (
+            not isinstance(text, str)
+            or not text.startswith("torch.cuda.")
+            or facts.value(facts.receiver(call)).kind is Kind.STRING
+        ):
+            return
+        yield self.report(
+            call,
+            f"`.type({text!r})` moves to CUDA alone: on a CPU build it raises; use a dtype and a device (`.to(device, dtype)`)",
+            severity=INFO if facts.guarded("cuda") else WARNING,
+        )
+
+    @on_call("torch.set_default_tensor_type")
+    def check_default(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        spelled = facts.qualified(call.argument("t", 0)) or facts.constant(call.argument("t", 0))
+        is_cuda = isinstance(spelled, str) and spelled.startswith("torch.cuda.")
+        effect = (
+            "on a CPU build it raises, and with a DataLoader that shuffles it makes \"Expected a 'cuda' device type for generator but found 'cpu'\""
+            if is_cuda
+            else "it only sets the default dtype"
+        )
+        yield self.report(
+            call,
+            f"`torch.set_default_tensor_type` is deprecated since torch 2.1: {effect}; create tensors with `dtype=` and `device=`",
+            severity=WARNING if is_cuda and not facts.guarded("cuda") else INFO,
+            fix=lambda: _defaults(call, spelled, facts),
+        )
+
+    @on_call(*_HOST_CONSTRUCTORS)
+    def check_device(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = call.keyword("device")
+        if register is None:
+            return
+        device = facts.device_of(register)
+        name = facts.qualified(call.function)
+        if not device.is_accelerator and device.place != "meta":
+            return
+        yield self.report(
+            call,
+            f'`{name}` makes CPU tensors alone: `device=` raises "legacy constructor expects device type: cpu but device type: {device.type} was passed"; use '
+            "`torch.tensor` or `torch.empty`",
+            severity=ERROR,
+        )
+
+
+def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
+    """True for a constructor call (reported as such), `isinstance(x, torch.cuda.FloatTensor)` and `x.type() == ...`."""
+    held = {register}
+    for block in facts.body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Sequence) and any(element.value in held for element in op.elements):
+                held.add(op.dst)
+            elif isinstance(op, ir.Call):
+                if op.function == register:
+                    return True
+                if any(argument.value in held for argument in op.arguments):
+                    written = facts.definition(op.function)
+                    name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
+                    return name in ("isinstance", "issubclass", "set_default_tensor_type")
+            elif (isinstance(op, ir.Compare) and (op.left in held or held & set(op.comparators))) or (
+                isinstance(op, ir.Attribute) and op.object == register
+            ):
+                return True
+    return False
+
+
+def _modern(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    first = facts.definition(call.positional(0))
+    if not isinstance(first, ir.Sequence) or first.shape == "set" or len(call.arguments) != 1:
+        return None
+    if not facts.place(call.function).startswith("torch."):
+        return None
+    text = f'torch.tensor({builders.source_of(first)}, dtype=torch.{_DTYPES[last]}, device="cuda")'
+    edits = builders.replace_expression(call, text)
+    return NodeFix(Applicability.SAFE, "Create it with `torch.tensor`", edits) if edits else None
+
+
+def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    last = spelled.rpartition(".")[2] if isinstance(spelled, str) else ""
+    is_statement = call.dst in facts.analysis.discards(facts.body)
+    if last not in _DTYPES or not is_statement or not facts.place(call.function).startswith("torch."):
+        return None
+    dtype = f"torch.set_default_dtype(torch.{_DTYPES[last]})"
+    if isinstance(spelled, str) and spelled.startswith("torch.cuda."):
+        edits = builders.combine(
+            builders.insert_statements_before(facts.program, call, dtype),
+            builders.replace_expression(call, 'torch.set_default_device("cuda")'),
+        )
+    else:
+        edits = builders.replace_expression(call, dtype)
+    return NodeFix(Applicability.UNSAFE, "Set the default dtype and device", edits) if edits else None
