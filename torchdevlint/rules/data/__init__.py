@@ -1,0 +1,1 @@
+"""Rules about data loading, worker processes and process groups."""

@@ -1,0 +1,195 @@
+"""TDL701."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchdevlint.findings import Severity
+from torchdevlint.flow.facts import ClassSummary, Facts
+from torchdevlint.flow.frame import looks_like_device
+from torchdevlint.flow.knowledge import functions, modules
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.structure import nested, target_of_move
+
+_DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Placement:
+    """An operation that puts a tensor on an accelerator."""
+
+    op: ir.Call
+    device: str
+    certain: bool  # a literal accelerator
+
+
+@dataclass(frozen=True, slots=True)
+class _Loading:
+    """A DataLoader of the file: None where the setting is not a constant."""
+
+    op: ir.Call
+    workers: bool | None
+    pinned: bool | None
+    collate: str  # the name of the function or method
+    collate_body: ir.Body | None
+
+
+class DatasetReturnsAcceleratorTensor(Rule):
+    """Finds datasets and collate functions that put samples on an accelerator.
+
+    ## What it does
+    Reports `.cuda()`, `.to(device)` and `device=` for an accelerator in `__getitem__` or `__iter__` of a `torch.utils.data.Dataset`, in
+    the methods they call, and in
+    functions given as `collate_fn=`.
+
+    ## Why is this bad?
+    This code runs in the DataLoader's worker processes. A forked worker raises `RuntimeError: Cannot re-initialize CUDA in forked
+    subprocess`; with `pin_memory=True` the
+    loader raises `RuntimeError: cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned`; otherwise every worker holds a
+    CUDA context of its own.
+
+    ## Example
+        class Images(Dataset):
+            def __getitem__(self, index):
+                return torch.from_numpy(self.images[index]).cuda()
+
+    ## Use instead
+        class Images(Dataset):
+            def __getitem__(self, index):
+                return torch.from_numpy(self.images[index])
+
+        for images in loader:
+            images = images.to(device, non_blocking=True)
+
+    ## When it stays silent
+    Moves to the device of another sample tensor or to the CPU; data that is placed in the constructor; programs that start workers by
+    "spawn". When all loaders of the file
+    load in the main process without pinning it is an info.
+
+    ## Proof
+    A loader with `pin_memory=True` raises on the accelerator tensors of the dataset; with the move in the loop it works.
+
+    ## References
+    torch/cuda/__init__.py (_lazy_init); torch/utils/data/_utils/pin_memory.py; the data loading notes: "not recommended to return CUDA
+    tensors in multi-process loading".
+    """
+
+    code, name, severity = "TDL701", "dataset-returns-accelerator-tensor", ERROR
+
+    def __init__(self) -> None:
+        self._placed: dict[int, list[_Placement]] = {}
+        self._loaders: list[_Loading] = []
+
+    @on_any_call
+    def note_placement(self, call: ir.Call, facts: Facts) -> None:
+        """Moves to a device, by body."""
+        name = facts.callee(call)
+        if name in (".to", ".cuda"):
+            device = target_of_move(call, facts)
+        elif name in functions.FACTORIES and call.keyword("device") is not None:
+            device = facts.device_of(call.keyword("device"))
+        else:
+            return
+        if device is None or not device.may_be_accelerator or facts.guarded("worker"):
+            return
+        # `x.to(y.device)` follows a sample; only a device that the program names is one that it chose.
+        if (device.place == "sym" and not (device.chosen or looks_like_device(device.name))) or (
+            device.name.endswith(".device")
+            and not device.name.startswith(("self.", "args.", "config.", "cfg.", "opt."))
+        ):
+            return
+        self._placed.setdefault(id(facts.body), []).append(_Placement(call, device.name, device.is_accelerator))
+
+    @on_call(*modules.LOADERS)
+    def note_loader(self, call: ir.Call, facts: Facts) -> None:
+        """What the file's loaders do with workers and pinning."""
+        collate = call.argument("collate_fn", 6)
+        value = facts.value(collate)
+        place = facts.place(collate).rpartition(".")[2]
+        body = value.definition if value.kind is Kind.FUNCTION else None
+        self._loaders.append(
+            _Loading(call, _truth(call, "num_workers", 5, facts), _truth(call, "pin_memory", 7, facts), place, body)
+        )
+
+    @on_file
+    def check(self, facts: Facts) -> Iterator[Report]:
+        if not self._placed or facts.mentions("set_start_method", "multiprocessing_context", "get_context"):
+            return
+        severity, loader = self._severity(facts)
+        related = (Mention(loader.op, "this loader runs it"),) if loader is not None else ()
+        for where, body in _sample_code(self._loaders, facts):
+            for placed in self._placed.get(id(body), ()):
+                seen = severity if placed.certain or severity is not ERROR or loader is not None else WARNING
+                yield self.report(
+                    placed.op,
+                    f'{where} puts its tensors on `{placed.device}`: in a DataLoader worker that raises "Cannot re-initialize '
+                    f'CUDA in forked subprocess", and with `pin_memory=True` "cannot pin '
+                    f"'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\"; return CPU tensors and move the batch in the loop",
+                    severity=seen,
+                    related=related,
+                )
+
+    def _severity(self, facts: Facts) -> tuple[Severity, _Loading | None]:
+        """Certain where a loader of the file has workers or pins; an info where all of them do neither."""
+        for loader in self._loaders:
+            if loader.workers or loader.pinned:
+                return ERROR, loader
+        plain = bool(self._loaders) and all(l.workers is False and l.pinned is False for l in self._loaders)
+        return (INFO if plain else WARNING), None
+
+
+def _truth(call: ir.Call, name: str, position: int, facts: Facts) -> bool | None:
+    register = call.argument(name, position)
+    if register is None:
+        return None if call.has_splat else False
+    constant = facts.constant(register)
+    return bool(constant) if isinstance(constant, (int, bool)) else None
+
+
+def _sample_code(loaders: list[_Loading], facts: Facts) -> Iterator[tuple[str, ir.Body]]:
+    """The bodies that run once per sample or batch, with what to call them."""
+    seen: set[int] = set()
+
+    def fresh(body: ir.Body) -> bool:
+        if id(body) in seen:
+            return False
+        seen.add(id(body))
+        return True
+
+    datasets = [s for s in map(facts.analysis.summary_of, facts.program.classes) if _is_dataset(s)]
+    collates = {loader.collate for loader in loaders if loader.collate}
+    for summary in datasets:
+        starts = ["__getitem__", "__getitems__", "__iter__", *(collates & set(summary.cls.methods))]
+        for body in _reached(summary, starts, facts):
+            for inner in nested(body):
+                if fresh(inner):
+                    yield f"`{summary.cls.name}.{body.name}`", inner
+    for loader in loaders:
+        if isinstance(loader.collate_body, ir.Body):
+            for inner in nested(loader.collate_body):
+                if fresh(inner):
+                    yield f"the collate function `{loader.collate or 'lambda'}`", inner
+
+
+def _is_dataset(summary: ClassSummary) -> bool:
+    return any(_DATASET.match(base) for base in summary.bases) or any(
+        _is_dataset(base) for base in summary.base_summaries
+    )
+
+
+def _reached(summary: ClassSummary, starts: list[str], facts: Facts) -> list[ir.Body]:
+    """The methods of the class that the given ones reach through calls on self."""
+    pending, seen, found = list(starts), set(), []
+    while pending:
+        name = pending.pop()
+        body = summary.cls.methods.get(name)
+        if body is None or name in seen or name == "__init__":
+            continue
+        seen.add(name)
+        found.append(body)
+        pending += facts.analysis.index_of(body).self_calls
+    return found

@@ -1,0 +1,90 @@
+"""TDL705."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.structure import literal_accelerator, nested, target_of_move
+
+_FORKS = (
+    "multiprocessing.Process",
+    "multiprocessing.Pool",
+    "multiprocessing.pool.Pool",
+    "multiprocessing.process.Process",
+)
+
+
+class ForkAfterCudaInit(Rule):
+    """Finds processes that are forked after the program used CUDA, and that use CUDA themselves.
+
+    ## What it does
+    Reports `multiprocessing.Process(target=f)` with the default start method where the same function put something on an accelerator
+    before, and `f` does so too.
+
+    ## Why is this bad?
+    The driver's state does not survive a fork: `RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with
+    multiprocessing, you must use the 'spawn' start method`. Fork was the
+    default on Linux before Python 3.14.
+
+    ## Example
+        model.cuda()
+        Process(target=work, args=(model,)).start()
+
+    ## Use instead
+        context = multiprocessing.get_context("spawn")
+        context.Process(target=work, args=(model,)).start()
+
+    ## When it stays silent
+    The file sets a start method or asks for a context; `torch.multiprocessing.spawn`; the target is no function of the file. Off by
+    default: which start method is in force depends on the
+    Python version and on code that this file does not show.
+
+    ## Proof
+    Needs the CUDA driver: no proof is claimed.
+
+    ## References
+    torch/cuda/__init__.py (_lazy_init).
+    """
+
+    code, name, severity = "TDL705", "fork-after-cuda-init", WARNING
+    default = False
+
+    def __init__(self) -> None:
+        self._uses: dict[int, ir.Call] = {}
+        self._forks: list[tuple[ir.Call, ir.Call, ir.Body]] = []
+
+    @on_any_call
+    def note_use(self, call: ir.Call, facts: Facts) -> None:
+        """The first use of an accelerator in each body, in the order of the flow."""
+        name = facts.callee(call)
+        device = target_of_move(call, facts) if name in (".to", ".cuda") else literal_accelerator(call, facts)
+        if device is not None and device.may_be_accelerator:
+            self._uses.setdefault(id(facts.body), call)
+
+    @on_call(*_FORKS)
+    def note_fork(self, call: ir.Call, facts: Facts) -> None:
+        """Forks behind a use in the same body."""
+        used = self._uses.get(id(facts.body))
+        register = call.keyword("target") if facts.callee(call).endswith("Process") else call.argument("initializer", 1)
+        target = facts.value(register)
+        if used is not None and target.kind is Kind.FUNCTION and isinstance(target.definition, ir.Body):
+            self._forks.append((call, used, target.definition))
+
+    @on_file
+    def check(self, facts: Facts) -> Iterator[Report]:
+        if facts.mentions("set_start_method", "get_context"):
+            return
+        for call, used, target in self._forks:
+            if not any(id(body) in self._uses for body in nested(target)):
+                continue
+            yield self.report(
+                call,
+                f"line {{0}} uses an accelerator before this process is forked, and `{target.name}` uses one in the child: with "
+                f'the start method "fork" that raises "Cannot re-initialize CUDA in forked '
+                'subprocess"; use `multiprocessing.get_context("spawn")`',
+                related=(Mention(used, "here the accelerator is used first"),),
+            )

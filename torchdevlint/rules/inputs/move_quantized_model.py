@@ -1,0 +1,124 @@
+"""TDL404."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method, on_op
+from torchdevlint.rules.wording import owns
+
+_CONFIGS = ("BitsAndBytesConfig", "GPTQConfig")
+
+
+class MoveQuantizedModel(Rule):
+    """Finds quantized models that are moved or cast in a way that they refuse.
+
+    ## What it does
+    Reports `.cuda()` on a model that was loaded in 8 bits, and `.half()`, `.float()` and `.to(torch.float16)` on a model that was loaded
+    with a bitsandbytes or GPTQ configuration.
+
+    ## Why is this bad?
+    transformers raises `ValueError: Calling cuda() is not supported for 8-bit quantized models` and `ValueError: You cannot cast a
+    bitsandbytes model in a new dtype`. The model is on its
+    device already.
+
+    ## Example
+        model = AutoModelForCausalLM.from_pretrained(name, load_in_8bit=True)
+        model.cuda()
+
+    ## Use instead
+        model = AutoModelForCausalLM.from_pretrained(name, load_in_8bit=True)
+
+    ## When it stays silent
+    `.to(device)` (allowed for 4 bits, and for 8 bits since bitsandbytes 0.48); `.cuda()` on a 4-bit model; configurations of other kinds.
+
+    ## Fix safety
+    Safe: the line raises on every machine, and the model is where its loader put it.
+
+    ## Proof
+    Needs bitsandbytes and a GPU: no proof is claimed.
+
+    ## References
+    transformers/modeling_utils.py (cuda, to, half, float).
+    """
+
+    code, name, severity = "TDL404", "move-quantized-model", ERROR
+    fixable = "safe"
+
+    def __init__(self) -> None:
+        self._configs: dict[str, tuple[ir.Call, bool]] = {}
+
+    @on_op(ir.Store)
+    def note_config(self, op: ir.Store, facts: Facts) -> None:
+        """Names that hold a quantization configuration."""
+        written = facts.definition(op.value)
+        if isinstance(written, ir.Call):
+            found = _config(written, facts)
+            if found is not None:
+                self._configs[op.name] = (written, found)
+
+    @on_method("cuda", "half", "float", "bfloat16", "to")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        value = facts.value(facts.receiver(call))
+        origin = value.origin
+        if (
+            value.kind is not Kind.MODULE
+            or value.symbol != "dispatched"
+            or not isinstance(origin, ir.Call)
+            or not owns(facts, origin)
+        ):
+            return
+        eight = self._eight_bits(origin, facts)
+        method = facts.callee(call)
+        if eight is None or (method == ".cuda" and not eight) or (method == ".to" and not _is_cast(call, facts)):
+            return
+        text = (
+            '"Calling `cuda()` is not supported for `8-bit` quantized models"'
+            if method == ".cuda"
+            else '"You cannot cast a bitsandbytes model in a new dtype"'
+        )
+        yield self.report(
+            call,
+            f"the model was loaded quantized on line {{0}}: `{method}()` raises ValueError ({text}); remove the call, the loader "
+            f"has placed the model",
+            related=(Mention(origin, "here it is loaded"),),
+            fix=lambda: _remove(call),
+        )
+
+    def _eight_bits(self, origin: ir.Call, facts: Facts) -> bool | None:
+        """True for a model in 8 bits, False for another quantization, None when it is not known to be quantized."""
+        if facts.constant(origin.keyword("load_in_8bit")) is True:
+            return True
+        if facts.constant(origin.keyword("load_in_4bit")) is True:
+            return False
+        register = origin.keyword("quantization_config")
+        written = facts.definition(register)
+        if isinstance(written, ir.Call):
+            return _config(written, facts)
+        if isinstance(written, ir.Load) and written.name in self._configs:
+            return self._configs[written.name][1]
+        return None
+
+
+def _config(call: ir.Call, facts: Facts) -> bool | None:
+    """What a configuration asks for: True for 8 bits, False for others, None for a call that makes no configuration."""
+    if not (facts.qualified(call.function) or "").endswith(_CONFIGS):
+        return None
+    return facts.constant(call.keyword("load_in_8bit")) is True
+
+
+def _is_cast(call: ir.Call, facts: Facts) -> bool:
+    assert facts.frame is not None
+    register = call.argument("dtype", 0)
+    return register is not None and len(call.arguments) == 1 and facts.frame.is_dtype(register)
+
+
+def _remove(call: ir.Call) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.remove_method(call)
+    return NodeFix(Applicability.SAFE, "Remove the call", edits) if edits else None

@@ -1,0 +1,151 @@
+"""TDL303."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.devices import CPU
+from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.flow.values import Evidence, Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_class, on_method
+from torchdevlint.rules.structure import tensors_within
+from torchdevlint.rules.wording import owns
+
+_TEXT = '"Encountered different devices in metric calculation"'
+_CONTAINERS = ("torchmetrics.MetricCollection", "torchmetrics.collections.MetricCollection")
+
+
+class MetricNotMoved(Rule):
+    """Finds torchmetrics metrics that stay on the CPU while predictions do not.
+
+    ## What it does
+    Reports a metric object that is made in a function, never moved, and updated with tensors that were moved to a device or come from a
+    moved model; and metrics kept in a plain
+    list or dict of a module.
+
+    ## Why is this bad?
+    A metric is an `nn.Module` with states on a device of its own. The update raises `RuntimeError: Encountered different devices in metric
+    calculation`; in a plain
+    list or dict `.to(device)` of the module does not reach it.
+
+    ## Example
+        accuracy = torchmetrics.Accuracy(task="multiclass", num_classes=10)
+        accuracy.update(model(images.to(device)), labels.to(device))
+
+    ## Use instead
+        accuracy = torchmetrics.Accuracy(task="multiclass", num_classes=10).to(device)
+
+    ## When it stays silent
+    Metrics that are direct attributes of a module, or in a `ModuleList`, `ModuleDict` or `MetricCollection`; inputs that are brought to
+    the CPU; `torchmetrics.functional`.
+
+    ## Fix safety
+    Safe: a list becomes `nn.ModuleList`, a dict with string keys `nn.ModuleDict`, a local metric is moved with `.to(device)` where a
+    device is in scope: on the CPU nothing changes, elsewhere
+    the update failed. A metric's states are not part of the state dict unless asked for.
+
+    ## Proof
+    Needs torchmetrics, which is no dependency of this program: no proof is claimed.
+
+    ## References
+    torchmetrics/metric.py (_wrap_update).
+    """
+
+    code, name, severity = "TDL303", "metric-not-moved", WARNING
+    fixable = "safe"
+
+    @on_any_call
+    def check_call(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        yield from self._updated(call, facts.value(call.function), facts)
+
+    @on_method("update", "forward")
+    def check_update(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        yield from self._updated(call, facts.value(facts.receiver(call)), facts)
+
+    def _updated(self, call: ir.Call, metric: Value, facts: Facts) -> Iterator[Report]:
+        made = metric.origin
+        if not _is_metric(metric) or not isinstance(made, ir.Call) or not owns(facts, made) or metric.attribute:
+            return
+        assert facts.frame is not None
+        if facts.frame.module_device(metric) is not CPU:
+            return
+        for argument in call.arguments:
+            for value in tensors_within(facts.value(argument.value)):
+                if (
+                    value.others
+                    or not value.device.may_be_accelerator
+                    or value.moved is None
+                    or value.evidence < Evidence.USAGE
+                ):
+                    continue
+                device = facts.nearest_device()
+                yield self.report(
+                    made,
+                    f"this metric stays on the CPU, and line {{0}} updates it with a tensor on `{value.device.name}`: on an "
+                    f"accelerator that raises {_TEXT}; "
+                    f"move it with `.to({device or 'device'})`",
+                    related=(Mention(call, "here it is updated"),),
+                    fix=lambda: _move(made, device),
+                )
+                return
+
+    @on_class
+    def check_class(self, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
+        if not summary.is_module:
+            return
+        for name, stores in summary.stores.items():
+            for store in stores:
+                held = _held(store.value)
+                if store.value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) and held and all(map(_is_metric, held)):
+                    container = "ModuleDict" if store.value.kind is Kind.DICT else "ModuleList"
+                    display = facts.analysis.index_of(store.body).definitions[store.op.value]
+                    assert display is not None
+                    yield self.report(
+                        display,
+                        f"`self.{name}` keeps its metrics in a plain {store.value.kind.value}, so `.to(device)` of the module "
+                        f"leaves them on the CPU and updating them raises {_TEXT}; "
+                        f"keep them in `nn.{container}`",
+                        fix=lambda store=store, container=container: _register(store, container, facts),  # type: ignore[misc]
+                    )
+                    break
+
+
+def _is_metric(value: Value) -> bool:
+    return value.kind is Kind.MODULE and value.symbol.startswith("torchmetrics.") and "functional" not in value.symbol
+
+
+def _held(value: Value) -> list[Value]:
+    return [
+        *(value.items or ()),
+        *(item for _, item in value.entries),
+        *([value.element] if value.element is not None else []),
+    ]
+
+
+def _move(made: ir.Call, device: str | None) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.wrap_method(made, "to", device) if device else None
+    return NodeFix(Applicability.SAFE, f"Move it to `{device}`", edits) if edits else None
+
+
+def _register(store: AttributeStore, container: str, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    display = facts.analysis.index_of(store.body).definitions[store.op.value]
+    spelled = next((alias for alias, name in facts.analysis.aliases.items() if name == "torch.nn"), None)
+    if spelled is None and facts.analysis.aliases.get("torch") == "torch":
+        spelled = "torch.nn"
+    keys = [key for key, _ in store.value.entries]
+    if (
+        spelled is None
+        or store.value.kind is Kind.TUPLE
+        or not isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))
+    ):
+        return None
+    if store.value.kind is Kind.DICT and not (keys and all(isinstance(key, str) and "." not in key for key in keys)):
+        return None
+    edits = builders.wrap_in_call(display, f"{spelled}.{container}")
+    return NodeFix(Applicability.SAFE, f"Keep them in `{spelled}.{container}`", edits) if edits else None

@@ -1,0 +1,143 @@
+"""TDL605."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Evidence, Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call
+from torchdevlint.rules.structure import literal_accelerator, operations
+
+# Code that has no other place to run.
+_GPU_ONLY = ("triton", "cupy", "pycuda", "numba.cuda", "torch.utils.cpp_extension", "tensorrt", "bitsandbytes")
+_ENTRY_POINTS = ("torch.device", "torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
+
+
+class HardcodedDeviceInForward(Rule):
+    """Finds devices that are spelled literally in the methods of a module.
+
+    ## What it does
+    Reports `.cuda()`, `.to("cuda")` and `device="cuda"` in a method of a class that derives from `nn.Module`.
+
+    ## Why is this bad?
+    The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises `AssertionError: Torch not
+    compiled with CUDA enabled`
+    or `RuntimeError: Found no NVIDIA driver`; when the module is on `cuda:1` the next operation raises
+    `Expected all tensors to be on the same device`.
+
+    ## Example
+        def forward(self, x):
+            return x + torch.zeros(x.shape).cuda()
+
+    ## Use instead
+        def forward(self, x):
+            return x + torch.zeros(x.shape, device=x.device)
+
+    ## When it stays silent
+    A test of the device stands around the line (`if x.is_cuda`, `torch.cuda.is_available()`); files for Triton, CuPy or CUDA extensions;
+    Lightning modules (TDL609).
+
+    ## Fix safety
+    Safe where `forward` makes a tensor and combines it with an argument that it uses as it came; elsewhere the fix is unsafe, because
+    inputs may come from another
+    device than the module's.
+
+    ## Proof
+    On a machine without an accelerator the forward pass raises; on the input's device it gives the same values everywhere.
+
+    ## References
+    torch/cuda/__init__.py (_lazy_init).
+    """
+
+    code, name, severity = "TDL605", "hardcoded-device-in-forward", WARNING
+    fixable = "sometimes"
+
+    @on_any_call
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        summary = facts.class_summary
+        if summary is None or not summary.is_module or summary.is_lightning or facts.body.kind == "module":
+            return
+        device = literal_accelerator(call, facts)
+        name = facts.callee(call)
+        if device is None or name in _ENTRY_POINTS or facts.guarded(device.type) or facts.imports(*_GPU_ONLY):
+            return
+        if name in (".cuda", ".to") and facts.value(facts.receiver(call)).kind in (Kind.GENERATOR, Kind.OTHER):
+            return
+        written = (
+            f"`{name}()`"
+            if name == ".cuda"
+            else f'`{name}("{device.name}")`'
+            if name == ".to"
+            else f'`device="{device.name}"`'
+        )
+        source = _source(call, facts)
+        advice = f"use `{source[0]}`" if source else "follow the device of an input or a parameter instead"
+        yield self.report(
+            call,
+            f'{written} in a method of a module ties it to {_which(device.name)}: without CUDA it raises "Torch not compiled with CUDA enabled" or '
+            f'"Found no NVIDIA driver", and on another device the next operation raises "Expected all tensors to be on the same device"; {advice}',
+            fix=lambda: _fix(call, name, source),
+        )
+
+
+def _which(device: str) -> str:
+    return f"`{device}`" if ":" in device else f"the current `{device}` device"
+
+
+def _source(call: ir.Call, facts: Facts) -> tuple[str, bool] | None:
+    """The device to follow here, and whether following it is certainly the same."""
+    frame = facts.frame
+    if frame is None or not facts.in_forward:
+        return None
+    makes = _makes_tensor(call, facts)
+    for parameter in facts.body.parameters[1:]:
+        value = frame.env.get(parameter.name)
+        if not isinstance(value, Value) or value.kind is not Kind.TENSOR or value.evidence < Evidence.USAGE:
+            continue
+        if (
+            value.parameter == parameter.name
+            and value.moved is None
+            and facts.place(facts.receiver(call)) != parameter.name
+        ):
+            return f"{parameter.name}.device", makes and not _moves_inputs(facts)
+    return None
+
+
+def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
+    """True for a factory, or a factory's result that is moved at once."""
+    if facts.callee(call) in functions.FACTORIES:
+        return True
+    receiver = facts.definition(facts.receiver(call))
+    known = functions.FACTORIES | functions.HOST_FACTORIES
+    return isinstance(receiver, ir.Call) and facts.callee(receiver) in known
+
+
+def _moves_inputs(facts: Facts) -> bool:
+    """True when the body moves one of its arguments: then inputs may come from elsewhere."""
+    assert facts.frame is not None
+    names = {parameter.name for parameter in facts.body.parameters}
+    return any(
+        isinstance(op, ir.Attribute) and op.name in ("cuda", "to") and facts.place(op.object).partition("[")[0] in names
+        for op in operations(facts.body)
+    )
+
+
+def _fix(call: ir.Call, name: str, source: tuple[str, bool] | None) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if source is None:
+        return None
+    expression, same = source
+    if name in (".cuda", ".to"):
+        if len(call.arguments) > 1:
+            return None
+        edits = builders.replace_call_arguments(call, "to", expression)
+    else:
+        edits = builders.replace_keyword_value(call, "device", expression)
+    if edits is None:
+        return None
+    return NodeFix(Applicability.SAFE if same else Applicability.UNSAFE, f"Follow `{expression}`", edits)

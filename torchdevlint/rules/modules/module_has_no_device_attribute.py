@@ -1,0 +1,141 @@
+"""TDL607."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import ClassSummary, Facts
+from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute, on_file, on_op
+from torchdevlint.rules.structure import heirs, only_plain_bases, operations
+
+_NAMES = ("device", "is_cuda")
+
+
+class ModuleHasNoDeviceAttribute(Rule):
+    """Finds reads of `.device` on modules that have no such attribute.
+
+    ## What it does
+    Reports `self.device` and `self.is_cuda` in a class that derives from `nn.Module` alone and never defines them, and `model.device` on
+    an object of such a class or of
+    `torch.nn`.
+
+    ## Why is this bad?
+    A module may have parameters on several devices, so `nn.Module` has no `device`: the line raises `AttributeError: 'Net' object has no
+    attribute 'device'` on every
+    machine. (Hugging Face's `PreTrainedModel`, `LightningModule`, `torchmetrics.Metric` and diffusers' `ModelMixin` do have one.)
+
+    ## Example
+        class Net(nn.Module):
+            def forward(self, x):
+                return self.head(x.to(self.device))
+
+    ## Use instead
+        class Net(nn.Module):
+            def forward(self, x):
+                return self.head(x.to(next(self.parameters()).device))
+
+    ## When it stays silent
+    A base class of another file; `__getattr__`; the attribute is set anywhere in the file, also from outside (`model.device = ...`,
+    `setattr`), or by a subclass; `try` around
+    the line or `hasattr`.
+
+    ## Fix safety
+    Unsafe: `next(self.parameters())` raises StopIteration for a module without parameters, and a sharded module has several devices.
+
+    ## Proof
+    The read raises AttributeError; with the parameters' device the call gives its result.
+
+    ## References
+    torch/nn/modules/module.py (__getattr__).
+    """
+
+    code, name, severity = "TDL607", "module-has-no-device-attribute", ERROR
+    fixable = "unsafe"
+
+    def __init__(self) -> None:
+        self._reads: list[tuple[ir.Attribute, ClassSummary | None, str, str]] = []
+        self._set_from_outside: set[str] = set()
+
+    @on_op(ir.StoreAttribute)
+    def note_store(self, op: ir.StoreAttribute, facts: Facts) -> None:
+        """`model.device = ...` gives the module one."""
+        if op.name in _NAMES and facts.value(op.object).ref != "self":
+            self._set_from_outside.add(op.name)
+
+    @on_attribute(*_NAMES)
+    def note_read(self, op: ir.Attribute, facts: Facts) -> None:
+        """Reads on modules; judged when all stores of the file are known."""
+        value = facts.value(op.object)
+        if facts.in_try_catching("AttributeError", "Exception", "BaseException"):
+            return
+        if value.ref == "self":
+            summary = facts.class_summary
+            if summary is not None and summary.is_module:
+                self._reads.append((op, summary, facts.place(op.object), summary.cls.name))
+        elif value.kind is Kind.MODULE and value.evidence >= Evidence.STRONG and not value.attribute:
+            if isinstance(value.definition, ir.Class):
+                summary = facts.analysis.summary_of(value.definition)
+                self._reads.append((op, summary, facts.place(op.object), summary.cls.name))
+            elif value.symbol.startswith("torch.nn.") and value.origin is not None:
+                self._reads.append((op, None, facts.place(op.object), value.symbol.rpartition(".")[2]))
+
+    @on_file
+    def check(self, facts: Facts) -> Iterator[Report]:
+        if not self._reads or facts.mentions("setattr", "__dict__"):
+            return
+        spelled = _texts(facts)
+        for op, summary, place, name in self._reads:
+            if op.name in self._set_from_outside or op.name in spelled:
+                continue
+            if summary is not None and (
+                _defines(summary, op.name, facts) or not only_plain_bases(summary, facts.analysis)
+            ):
+                continue
+            yield self.report(
+                op,
+                f"`nn.Module` has no attribute `{op.name}`, and `{name}` does not define one: this raises AttributeError on every "
+                f"machine (\"'{name}' object has no attribute "
+                f"'{op.name}'\"); ask a parameter or an input, for example `next({place or 'model'}.parameters()).{op.name}`",
+                fix=lambda op=op, place=place: _fix(op, place),  # type: ignore[misc]
+            )
+
+
+def _texts(facts: Facts) -> frozenset[str]:
+    """The attribute names that the file spells as strings, as `hasattr(m, "device")` does."""
+    bodies = facts.program.bodies
+    found = {op.value for body in bodies for op in operations(body) if isinstance(op, ir.Constant)}
+    return frozenset(name for name in _NAMES if name in found)
+
+
+def _defines(summary: ClassSummary, name: str, facts: Facts) -> bool:
+    """True when the class, a base or a subclass of the file gives its objects the attribute."""
+    family = [summary, *heirs(summary, facts.analysis)]
+    return any(_gives(member, name) for member in family)
+
+
+def _gives(summary: ClassSummary, name: str) -> bool:
+    if summary.stores_of(name) or summary.is_registered(name) or summary.method(name) is not None:
+        return True
+    bases = [summary, *summary.base_summaries]
+    while bases:
+        base = bases.pop()
+        body = base.cls.body
+        if name in body.local_names or any(
+            isinstance(op, ir.Declare) and op.name == name for b in body.blocks for op in b.ops
+        ):
+            return True
+        if base is not summary:
+            bases += base.base_summaries
+    return False
+
+
+def _fix(op: ir.Attribute, place: str) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if not place or not place.replace(".", "").isidentifier():
+        return None
+    edits = builders.replace_expression(op, f"next({place}.parameters()).{op.name}")
+    return NodeFix(Applicability.UNSAFE, f"Ask a parameter of `{place}`", edits) if edits else None

@@ -1,0 +1,115 @@
+"""TDL608."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_any_call, on_file, on_method
+from torchdevlint.rules.structure import family_methods, moves_itself, only_plain_bases
+
+_DEVICE = re.compile(r"_?device\Z")
+_OVERRIDES = frozenset({"to", "cuda", "cpu", "_apply"})
+
+
+class StaleDeviceAttribute(Rule):
+    """Finds modules that remember a device in the constructor and place tensors on it later.
+
+    ## What it does
+    Reports `self.device = ...` in the constructor of a class that derives from `nn.Module` where another method gives `self.device` to a
+    factory or a move.
+
+    ## Why is this bad?
+    `.to()`, `.cuda()` and `torch.load(map_location=...)` move parameters and buffers; they do not change the attribute. After
+    `model.to(other)` new tensors are made on
+    the old device: `RuntimeError: Expected all tensors to be on the same device`. A pickled module keeps the device of the machine that saved it.
+
+    ## Example
+        def __init__(self, device):
+            super().__init__()
+            self.device = device
+
+        def forward(self, x):
+            return self.head(x) + torch.zeros(4, device=self.device)
+
+    ## Use instead
+        def forward(self, x):
+            return self.head(x) + torch.zeros(4, device=x.device)
+
+    ## When it stays silent
+    The class overrides `to`, `cuda` or `_apply`, or sets the attribute again elsewhere; classes that are no modules; base classes of other
+    files. A constructor that moves the
+    module itself (`self.to(device)`) gets an info: the attribute is right until somebody moves the module again.
+
+    ## Proof
+    The module is moved after its construction and called: the tensor made on `self.device` raises; on the input's device it works.
+
+    ## References
+    torch/nn/modules/module.py (_apply).
+    """
+
+    code, name, severity = "TDL608", "stale-device-attribute", WARNING
+
+    def __init__(self) -> None:
+        self._uses: dict[tuple[int, str], tuple[ir.Op, str]] = {}
+
+    @on_method("to", "cuda")
+    def note_move(self, call: ir.Call, facts: Facts) -> None:
+        """`x.to(self.device)`."""
+        for argument in call.arguments[:1]:
+            self._note(call, argument.value, facts)
+
+    @on_any_call
+    def note_factory(self, call: ir.Call, facts: Facts) -> None:
+        """`torch.zeros(n, device=self.device)`."""
+        register = call.keyword("device")
+        if register is not None and facts.callee(call).startswith("torch."):
+            self._note(call, register, facts)
+
+    def _note(self, call: ir.Call, register: ir.Register, facts: Facts) -> None:
+        summary = facts.class_summary
+        read = facts.definition(register)
+        if (
+            summary is None
+            or not summary.is_module
+            or facts.body.name == "__init__"
+            or not isinstance(read, ir.Attribute)
+        ):
+            return
+        if _DEVICE.match(read.name) and facts.value(read.object).ref == "self":
+            self._uses.setdefault((id(summary), read.name), (call, facts.body.name))
+
+    @on_file
+    def check(self, facts: Facts) -> Iterator[Report]:
+        for cls in facts.program.classes:
+            summary = facts.analysis.summary_of(cls)
+            for name, stores in summary.stores.items():
+                used = self._uses.get((id(summary), name))
+                if used is None or not _is_fixed_at_start(stores) or _follows(summary, facts):
+                    continue
+                op, method = used
+                own_move = moves_itself(summary, facts.analysis)
+                yield self.report(
+                    stores[0].op,
+                    f"`self.{name}` is set once, in the constructor, and `{method}` places tensors on it (line {{0}}); `.to()`, "
+                    f"`.cuda()` and `map_location` do not change it, so after a move these tensors "
+                    f'are on the old device ("Expected all tensors to be on the same device"); follow an input or a parameter: '
+                    f"`x.device`, `next(self.parameters()).device`",
+                    severity=INFO if own_move else WARNING,
+                    related=(Mention(op, f"here `self.{name}` places a tensor"),),
+                )
+
+
+def _is_fixed_at_start(stores: list[AttributeStore]) -> bool:
+    """True when every store is in the constructor and is of a device."""
+    return all(store.body.name == "__init__" and store.value.kind is not Kind.NONE for store in stores)
+
+
+def _follows(summary: ClassSummary, facts: Facts) -> bool:
+    """True when the class keeps the attribute up to date itself, or a class of another file may."""
+    if not only_plain_bases(summary, facts.analysis) or summary.has_device_property:
+        return True
+    return bool(family_methods(summary) & _OVERRIDES)

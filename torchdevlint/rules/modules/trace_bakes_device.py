@@ -1,0 +1,114 @@
+"""TDL610."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_file
+
+_TRACERS = ("torch.jit.trace", "torch.jit.trace_module", "torch.export.export")
+_NEW = {"torch.zeros": "new_zeros", "torch.ones": "new_ones", "torch.empty": "new_empty", "torch.full": "new_full"}
+_FACTORIES = (*_NEW, "torch.arange", "torch.eye", "torch.rand", "torch.randn", "torch.linspace", "torch.tensor")
+
+
+class TraceBakesDevice(Rule):
+    """Finds factories whose device a trace turns into a constant.
+
+    ## What it does
+    Reports `torch.zeros(n, device=x.device)` and its kind in `forward` of a class that the same file gives to `torch.jit.trace` or
+    `torch.export.export`.
+
+    ## Why is this bad?
+    A trace records the device of the run as a constant: traced on the CPU, the graph makes a CPU tensor wherever it runs later, and raises
+    `RuntimeError: Expected all tensors to be on the same device`. `x.new_zeros(n)` and `torch.zeros_like(x)` record the tensor instead.
+
+    ## Example
+        def forward(self, x):
+            return x + torch.zeros(x.shape, device=x.device)
+
+        traced = torch.jit.trace(Net(), example)
+
+    ## Use instead
+        def forward(self, x):
+            return x + x.new_zeros(x.shape)
+
+    ## When it stays silent
+    `torch.jit.script` and `torch.compile`; `*_like` and `new_*`; classes of other files.
+
+    ## Fix safety
+    Unsafe: `new_zeros` takes the dtype of `x` where the factory used the default dtype.
+
+    ## Proof
+    The module is traced on the CPU and run on an accelerator: the factory's tensor is on the CPU and the sum raises; `new_zeros` works.
+
+    ## References
+    torch/jit/_trace.py; torch/export/exported_program.py.
+    """
+
+    code, name, severity = "TDL610", "trace-bakes-device", WARNING
+    fixable = "unsafe"
+
+    def __init__(self) -> None:
+        self._traced: dict[int, ir.Call] = {}
+        self._made: list[tuple[ir.Call, ir.Class, str, Facts]] = []
+
+    @on_call(*_TRACERS)
+    def note_trace(self, call: ir.Call, facts: Facts) -> None:
+        """The classes that are traced."""
+        register = call.positional(0)
+        value = facts.value(register)
+        if value.kind is Kind.MODULE and isinstance(value.definition, ir.Class):
+            self._traced.setdefault(id(value.definition), call)
+
+    @on_call(*_FACTORIES)
+    def note_factory(self, call: ir.Call, facts: Facts) -> None:
+        """Factories in forward that follow a tensor's device."""
+        register = call.keyword("device")
+        read = facts.definition(register)
+        summary = facts.class_summary
+        if not isinstance(read, ir.Attribute) or read.name != "device" or summary is None or not facts.in_forward:
+            return
+        tensor = facts.value(read.object)
+        if tensor.kind is Kind.TENSOR and tensor.evidence >= Evidence.USAGE and facts.place(read.object):
+            self._made.append((call, summary.cls, facts.place(read.object), facts))
+
+    @on_file
+    def check(self, facts: Facts) -> Iterator[Report]:
+        for call, cls, place, there in self._made:
+            trace = self._traced.get(id(cls))
+            if trace is None:
+                continue
+            name = there.callee(call)
+            instead = f"`{place}.{_NEW[name]}(...)`" if name in _NEW else f"a tensor derived from `{place}`"
+            yield self.report(
+                call,
+                f"`{cls.name}` is traced on line {{0}}, and a trace records `device={place}.device` as the constant of that run: "
+                f"elsewhere the graph makes this tensor on the wrong device "
+                f'("Expected all tensors to be on the same device"); use {instead}',
+                related=(Mention(trace, "here it is traced"),),
+                fix=lambda call=call, name=name, place=place, there=there: _fix(call, name, place, there),  # type: ignore[misc]
+            )
+
+
+def _fix(call: ir.Call, name: str, place: str, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if name not in _NEW or call.has_splat:
+        return None
+    given = []
+    for argument in call.arguments:
+        written = facts.definition(argument.value)
+        if argument.keyword == "device":
+            continue
+        if written is None:
+            return None
+        prefix = f"{argument.keyword}=" if argument.keyword else ""
+        given.append(prefix + builders.source_of(written))
+    if any("\n" in text or "#" in text for text in given):
+        return None
+    edits = builders.replace_expression(call, f"{place}.{_NEW[name]}({', '.join(given)})")
+    return NodeFix(Applicability.UNSAFE, f"Derive it from `{place}`", edits) if edits else None

@@ -1,0 +1,78 @@
+"""TDL606."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, Report, Rule, on_method
+from torchdevlint.rules.structure import target_of_move
+
+_SETUP = frozenset({"__init__", "__post_init__", "setup", "build", "_build", "reset_parameters"})
+
+
+class WeightsMovedInForward(Rule):
+    """Finds submodules that are moved to a device inside `forward`.
+
+    ## What it does
+    Reports `self.layer.to(x.device)` and `self.layer.cuda()` in `forward` or a method that it calls, where `self.layer` is a submodule
+    made in the constructor.
+
+    ## Why is this bad?
+    It hides a missing `model.to(device)`: the first call copies the weights, every call walks over all parameters, and whoever placed the
+    module on purpose finds it
+    somewhere else afterwards. Under `nn.DataParallel` the move happens on a replica and is lost, so that it is repeated, and copied, in every step.
+
+    ## Example
+        def forward(self, x):
+            self.head.to(x.device)
+            return self.head(x)
+
+    ## Use instead
+        model.to(device)  # once, where the model is built
+
+    ## When it stays silent
+    Submodules that are created lazily outside of the constructor; casts to a dtype; classes that are no modules.
+
+    ## Proof
+    After a call with an input on another device the submodule's parameters have left the module's device.
+
+    ## References
+    torch/nn/modules/module.py (_apply works in place); torch/nn/parallel/replicate.py.
+    """
+
+    code, name, severity = "TDL606", "weights-moved-in-forward", WARNING
+
+    @on_method("to", "cuda")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        summary = facts.class_summary
+        if summary is None or not facts.in_forward or facts.body.name in _SETUP:
+            return
+        register = facts.receiver(call)
+        module = facts.value(register)
+        attribute = _attribute_of_self(register, facts)
+        if module.kind is not Kind.MODULE or not attribute or target_of_move(call, facts) is None:
+            return
+        stores = summary.stores_of(attribute)
+        if not stores or any(store.body.name not in _SETUP for store in stores):
+            return
+        method = facts.callee(call)
+        yield self.report(
+            call,
+            f"`self.{attribute}{method}(...)` in `{facts.body.name}` moves the submodule in place on every call: it hides a "
+            f"missing `model.to(device)`, takes the weights away from where the "
+            f"module was placed, and under `nn.DataParallel` the move is lost and repeated each step; move the whole module once, outside",
+        )
+
+
+def _attribute_of_self(register: ir.Register | None, facts: Facts) -> str:
+    """The attribute of `self` that the register was read from, directly or by an index."""
+    assert facts.frame is not None
+    written = facts.definition(register)
+    while isinstance(written, ir.Subscript):
+        written = facts.definition(written.object)
+    if isinstance(written, ir.Attribute) and facts.value(written.object).ref == "self":
+        return written.name
+    return ""

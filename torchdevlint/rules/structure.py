@@ -1,0 +1,143 @@
+"""Questions about the shape of a body that several rules ask: who reads a value, what a chain of calls starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.analysis import Analysis
+from torchdevlint.flow.devices import Device
+from torchdevlint.flow.facts import ClassSummary, Facts
+from torchdevlint.flow.methods import move_target
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.program import ir
+
+# Bases of torch itself that define no `device` and no `to` of their own.
+PLAIN_BASES = frozenset(
+    "torch.nn." + name for name in "Module Sequential ModuleList ModuleDict ParameterList ParameterDict".split()
+)
+
+
+def operations(body: ir.Body) -> Iterator[ir.Op]:
+    """Every operation of a body, block by block."""
+    for block in body.blocks:
+        yield from block.ops
+
+
+def nested(body: ir.Body) -> Iterator[ir.Body]:
+    """A body and the functions that are made in it."""
+    yield body
+    for inner in body.functions:
+        yield from nested(inner)
+
+
+def definition_of(analysis: Analysis, body: ir.Body, register: ir.Register | None) -> ir.Op | None:
+    """The operation that wrote a register of `body`."""
+    return None if register is None else analysis.index_of(body).definitions[register]
+
+
+def method_called_on(facts: Facts, register: ir.Register) -> frozenset[str]:
+    """The methods that are called on the very value of a register: `f(x).to(d)` gives "to" for the register of `f(x)`."""
+    found: set[str] = set()
+    for op in operations(facts.body):
+        if isinstance(op, ir.Attribute) and op.object == register:
+            found.add(op.name)
+    return frozenset(found)
+
+
+def target_of_move(call: ir.Call, facts: Facts) -> Device | None:
+    """The device that `.to(...)` or `.cuda(...)` moves to; None for a cast, TOP when it is unknown."""
+    written = facts.definition(call.function)
+    if facts.frame is None or not isinstance(written, ir.Attribute):
+        return None
+    return move_target(facts.frame, call, written.name)
+
+
+def is_literal_device(register: ir.Register | None, facts: Facts) -> bool:
+    """True for a device spelled in place: "cuda:0", 0, torch.device("cuda")."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Constant):
+        return True
+    if isinstance(written, ir.FormattedString):
+        return False
+    if isinstance(written, ir.Call) and facts.callee(written) == "torch.device":
+        return all(isinstance(facts.definition(argument.value), ir.Constant) for argument in written.arguments)
+    return False
+
+
+def literal_accelerator(call: ir.Call, facts: Facts) -> Device | None:
+    """The accelerator that a `.cuda()`, `.to("cuda")` or `f(device="cuda")` spells literally, or None."""
+    name = facts.callee(call)
+    if name == ".cuda":
+        register = call.argument("device", 0)
+        if register is not None and not is_literal_device(register, facts):
+            return None
+        device = target_of_move(call, facts)
+        return device if device is not None and device.is_accelerator else None
+    if name == ".to":
+        register = call.keyword("device")
+        register = call.positional(0) if register is None else register
+    else:
+        register = call.keyword("device")
+    if register is None or not is_literal_device(register, facts):
+        return None
+    written = facts.definition(register)
+    if isinstance(written, ir.Constant) and not isinstance(written.value, str):
+        return None  # `device=0` of another library may be anything
+    device = facts.device_of(register)
+    return device if device.is_accelerator else None
+
+
+def only_plain_bases(summary: ClassSummary, analysis: Analysis) -> bool:
+    """True when every base resolves, within the file, to `nn.Module` or a plain container of it, and nothing answers for unknown attributes."""
+    in_file = {base.cls.name for base in summary.base_summaries}
+    written = summary.cls.bases
+    if not written or "__getattr__" in summary.cls.methods or "__getattribute__" in summary.cls.methods:
+        return False
+    for spelled, resolved in zip(written, summary.bases, strict=True):
+        if spelled not in in_file and resolved not in PLAIN_BASES:
+            return False
+    return all(only_plain_bases(base, analysis) for base in summary.base_summaries)
+
+
+def heirs(summary: ClassSummary, analysis: Analysis) -> list[ClassSummary]:
+    """The classes of the file that derive from a class."""
+    found = []
+    for cls in analysis.program.classes:
+        other = analysis.summary_of(cls)
+        if other is not summary and summary in _ancestors(other):
+            found.append(other)
+    return found
+
+
+def _ancestors(summary: ClassSummary) -> list[ClassSummary]:
+    found = list(summary.base_summaries)
+    for base in summary.base_summaries:
+        found += _ancestors(base)
+    return found
+
+
+def family_methods(summary: ClassSummary) -> frozenset[str]:
+    """The names of the methods of a class and of its bases in the file."""
+    found = set(summary.cls.methods)
+    for base in summary.base_summaries:
+        found |= family_methods(base)
+    return frozenset(found)
+
+
+def moves_itself(summary: ClassSummary, analysis: Analysis) -> bool:
+    """True when a method of the class calls `self.to(...)` or `self.cuda(...)`."""
+    for body in summary.cls.methods.values():
+        index = analysis.index_of(body)
+        if index.self_name and index.use(index.self_name).attributes & {"to", "cuda"}:
+            return True
+    return any(moves_itself(base, analysis) for base in summary.base_summaries)
+
+
+def tensors_within(value: Value) -> Iterator[Value]:
+    """The tensors that a value is or holds."""
+    if value.kind is Kind.TENSOR:
+        yield value
+    elif value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT):
+        for item in (*(value.items or ()), *(v for _, v in value.entries), *([value.element] if value.element else [])):
+            if item.kind is Kind.TENSOR:
+                yield item

@@ -1,0 +1,104 @@
+"""TDL506."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.wording import describe, device_expression, factory_name, give_device, owns
+
+_TEXT = '"indices should be either on cpu or on the same device as the indexed tensor (cpu)"'
+
+
+class AcceleratorIndexIntoCpuTensor(Rule):
+    """Finds CPU tensors that are indexed by an index or mask on an accelerator.
+
+    ## What it does
+    Follows tensors that are made on the CPU to `table[index]` and `table[index] = value` where the index or mask comes from an argument, a
+    model or a move to a device.
+
+    ## Why is this bad?
+    A CPU tensor takes indices on the CPU only: `RuntimeError: indices should be either on cpu or on the same device as the indexed tensor
+    (cpu)`. (The other direction is
+    allowed: a tensor on an accelerator takes indices on the CPU, at the price of a copy.)
+
+    ## Example
+        labels = torch.eye(classes)[targets.to(device)]
+
+    ## Use instead
+        labels = torch.eye(classes, device=device)[targets.to(device)]
+
+    ## When it stays silent
+    Slices, integers and 0-dim indices; an index that is on the CPU or of which nothing is known; plain attributes of modules (TDL603).
+
+    ## Fix safety
+    Reading: the index is brought to the CPU, which is safe: on the CPU `.cpu()` returns the index itself, elsewhere the old line failed.
+    Writing: the tensor is created on the index's
+    device, which is unsafe because it may be needed on the CPU afterwards.
+
+    ## Proof
+    Indexing raises on an accelerator; with the index on the CPU it gives the CPU run's values.
+
+    ## References
+    aten/src/ATen/native/TensorAdvancedIndexing.cpp (check_indices_on_cpu_or_selfdevice).
+    """
+
+    code, name, severity = "TDL506", "accelerator-index-into-cpu-tensor", ERROR
+    fixable = "sometimes"
+
+    @on_meet
+    def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
+        cpu, other = meeting.cpu, meeting.other
+        if meeting.role != "index" or other.evidence < Evidence.USAGE or cpu.group is not None or cpu.others:
+            return
+        summary = facts.class_summary
+        if cpu.attribute and summary is not None and summary.is_module:
+            return
+        made = cpu.origin
+        if not isinstance(made, ir.Call) or not (owns(facts, made) or cpu.attribute):
+            return
+        certain = other.device.is_accelerator or other.moved is not None or facts.in_forward
+        severity = ERROR if certain else WARNING
+        what = f"`self.{cpu.attribute}`" if cpu.attribute else factory_name(made, facts)
+        if isinstance(meeting.op, ir.StoreSubscript):
+            expression = device_expression(meeting, facts)
+            advice = f"create it with `device={expression}`" if expression else "create it on the index's device"
+            yield self.report(
+                made,
+                f"{what} makes a CPU tensor, and line {{0}} indexes it with {describe(other)}: on an accelerator that raises {_TEXT}; {advice}",
+                severity=severity,
+                related=(Mention(meeting.op, "here it is indexed"),),
+                fix=lambda: (
+                    give_device(made, expression, Applicability.UNSAFE) if expression and owns(facts, made) else None
+                ),
+            )
+        elif isinstance(meeting.op, ir.Subscript):
+            index = _index(meeting.op, facts)
+            yield self.report(
+                meeting.op,
+                f"a CPU tensor (made on line {{0}}) is indexed with {describe(other)}: on an accelerator that raises {_TEXT}; "
+                f"bring the index to the CPU (`.cpu()`), or create the tensor on the "
+                "index's device",
+                severity=severity,
+                related=(Mention(made, "here the CPU tensor is made"),),
+                fix=lambda: _index_on_cpu(index),
+            )
+
+
+def _index(op: ir.Subscript, facts: Facts) -> ir.Op | None:
+    """The one tensor among the indices, or None."""
+    written = facts.definition(op.index)
+    registers = [e.value for e in written.elements] if isinstance(written, ir.Sequence) else [op.index]
+    tensors = [r for r in registers if facts.value(r).kind is Kind.TENSOR]
+    return facts.definition(tensors[0]) if len(tensors) == 1 else None
+
+
+def _index_on_cpu(index: ir.Op | None) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.wrap_method(index, "cpu") if index is not None else None
+    return NodeFix(Applicability.SAFE, "Bring the index to the CPU", edits) if edits else None

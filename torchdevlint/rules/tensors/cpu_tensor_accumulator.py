@@ -1,0 +1,80 @@
+"""TDL515."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Evidence
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
+
+
+class CpuTensorAccumulator(Rule):
+    """Finds CPU tensors that are updated in place with values from an accelerator.
+
+    ## What it does
+    Follows tensors made without `device=` to `total += loss`, `total.add_(loss)` and other in-place operations whose operand comes from a
+    model, an argument or a
+    move to a device.
+
+    ## Why is this bad?
+    The CPU tensor is the output of the operation, and an output must be on the operands' device even when it has no dimensions:
+    `RuntimeError: Expected all tensors to be on the same device`.
+
+    ## Example
+        total = torch.tensor(0.0)
+        for batch in batches:
+            total += loss_of(model, batch.to(device))
+
+    ## Use instead
+        total = torch.tensor(0.0, device=device)
+
+    ## When it stays silent
+    Python numbers; `.item()` or `.cpu()` on the right side; `total = total + loss` with a 0-dim `total`; tensors that are moved before the update.
+
+    ## Fix safety
+    Safe in `forward`, where the old line failed on every machine with an accelerator; elsewhere unsafe.
+
+    ## Proof
+    The update raises on an accelerator; with `device=` it gives the CPU run's value.
+
+    ## References
+    aten/src/ATen/TensorIterator.cpp (compute_types: only inputs may be CPU scalars).
+    """
+
+    code, name, severity = "TDL515", "cpu-tensor-accumulator", ERROR
+    fixable = "sometimes"
+
+    @on_meet
+    def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
+        cpu, other, made = meeting.cpu, meeting.other, meeting.cpu.origin
+        if meeting.role != "output" or other.evidence < Evidence.USAGE or cpu.group is not None or cpu.attribute:
+            return
+        if not isinstance(made, ir.Call) or not owns(facts, made):
+            return
+        name = facts.callee(made)
+        if name not in functions.FACTORIES and name not in functions.HOST_FACTORIES:
+            return
+        certain = facts.in_forward or other.device.is_accelerator or other.moved is not None
+        expression = device_expression(meeting, facts)
+        advice = f"create it with `device={expression}`" if expression else "create it on the other tensor's device"
+        safe = Applicability.SAFE if facts.in_forward else Applicability.UNSAFE
+
+        def fix() -> NodeFix | None:
+            if expression is None or name not in functions.FACTORIES or made.keyword("device") is not None:
+                return None
+            return give_device(made, expression, safe)
+
+        yield self.report(
+            made,
+            f"{factory_name(made, facts)} makes a CPU tensor that line {{0}} updates in place with {describe(other)}: an output "
+            f"must be on the operands' device, even a 0-dim one, so on an "
+            f"accelerator that raises {MISMATCH}; {advice}",
+            severity=ERROR if certain else WARNING,
+            related=(Mention(meeting.op, "here it is updated in place"),),
+            fix=fix,
+        )

@@ -1,0 +1,318 @@
+"""TDL517."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.analysis import Analysis
+from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file, on_meet
+from torchdevlint.rules.structure import definition_of, method_called_on, nested, operations
+from torchdevlint.rules.wording import give_device
+
+_DEVICE = re.compile(r"(?:\A|_)device\Z")
+_MOVES = frozenset({"to", "cuda", "type_as", "cpu"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Dropped:
+    """A call that leaves a device parameter to its default."""
+
+    call: ir.Call
+    callee: ir.Body
+    parameter: ir.Parameter
+    caller: ir.Body
+    in_hand: str  # the spelling of the caller's device
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What a function does with its device parameter."""
+
+    given: bool = False  # passed on: to a factory, a move, another call
+    stored: bool = False  # kept as an attribute
+    settled: bool = False  # tested or replaced: the function finds a device of its own
+
+
+class DeviceArgumentNotForwarded(Rule):
+    """Finds device arguments that are dropped on the way to the code that creates tensors.
+
+    ## What it does
+    Reports a call of a function, method or class of the same file that leaves its `device` parameter to the default although the caller has a
+    device argument of its own (a recursive call too), and a function with a `device` parameter that it never reads while it
+    creates tensors or stores another device as `self.device`.
+
+    ## Why is this bad?
+    The callee creates its tensors on its default device, most often the CPU, while everything else is on the device that the caller was
+    asked to use:
+    `RuntimeError: Expected all tensors to be on the same device`, or work on the wrong device without an error.
+
+    ## Example
+        def positions(n, device=None):
+            return torch.arange(n, device=device)
+
+        def encode(tokens, device):
+            return embed(tokens.to(device)) + embed_positions(positions(tokens.size(1)))
+
+    ## Use instead
+        def encode(tokens, device):
+            return embed(tokens.to(device)) + embed_positions(positions(tokens.size(1), device=device))
+
+    ## When it stays silent
+    The callee only stores its device, or finds one of its own when none is given (`if device is None: device = x.device`); the caller
+    moves the result;
+    `*args` or `**kwargs` may carry the argument; callees of other files.
+
+    ## Fix safety
+    Unsafe: the callee may do more with its device than to create tensors.
+
+    ## Proof
+    The call with an accelerator device raises where the default's tensor meets the others; with the argument passed on it gives the CPU
+    run's values.
+
+    ## References
+    25 of 566 repairs of device faults in public repositories were of this kind.
+    """
+
+    code, name, severity = "TDL517", "device-argument-not-forwarded", ERROR
+    fixable = "unsafe"
+
+    def __init__(self) -> None:
+        self._dropped: list[_Dropped] = []
+        self._passed: set[tuple[int, int]] = set()  # caller and callee of calls that pass the device
+        self._made: dict[int, list[tuple[ir.Call, Facts]]] = {}
+        self._met: set[int] = set()
+
+    @on_meet
+    def note_meeting(self, meeting: Meeting, facts: Facts) -> None:
+        """What meets another tensor is reported there."""
+        self._met.add(id(meeting.cpu.origin))
+
+    @on_call(*functions.FACTORIES)
+    def note_factory(self, call: ir.Call, facts: Facts) -> None:
+        """Factories without a device, by body."""
+        assert facts.frame is not None
+        if call.keyword("device") is not None or call.has_splat or method_called_on(facts, call.dst) & _MOVES:
+            return
+        if facts.analysis.default_device(facts.frame) is None:
+            self._made.setdefault(id(facts.body), []).append((call, facts))
+
+    @on_any_call
+    def note_call(self, call: ir.Call, facts: Facts) -> None:
+        """Calls that leave a device parameter to its default."""
+        if call.has_splat:
+            return
+        found = _resolve(call, facts)
+        if found is None:
+            return
+        callee, skip = found
+        taken = _device_parameter(callee, skip)
+        if taken is None:
+            return
+        parameter, position = taken
+        if call.argument(parameter.name, position) is not None:
+            self._passed.add((id(facts.body), id(callee)))
+            return
+        in_hand = _device_in_hand(parameter, callee, facts)
+        if in_hand is None or method_called_on(facts, call.dst) & _MOVES or _moved_by_name(call, facts):
+            return
+        self._dropped.append(_Dropped(call, callee, parameter, facts.body, in_hand))
+
+    @on_file
+    def check_calls(self, facts: Facts) -> Iterator[Report]:
+        for dropped in self._dropped:
+            use = _use_of(dropped.parameter.name, dropped.callee)
+            beside = (id(dropped.caller), id(dropped.callee)) in self._passed
+            if use.settled or not (use.given or (use.stored and beside)):
+                continue
+            callee, name, in_hand = dropped.callee.name, dropped.parameter.name, dropped.in_hand
+            if callee == "__init__" and dropped.callee.owner is not None:
+                callee = dropped.callee.owner.name
+            default = _default_text(dropped.parameter, dropped.callee, facts.analysis)
+            how = "calls itself" if dropped.callee is dropped.caller else f"calls `{callee}`"
+            yield self.report(
+                dropped.call,
+                f"this {how} without `{name}=`, so {default} is used although `{in_hand}` was asked for: on an accelerator the "
+                f"tensors end up on different "
+                f'devices ("Expected all tensors to be on the same device"); pass `{name}={in_hand}`',
+                severity=WARNING,
+                fix=lambda dropped=dropped: _pass_on(dropped),  # type: ignore[misc]
+            )
+
+    @on_file
+    def check_unused(self, facts: Facts) -> Iterator[Report]:
+        for body in facts.program.bodies:
+            if body.kind != "function" or {"abstractmethod", "abc.abstractmethod", "overload"} & set(body.decorators):
+                continue
+            for parameter in body.parameters:
+                if _DEVICE.search(parameter.name) and not _is_read(parameter.name, body):
+                    yield from self._unused(parameter, body)
+
+    def _unused(self, parameter: ir.Parameter, body: ir.Body) -> Iterator[Report]:
+        name = parameter.name
+        # A test function takes the fixture `device` for its marks, too.
+        for call, facts in self._made.get(id(body), ()) if not body.name.startswith("test") else ():
+            if id(call) in self._met or _is_unplaced(call, facts):
+                continue
+            factory = facts.callee(call)
+            yield self.report(
+                call,
+                f"`{body.name}` never uses its parameter `{name}`: `{factory}(...)` makes its tensor on the CPU whatever the caller asks for; "
+                f"create it with `device={name}`",
+                severity=WARNING,
+                fix=lambda call=call: give_device(call, name, Applicability.UNSAFE),  # type: ignore[misc]
+            )
+        for op in operations(body):
+            if isinstance(op, ir.StoreAttribute) and op.name == name:
+                yield self.report(
+                    op,
+                    f"`{body.qualname}` never uses its parameter `{name}` and stores another device as `{op.name}`: what the "
+                    f"caller asks for is ignored without an "
+                    f"error; store the parameter, and move what has to be moved to it",
+                    severity=WARNING,
+                )
+                return
+
+
+def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
+    """The function of this file that is called, and how many of its parameters the call does not write."""
+    value = facts.value(call.function)
+    analysis = facts.analysis
+    if value.kind is Kind.FUNCTION and isinstance(value.definition, ir.Body):
+        return value.definition, 0
+    if value.kind is Kind.CLASS and isinstance(value.definition, ir.Class):
+        body = analysis.summary_of(value.definition).method("__init__")
+        return (body, 1) if body is not None else None
+    written = facts.definition(call.function)
+    if not isinstance(written, ir.Attribute):
+        return None
+    receiver = facts.value(written.object)
+    if not isinstance(receiver.definition, ir.Class) or receiver.kind not in (Kind.MODULE, Kind.INSTANCE, Kind.CLASS):
+        return None
+    body = analysis.summary_of(receiver.definition).method(written.name)
+    if body is None or "property" in body.decorators:
+        return None
+    if receiver.kind is Kind.CLASS and not {"classmethod", "staticmethod"} & set(body.decorators):
+        return None
+    return body, 0 if "staticmethod" in body.decorators else 1
+
+
+def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | None] | None:
+    """The parameter of a function that takes a device and has a default, with its position in a call."""
+    for number, parameter in enumerate(body.parameters):
+        if parameter.default is not None and _DEVICE.search(parameter.name):
+            return parameter, None if parameter.kind == "keyword-only" else number - skip
+    return None
+
+
+def _device_in_hand(wanted: ir.Parameter, callee: ir.Body, facts: Facts) -> str | None:
+    """The caller's own device argument, as the caller spells it."""
+    assert facts.frame is not None
+    scope: ir.Body | None = facts.body
+    while scope is not None and scope.kind in ("function", "lambda"):
+        names = [parameter.name for parameter in scope.parameters if _DEVICE.search(parameter.name)]
+        names = [name for name in names if name == wanted.name] or names
+        for name in names:
+            value = facts.frame.lookup(name)
+            if (
+                isinstance(value, Value)
+                and value.kind in (Kind.DEVICE, Kind.STRING)
+                and value.device.may_be_accelerator
+            ):
+                return name
+        scope = scope.parent
+    local = facts.frame.env.get(wanted.name)
+    if isinstance(local, Value) and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
+        return wanted.name
+    summary = facts.class_summary
+    foreign = callee.owner is None or summary is None or callee.owner is not summary.cls
+    if summary is not None and foreign and facts.body.name != "__init__" and facts.frame.index.self_name:
+        if summary.stores_of("device") or summary.has_device_property or summary.is_lightning:
+            return f"{facts.frame.index.self_name}.device"
+    return None
+
+
+def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
+    """True when the call's result gets a name that is moved somewhere in the body."""
+    assert facts.frame is not None
+    for op in operations(facts.body):
+        if isinstance(op, ir.Store) and op.value == call.dst:
+            return bool(facts.frame.index.use(op.name).attributes & _MOVES)
+        if isinstance(op, ir.StoreAttribute) and op.value == call.dst:
+            path = f"{facts.place(op.object)}.{op.name}"
+            return bool(facts.frame.index.use(path).attributes & _MOVES)
+    return False
+
+
+def _use_of(name: str, body: ir.Body) -> _Use:
+    """What a function does with the parameter `name`."""
+    loads = {
+        (id(inner), op.dst)
+        for inner in nested(body)
+        for op in operations(inner)
+        if isinstance(op, ir.Load) and op.name == name
+    }
+    given = stored = settled = False
+    first_given = replaced = sys.maxsize  # registers are numbered in the order of the source
+    for inner in nested(body):
+
+        def is_read(register: ir.Register | None, inner: ir.Body = inner) -> bool:
+            return (id(inner), register) in loads
+
+        for block in inner.blocks:
+            settled = settled or is_read(block.test)
+            for op in block.ops:
+                if isinstance(op, ir.Call):
+                    if any(is_read(argument.value) for argument in op.arguments):
+                        given, first_given = True, min(first_given, op.dst)
+                elif isinstance(op, ir.StoreAttribute):
+                    stored = stored or is_read(op.value)
+                elif isinstance(op, ir.Compare):
+                    settled = settled or is_read(op.left) or any(is_read(r) for r in op.comparators)
+                elif isinstance(op, ir.Choice):
+                    settled = settled or any(is_read(register) for register in op.values)
+                elif isinstance(op, ir.Unary):
+                    settled = settled or is_read(op.operand)
+                elif isinstance(op, ir.Store) and op.name == name and inner is body:
+                    replaced = min(replaced, op.value)
+    return _Use(given, stored, settled or replaced < first_given)
+
+
+def _is_read(name: str, body: ir.Body) -> bool:
+    """True when the parameter is read, or may be (`locals()`), anywhere in the function."""
+    return any(
+        isinstance(op, ir.Load) and op.name in (name, "locals") for inner in nested(body) for op in operations(inner)
+    )
+
+
+def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
+    """True for a tensor that does not matter: 0-dim, or turned into numbers at once."""
+    first = call.positional(0)
+    scalar = facts.callee(call) in functions.DATA_FACTORIES and facts.value(first).kind is Kind.SCALAR
+    keeps = facts.callee(call) in ("torch.as_tensor", "torch.asarray") or facts.value(first).kind is Kind.TENSOR
+    return scalar or keeps or bool(method_called_on(facts, call.dst) & {"item", "tolist", "numpy"})
+
+
+def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> str:
+    written = definition_of(analysis, body.parent, parameter.default) if body.parent is not None else None
+    if isinstance(written, ir.Constant) and isinstance(written.value, str):
+        return f'its default `"{written.value}"`'
+    if isinstance(written, ir.Constant) and written.value is None:
+        return "the default device"
+    return "its default"
+
+
+def _pass_on(dropped: _Dropped) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.add_keyword(dropped.call, dropped.parameter.name, dropped.in_hand)
+    return (
+        NodeFix(Applicability.UNSAFE, f"Pass `{dropped.parameter.name}={dropped.in_hand}` on", edits) if edits else None
+    )

@@ -1,0 +1,113 @@
+"""TDL522."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
+
+_READS = frozenset({".item", ".tolist"})
+_NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.max", "builtins.min"})
+
+
+class FactoryOfAcceleratorScalar(Rule):
+    """Finds CPU tensors that are made from numbers read off an accelerator and that go back to it.
+
+    ## What it does
+    Reports `torch.arange(lengths.max())`, `torch.tensor(x.item())`, `torch.tensor(x.tolist())` and their kind without `device=` where the
+    number comes from a tensor that may be on an
+    accelerator and the new tensor meets one in an operation.
+
+    ## Why is this bad?
+    Reading the number brings it to the host, and a factory without `device=` makes its tensor there, whatever device the number came from:
+    `RuntimeError: Expected all tensors to be on the same device`.
+
+    ## Example
+        positions = torch.arange(lengths.max())
+        mask = positions[None, :] < lengths[:, None]
+
+    ## Use instead
+        positions = torch.arange(lengths.max(), device=lengths.device)
+
+    ## When it stays silent
+    `torch.tensor(t)` and `torch.as_tensor(t)` of a tensor `t`, which keep its device; 0-dim results in pointwise operations; results that
+    are moved first.
+
+    ## Fix safety
+    Safe in `forward`, where the old line failed on an accelerator and gives the same on the CPU; elsewhere unsafe.
+
+    ## Proof
+    The operation raises on an accelerator; with `device=` it gives the CPU run's values.
+
+    ## References
+    torch/utils/_device.py (_device_constructors); RULES: 566 repairs.
+    """
+
+    code, name, severity = "TDL522", "factory-of-accelerator-scalar", ERROR
+    fixable = "sometimes"
+
+    @on_meet
+    def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
+        made = meeting.cpu.origin
+        if meeting.role == "weight" or not isinstance(made, ir.Call) or not takes_meeting(meeting, facts):
+            return
+        if meeting.cpu.rank is None and not meeting.strict:
+            return
+        expression = device_expression(meeting, facts)
+        advice = f"create it with `device={expression}`" if expression else "create it on the other tensor's device"
+
+        def fix() -> NodeFix | None:
+            if expression is None or facts.callee(made) not in functions.FACTORIES:
+                return None
+            return give_device(made, expression, Applicability.SAFE if facts.in_forward else Applicability.UNSAFE)
+
+        yield self.report(
+            made,
+            f"{factory_name(made, facts)} takes a number from a tensor that may be on an accelerator, and makes its own tensor on "
+            f"the CPU; on line {{0}} it meets {describe(meeting.other)}, which raises "
+            f"{MISMATCH}; {advice}",
+            related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
+            fix=fix,
+        )
+
+
+def takes_meeting(meeting: Meeting, facts: Facts) -> bool:
+    """True when the CPU tensor was made here from a number of a tensor that may be on an accelerator."""
+    made, cpu = meeting.cpu.origin, meeting.cpu
+    if (
+        not isinstance(made, ir.Call)
+        or not owns(facts, made)
+        or cpu.attribute
+        or cpu.group is not None
+        or meeting.role not in ("operand", "argument", "input")
+    ):
+        return False
+    if facts.callee(made) not in functions.FACTORIES or meeting.other.evidence < Evidence.USAGE or made.has_splat:
+        return False
+    return any(_is_read_off(argument.value, facts, 0) for argument in made.arguments)
+
+
+def _is_read_off(register: ir.Register, facts: Facts, depth: int) -> bool:
+    """True for an accelerator tensor used as a number, or a number read from one, also in arithmetic or a display."""
+    if depth > 4:
+        return False
+    value, written = facts.value(register), facts.definition(register)
+    if value.kind is Kind.TENSOR:
+        return not value.others and value.device.may_be_accelerator and value.evidence >= Evidence.USAGE
+    if isinstance(written, ir.Binary):
+        return _is_read_off(written.left, facts, depth + 1) or _is_read_off(written.right, facts, depth + 1)
+    if isinstance(written, ir.Sequence):
+        return any(_is_read_off(element.value, facts, depth + 1) for element in written.elements)
+    if isinstance(written, ir.Call):
+        name, receiver = facts.callee(written), facts.receiver(written)
+        if name in _READS and receiver is not None:
+            return _is_read_off(receiver, facts, depth + 1)
+        if name in _NUMBERS and written.positional(0) is not None:
+            return any(_is_read_off(argument.value, facts, depth + 1) for argument in written.arguments)
+    return False
