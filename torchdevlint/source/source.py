@@ -65,7 +65,8 @@ def _encoding(raw: bytes) -> str:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
     except SyntaxError:
         # Either the coding line is wrong or the first two lines are no UTF-8: decoding tells which, with the place.
-        declared = re.match(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", b"\n".join(raw.splitlines()[:2]), re.MULTILINE)
+        first_lines = b"\n".join(raw.removeprefix(codecs.BOM_UTF8).splitlines()[:2])
+        declared = re.search(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", first_lines, re.MULTILINE)
         if declared is None:
             return "utf-8"
         name = declared[1].decode("ascii", "replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import signal
 import sys
@@ -46,20 +47,21 @@ def run(
                 worker = _start(context, work, waiting.popleft())
                 workers[worker.pipe] = worker
             for pipe in wait(list(workers)):
-                worker = workers.pop(pipe)
+                worker = workers[pipe]
                 try:
-                    yield worker.pipe.recv()
+                    result = worker.pipe.recv()
                 except (EOFError, OSError):
                     worker.process.join()
+                    result = died(worker.item, _how(worker.process.exitcode))
+                    del workers[pipe]
                     worker.pipe.close()
-                    yield died(worker.item, _how(worker.process.exitcode))
-                    continue
-                if waiting and _give(worker, waiting[0]):
-                    waiting.popleft()
-                    workers[pipe] = worker
                 else:
-                    worker.pipe.close()
-                    worker.process.join()
+                    if waiting and _give(worker, waiting[0]):
+                        waiting.popleft()
+                    else:
+                        del workers[pipe]
+                        _dismiss(worker)
+                yield result
     finally:
         for worker in workers.values():
             worker.process.terminate()
@@ -77,30 +79,35 @@ def _start(context: Any, work: Callable[[Item], Result], item: Item) -> _Worker[
     process = context.Process(target=_serve, args=(theirs, work), daemon=True)
     process.start()
     theirs.close()  # so that the worker's death is the end of the file on our side
-    ours.send(item)
+    ours.send((item,))
     return _Worker(process, ours, item)
 
 
 def _give(worker: _Worker[Item], item: Item) -> bool:
     """Hands the next item to a worker; False when it has died since its last result."""
     try:
-        worker.pipe.send(item)
+        worker.pipe.send((item,))
     except OSError:
         return False
     worker.item = item
     return True
 
 
+def _dismiss(worker: _Worker[Any]) -> None:
+    """Ends a worker that has nothing left to do. (Closing the pipe is not enough: workers forked later hold copies of our end.)"""
+    with contextlib.suppress(OSError):
+        worker.pipe.send(None)
+    worker.pipe.close()
+    worker.process.join()
+
+
 def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
-    """A worker's life: one item after the other, until the pipe closes."""
+    """A worker's life: one item after the other, until it is dismissed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    while True:
-        try:
-            item = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(work(item))
+    with contextlib.suppress(EOFError, OSError):  # the parent is gone
+        while (message := pipe.recv()) is not None:
+            pipe.send(work(*message))
 
 
 def _how(exitcode: int | None) -> str:

@@ -1,0 +1,185 @@
+"""Every format, from findings made by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Related, Severity, Span
+from torchdevlint.reporting import FORMATS, diff, renderer, statistics
+from torchdevlint.reporting.style import Style
+
+TEXT = "import torch\n\tx = f('日本', y)\nz = g(\n    1)\n"
+
+
+def span(row: int, column: int, end_row: int, end_column: int) -> Span:
+    return Span(Position(row, column), Position(end_row, end_column))
+
+
+FIX = Fix(Applicability.SAFE, "call h", (Edit(18, 19, "h", span(2, 6, 2, 7)),))
+FIRST = Finding(
+    code="TDL101",
+    name="test-rule",
+    severity=Severity.WARNING,
+    message="100% wrong: here, see",
+    filename="a b,c.py",
+    span=span(2, 14, 2, 15),
+    noqa_row=2,
+    related=(Related("a b,c.py", span(1, 1, 1, 7), "made here"),),
+    fix=FIX,
+)
+SECOND = Finding("TDL501", "test-other", Severity.ERROR, "two rows", "a b,c.py", span(3, 5, 4, 7), 4)
+REPEAT = Finding("TDL501", "test-other", Severity.ERROR, "two rows", "a b,c.py", span(4, 5, 4, 6), 4)
+NOTE = Finding(
+    "TDL803",
+    "test-note",
+    Severity.INFO,
+    "a note",
+    "a b,c.py",
+    span(4, 5, 4, 6),
+    4,
+    fix=Fix(Applicability.UNSAFE, "drop it", FIX.edits),
+)
+OUTCOME = Outcome("a b,c.py", (FIRST, SECOND, REPEAT, NOTE), text=TEXT)
+
+
+def render(name: str, *outcomes: Outcome, style: Style = Style()) -> list[str]:
+    return list(renderer(name)(outcomes, style))
+
+
+def test_full() -> None:
+    assert "\n".join(render("full", OUTCOME)) == (
+        """\
+a b,c.py:2:14: warning: TDL101 test-rule
+  100% wrong: here, see
+    |
+  2 |         x = f('日本', y)
+    |                       ^
+  note: line 1: made here
+    |
+  1 | import torch
+    | ^^^^^^
+  fix: call h
+    -	x = f('日本', y)
+    +	x = h('日本', y)
+
+a b,c.py:3:5: error: TDL501 test-other
+  two rows
+    |
+  3 | z = g(
+    |     ^^
+  note: the same on line 4
+
+a b,c.py:4:5: info: TDL803 test-note
+  a note
+    |
+  4 |     1)
+    |     ^
+  fix (unsafe): drop it
+    -	x = f('日本', y)
+    +	x = h('日本', y)
+
+Found 4 faults.
+[*] 1 can be repaired with `--fix` (1 more with `--unsafe-fixes`)."""
+    )
+
+
+def test_concise() -> None:
+    assert render("concise", OUTCOME) == [
+        "a b,c.py:2:14: TDL101 [*] 100% wrong: here, see",
+        "a b,c.py:3:5: TDL501 two rows",
+        "a b,c.py:4:5: TDL501 two rows",
+        "a b,c.py:4:5: TDL803 a note",
+        "Found 4 faults.",
+        "[*] 1 can be repaired with `--fix` (1 more with `--unsafe-fixes`).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "style", "lines"),
+    [
+        ((), Style(), ["No faults found."]),
+        ((Outcome("a", (SECOND,)),), Style(), ["Found 1 fault."]),
+        ((Outcome("a", (), (FIRST, SECOND)),), Style(), ["Repaired 2 faults, 0 left."]),
+        ((Outcome("a", (NOTE,)),), Style(), ["Found 1 fault.", "1 can be repaired with `--fix --unsafe-fixes`."]),
+        ((Outcome("a", (NOTE,)),), Style(unsafe_fixes=True), ["Found 1 fault.", "[*] 1 can be repaired with `--fix`."]),
+    ],
+)
+def test_summary(outcomes: tuple[Outcome, ...], style: Style, lines: list[str]) -> None:
+    assert render("concise", *outcomes, style=style)[-len(lines) :] == lines
+
+
+def test_json_has_the_fields_of_the_contract() -> None:
+    first, second, *_ = json.loads("\n".join(render("json", OUTCOME)))
+    path = str(Path("a b,c.py").absolute())
+    assert first == {
+        "code": "TDL101",
+        "name": "test-rule",
+        "severity": "warning",
+        "message": "100% wrong: here, see",
+        "filename": path,
+        "cell": None,
+        "location": {"row": 2, "column": 14},
+        "end_location": {"row": 2, "column": 15},
+        "url": None,
+        "noqa_row": 2,
+        "fix": {
+            "applicability": "safe",
+            "message": "call h",
+            "edits": [{"content": "h", "location": {"row": 2, "column": 6}, "end_location": {"row": 2, "column": 7}}],
+        },
+        "related": [{"filename": path, "location": {"row": 1, "column": 1}, "message": "made here"}],
+    }
+    assert second["fix"] is None
+    assert json.loads("\n".join(render("json"))) == []
+
+
+def test_github() -> None:
+    first, second, _, note = render("github", OUTCOME)
+    assert first == (
+        "::warning title=torchdevlint (TDL101),file=a b%2Cc.py,line=2,col=14,endLine=2,endColumn=15"
+        "::a b,c.py:2:14: TDL101 100%25 wrong: here, see"
+    )
+    assert second.startswith("::error title=torchdevlint (TDL501),file=a b%2Cc.py,line=3,endLine=4::")
+    assert note.startswith("::notice ")
+
+
+def test_statistics() -> None:
+    assert list(statistics.render([OUTCOME], Style())) == [
+        "2  TDL501  [ ]  test-other",
+        "1  TDL101  [*]  test-rule",
+        "1  TDL803  [ ]  test-note",
+    ]
+    assert statistics.as_objects([OUTCOME], Style())[1] == {
+        "code": "TDL101",
+        "name": "test-rule",
+        "count": 1,
+        "fixable": True,
+        "fixable_count": 1,
+    }
+
+
+def test_diff() -> None:
+    outcome = Outcome("a.py", original="a\r\nb\x0c\r\nc", text="a\r\nB\x0c\r\nc", stored=b"x")
+    assert list(diff.render([outcome, OUTCOME], Style())) == [
+        "--- a.py",
+        "+++ a.py",
+        "@@ -1,3 +1,3 @@",
+        " a\r",
+        "-b\x0c\r",
+        "+B\x0c\r",
+        " c",
+        "\\ No newline at end of file",
+    ]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_colours_are_paint_alone(name: str) -> None:
+    painted = "\n".join(render(name, OUTCOME, style=Style(colour=True)))
+    plain = "\n".join(render(name, OUTCOME))
+    assert ("\x1b[" in painted) == (name in ("full", "concise"))
+    for code in ("1", "2", "36", "32", "31", "33;1", "31;1", "34;1", "36;1", "0"):
+        painted = painted.replace(f"\x1b[{code}m", "")
+    assert painted == plain
