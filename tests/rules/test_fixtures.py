@@ -23,7 +23,9 @@ from torchdevlint.findings import Applicability, Finding, Severity
 from torchdevlint.rules.registry import all_rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-CODES = {rule.name: rule.code for rule in all_rules() if not rule.code.startswith("TDL00")}  # files/ has tests of its own
+CODES = {
+    rule.name: rule.code for rule in all_rules() if not rule.code.startswith("TDL00")
+}  # files/ has tests of its own
 EXPECTATION = re.compile(r"# expect: (TDL\d{3}(?:, TDL\d{3})*)")
 
 FAULTY = sorted(path for path in FIXTURES.glob("*/*/faulty*.py") if path.parent.name in CODES)

@@ -93,6 +93,8 @@ class _Destinations:
         return not any(register in held for register in _operands(op))
 
     def _follow_call(self, op: ir.Call) -> bool:
+        if op.function in self._held:
+            return False
         written = self._facts.definition(op.function)
         given = [argument for argument in op.arguments if argument.value in self._held]
         if isinstance(written, ir.Attribute) and written.object in self._held:

@@ -9,7 +9,7 @@ from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.destinations import only_loaded
-from torchdevlint.rules.portability.literals import is_cuda_only, spelled_accelerator
+from torchdevlint.rules.portability.literals import device_in_scope, is_cuda_only, spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
 
 # Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
@@ -77,7 +77,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
         device = spelled_accelerator(register, facts) or _device_of_lambda(register, facts)
         if device is None or facts.guarded(device.type) or is_cuda_only(facts):
             return
-        nearest = facts.nearest_device()
+        nearest = device_in_scope(facts)
 
         def fix() -> NodeFix | None:
             if keyword == "map_location" and only_loaded(call, facts):

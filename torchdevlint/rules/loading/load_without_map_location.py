@@ -9,6 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.destinations import only_loaded
+from torchdevlint.rules.portability.literals import device_in_scope
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
 
 _LOADS = ("torch.load", "torch.serialization.load")
@@ -77,7 +78,7 @@ class LoadWithoutMapLocation(Rule):
             yield self._reported(call, facts)
 
     def _reported(self, call: ir.Call, facts: Facts) -> Report:
-        device = facts.nearest_device()
+        device = device_in_scope(facts)
         is_fallback = facts.in_handler_of("TypeError")
 
         def fix() -> NodeFix | None:

@@ -15,7 +15,8 @@ class ParameterMovedAfterWrapping(Rule):
     """Finds parameters and leaves that stop being what they are when they move.
 
     ## What it does
-    Reports `nn.Parameter(...).to(device)` (also `.cuda()`, `.half()`, ...), and a factory with `requires_grad=True` that is moved at once.
+    Reports `nn.Parameter(...).to(device)` (also `.cuda()`, `.half()`, ...), and a factory with `requires_grad=True` that is moved at once where the
+    function then reads its `.grad` or gives it to an optimizer.
 
     ## Why is this bad?
     The move returns a plain tensor that is no leaf: it is not registered in the module, gets no `.grad`, and optimizers refuse it (`ValueError: can't
@@ -44,7 +45,7 @@ class ParameterMovedAfterWrapping(Rule):
     code, name, severity = "TDL601", "parameter-moved-after-wrapping", ERROR
     fixable = "sometimes"
 
-    @on_method("to", "cuda", "cpu", "xpu", "mps", "half", "float", "double", "bfloat16", "type")
+    @on_method("to", "cuda", "cpu", "xpu", "mps", "half", "double", "bfloat16")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         inner = facts.definition(facts.receiver(call))
         if not isinstance(inner, ir.Call):
@@ -72,7 +73,7 @@ class ParameterMovedAfterWrapping(Rule):
             register is None or (facts.frame is not None and facts.frame.is_dtype(register))
         ):
             return
-        if _is_wrapped_again(call, facts):
+        if _is_wrapped_again(call, facts) or not _wants_a_leaf(call, facts):
             return
         name = facts.callee(inner)
         plain = len(call.arguments) <= 1 and not call.has_splat
@@ -104,6 +105,28 @@ def _is_wrapped_again(call: ir.Call, facts: Facts) -> bool:
             ):
                 return True
     return False
+
+
+def _wants_a_leaf(call: ir.Call, facts: Facts) -> bool:
+    """True when the program asks for the `.grad` of the moved tensor, or gives it to an optimizer."""
+    names = {op.name for op in _operations(facts) if isinstance(op, ir.Store) and op.value == call.dst}
+    held = {op.dst for op in _operations(facts) if isinstance(op, ir.Load) and op.name in names}
+    listed = {
+        op.dst
+        for op in _operations(facts)
+        if isinstance(op, ir.Sequence) and any(element.value in held for element in op.elements)
+    }
+    for op in _operations(facts):
+        if isinstance(op, ir.Attribute) and op.object in held and op.name == "grad":
+            return True
+        if isinstance(op, ir.Call) and op.argument("params", 0) in listed and modules.is_optimizer(facts.callee(op)):
+            return True
+    return False
+
+
+def _operations(facts: Facts) -> Iterator[ir.Op]:
+    for block in facts.body.blocks:
+        yield from block.ops
 
 
 def _move_inside(call: ir.Call) -> NodeFix | None:

@@ -7,24 +7,18 @@ from dataclasses import dataclass, replace
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.frame import looks_like_device
+from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.portability.literals import chosen_device, is_cuda_only, spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
 
-# What a file says that asks the machine, or its caller, for the device.
-_ASKS = (
-    "is_available",
-    "is_cuda",
-    "device_count",
-    "current_accelerator",
-    "is_torch_cuda_available",
-    "get_device",
-    "no_cuda",
-    "use_cuda",
-)
+# Names by which a file asks the machine, or its caller, for the device.
+_ASKS = ("is_cuda", "current_accelerator", "is_torch_cuda_available", "no_cuda", "use_cuda")
 _POSITIONAL = frozenset({"torch.device", "torch.set_default_device", "torch.Generator"})
+_TAKE_DEVICE = _POSITIONAL | {".to", ".cuda", ".to_empty"}
 _DEVICE_KEYWORD_ROOTS = ("torch.", "transformers.", ".new_", ".to")
 
 
@@ -32,8 +26,9 @@ class HardcodedAccelerator(Rule):
     """Finds literal accelerators that nobody looked for.
 
     ## What it does
-    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"` and `torch.device("cuda")` outside of an availability test. A file that never asks for a device
-    gets one finding, at its first place: it is one decision. In methods of modules this is TDL605.
+    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"` and `torch.device("cuda")` outside of an availability test: each place where a device is in
+    scope, else the first of a function. A file that never asks for a device gets one finding, at its first place: it is one decision. In
+    methods of modules this is TDL605.
 
     ## Why is this bad?
     On a machine without CUDA the line raises `AssertionError: Torch not compiled with CUDA enabled` or `RuntimeError: Found no NVIDIA driver on
@@ -47,9 +42,10 @@ class HardcodedAccelerator(Rule):
         labels = labels.to(device)
 
     ## When it stays silent
-    Behind an availability test, a flag, an assertion or an early exit; under `x.is_cuda` or `device.type == "cuda"`; in a `try` that catches the error; in
-    tests that are skipped without a GPU; default values of parameters and of argparse; devices that are computed (`f"cuda:{rank}"`); files that need
-    CUDA anyway (Triton, CuPy, CUDA extensions); Lightning's `accelerator="gpu"`.
+    Behind an availability test, a flag, an assertion or an early exit; under `x.is_cuda` or `device.type == "cuda"`; in a `try` that
+    catches the error; in tests with a decorator (it may skip them); a `torch.device` that is only compared or listed; default values of
+    parameters and of argparse; devices that are computed (`f"cuda:{rank}"`); files that need CUDA anyway (Triton, CuPy, CUDA extensions);
+    Lightning's `accelerator="gpu"`.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -67,28 +63,34 @@ class HardcodedAccelerator(Rule):
 
     def __init__(self) -> None:
         self._found: list[_Found] = []
+        self._asks = False
 
     @on_any_call
     def collect(self, call: ir.Call, facts: Facts) -> None:
         """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
+        self._asks = self._asks or bool(functions.AVAILABILITY.get(facts.callee(call)))
         found = _hardcoded(call, facts)
-        if found is None or facts.guarded(found.type) or _is_default(call, facts) or _is_in_module(facts):
+        if found is None or facts.guarded(found.type) or _is_default(call, facts) or _is_elsewhere(facts):
             return
-        chosen = chosen_device(facts)
-        name, safe = chosen if chosen is not None else ("", False)
+        name, safe = chosen_device(facts) or ("", False)
         safe = safe and found.device in ("cuda", "cuda:0")
         if all(known.call is not call for known in self._found):
             self._found.append(replace(found, name=name, safe=safe))
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
+        """One report for each place with a device in scope; for the rest one for a function, or for a file that never asks."""
         found = [] if is_cuda_only(facts) else self._found
-        if any(one.name for one in found) or facts.mentions(*_ASKS):
-            for one in found:
+        asks = self._asks or facts.mentions(*_ASKS) or any(one.name for one in found)
+        told: dict[int, list[_Found]] = {}
+        for one in found:
+            if one.name:
                 yield self._reported(one, "")
-        elif found:
-            more = len(found) - 1
-            yield self._reported(found[0], f" ({more} more in this file)" if more else "")
+            else:
+                told.setdefault(id(one.body) if asks else 0, []).append(one)
+        for first, *others in told.values():
+            where = "function" if asks and first.body.kind == "function" else "file"
+            yield self._reported(first, f" ({len(others)} more in this {where})" if others else "")
 
     def _reported(self, found: _Found, more: str) -> Report:
         spelled = f"`{found.spelled}`{more} needs {'CUDA' if found.type == 'cuda' else found.type}: where there is none"
@@ -106,6 +108,7 @@ class _Found:
     """A hard-coded accelerator. `name` is a device in scope; `safe`: it means the same where there is an accelerator."""
 
     call: ir.Call
+    body: ir.Body
     device: str
     spelled: str
     literal: ir.Op | None  # the string or torch.device(...) to replace; None for `.cuda()`
@@ -128,11 +131,15 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
             if isinstance(facts.definition(register), ir.Call):
                 return None  # torch.device(...) in there is told by itself
             device = spelled_accelerator(register, facts)
-            return _Found(call, device.name, callee, facts.definition(register)) if device is not None else None
+            return (
+                _Found(call, facts.body, device.name, callee, facts.definition(register))
+                if device is not None
+                else None
+            )
         device = spelled_accelerator(call.dst, facts)
-        if device is None or _places_nothing(call, facts):
+        if device is None or not _is_placed_on(call, facts):
             return None
-        return _Found(call, device.name, f'torch.device("{device.name}")', call)
+        return _Found(call, facts.body, device.name, f'torch.device("{device.name}")', call)
     register = call.keyword("device")
     if callee == ".to" and register is None:
         register = call.positional(0)
@@ -143,7 +150,7 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
     if device is None:
         return None
     spelled = f'.to("{device.name}")' if callee == ".to" else f'device="{device.name}"'
-    return _Found(call, device.name, spelled, written)
+    return _Found(call, facts.body, device.name, spelled, written)
 
 
 def _cuda_call(call: ir.Call, facts: Facts) -> _Found | None:
@@ -153,10 +160,10 @@ def _cuda_call(call: ir.Call, facts: Facts) -> _Found | None:
         return None
     register = call.argument("device", 0)
     if register is None:
-        return None if call.has_splat else _Found(call, "cuda", ".cuda()", None)
+        return None if call.has_splat else _Found(call, facts.body, "cuda", ".cuda()", None)
     index = facts.constant(register) if isinstance(facts.definition(register), ir.Constant) else None
     if isinstance(index, int) and not isinstance(index, bool):
-        return _Found(call, f"cuda:{index}", f".cuda({index})", None)
+        return _Found(call, facts.body, f"cuda:{index}", f".cuda({index})", None)
     return None  # `.cuda(rank)`: one process per GPU, which asks elsewhere
 
 
@@ -166,20 +173,32 @@ def _is_default(call: ir.Call, facts: Facts) -> bool:
     return any(register == call.dst for register in defaults)
 
 
-def _is_in_module(facts: Facts) -> bool:
-    """True in methods of an nn.Module: TDL605 speaks of those."""
+def _is_elsewhere(facts: Facts) -> bool:
+    """True in methods of an nn.Module (TDL605 speaks of those), and in tests with a decorator, which may skip them."""
     summary = facts.class_summary
-    return summary is not None and summary.is_module and not summary.is_lightning
+    if summary is not None and summary.is_module and not summary.is_lightning:
+        return True
+    return facts.body.name.startswith("test") and bool(facts.body.decorators)
 
 
-def _places_nothing(device: ir.Call, facts: Facts) -> bool:
-    """True for a `torch.device(...)` that is only compared, or is the map_location of a load (TDL102 speaks of that)."""
+def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
+    """True for a `torch.device(...)` that something is placed on: moved to, created or entered, or a name of a device.
+
+    One that is only compared or listed is harmless, and the map_location of a load is TDL102's.
+    """
     for block in facts.body.blocks:
+        if device.dst in block.withs:
+            return True
         for op in block.ops:
-            if isinstance(op, ir.Compare) and device.dst in (op.left, *op.comparators):
-                return True
             if isinstance(op, ir.Call) and any(argument.value == device.dst for argument in op.arguments):
-                return facts.callee(op) in DEVICE_ARGUMENT or op.keyword("map_location") == device.dst
+                callee = facts.callee(op)
+                if callee in DEVICE_ARGUMENT:
+                    return False
+                return op.keyword("device") == device.dst or callee in _TAKE_DEVICE
+            if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == device.dst:
+                return looks_like_device(op.name)
+            if isinstance(op, ir.Return) and op.value == device.dst:
+                return True
     return False
 
 

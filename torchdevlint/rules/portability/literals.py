@@ -57,9 +57,40 @@ def _accelerator(literal: object) -> Device | None:
     return device if device is not None and device.is_accelerator else None
 
 
+def device_in_scope(facts: Facts) -> str | None:
+    """The spelling of a device that is certainly bound here; a name that only `if __name__ == "__main__":` binds is not."""
+    name = facts.nearest_device()
+    if name is None or facts.body.kind == "module" or not name.isidentifier():
+        return name
+    bound_here = name in facts.body.local_names or any(parameter.name == name for parameter in facts.body.parameters)
+    module = facts.program.module
+    if bound_here or name not in module.local_names or facts.body.parent is not module:
+        return name
+    return name if any(_is_unconditional(block, module) for block in module.blocks if _binds(block, name)) else None
+
+
+def _binds(block: ir.Block, name: str) -> bool:
+    return any(isinstance(op, ir.Store) and op.name == name for op in block.ops)
+
+
+def _is_unconditional(block: ir.Block, body: ir.Body) -> bool:
+    """True when every way through the body passes the block."""
+    pending, seen = [0], {block.index}
+    while pending:
+        index = pending.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        successors = body.blocks[index].successors
+        if not successors:
+            return False
+        pending += successors
+    return True
+
+
 def chosen_device(facts: Facts) -> tuple[str, bool] | None:
     """The spelling of a device in scope, and whether an availability test picks it and would pick CUDA."""
-    name = facts.nearest_device()
+    name = device_in_scope(facts)
     return None if name is None else (name, _picks_cuda(name, facts))
 
 
