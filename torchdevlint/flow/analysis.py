@@ -396,6 +396,7 @@ class Analysis:
             base.has_device_property for base in found.base_summaries
         )
         found.forward_methods = self._reachable(found) if found.is_module else frozenset()
+        found.setup_methods = self._reached(found, [name for name in _SETUP_METHODS if name in cls.methods])
         return found
 
     def _is_module(self, cls: ir.Class, bases: tuple[str, ...], summaries: tuple[ClassSummary, ...]) -> bool:
@@ -454,6 +455,10 @@ class Analysis:
         if not pending:
             # forward stands in a base class elsewhere: what this class defines is what that one calls.
             pending = [name for name in summary.cls.methods if not name.startswith("__") and name not in _SETUP_METHODS]
+        return self._reached(summary, pending) - {"__init__"}
+
+    def _reached(self, summary: ClassSummary, pending: list[str]) -> frozenset[str]:
+        """The methods reached from these through calls on self."""
         seen: set[str] = set()
         while pending:
             name = pending.pop()
@@ -462,7 +467,7 @@ class Analysis:
                 continue
             seen.add(name)
             pending += [called for called in self.index_of(body).self_calls if called not in seen]
-        return frozenset(seen - {"__init__"})
+        return frozenset(seen)
 
     def settle(self, summary: ClassSummary) -> None:
         """Fill in the attributes of a class: set-up methods first, then every method that stores one."""

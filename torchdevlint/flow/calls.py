@@ -536,7 +536,11 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     if device is CPU or device.place == "top":
         # An unmoved module may be moved elsewhere; its output follows its input.
         followed = next((v for v in inputs if v.moved is not None and v.device.may_be_accelerator), None)
-        device = followed.device if followed is not None and device is not CPU else TOP
+        if device is CPU and inputs and all(v.device is CPU and not v.others for v in inputs):
+            followed = inputs[0]
+        elif device is CPU:
+            followed = None
+        device = followed.device if followed is not None else TOP
     evidence = Evidence.STRONG if name in modules.LEAF_MODULES_WITH_WEIGHTS else Evidence.USAGE
     return tensor(
         device,

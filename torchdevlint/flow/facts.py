@@ -69,6 +69,7 @@ class ClassSummary:
     buffers: set[str] = field(default_factory=set)
     parameters: set[str] = field(default_factory=set)
     forward_methods: frozenset[str] = frozenset()  # methods that forward reaches
+    setup_methods: frozenset[str] = frozenset()  # __init__ and the methods that it reaches
     has_device_property: bool = False
 
     def method(self, name: str) -> ir.Body | None:
@@ -248,6 +249,13 @@ class Facts:
         return bool(
             summary and summary.is_module and self.frame is not None and self.frame.body.name in summary.forward_methods
         )
+
+    @property
+    def in_setup(self) -> bool:
+        """True in `__init__` of a class and in methods that only it reaches, where a module is still on the CPU."""
+        summary = self.class_summary
+        name = self.frame.body.name if self.frame is not None else ""
+        return bool(summary and name in summary.setup_methods and name not in summary.forward_methods)
 
     def nearest_device(self) -> str | None:
         """The spelling of a device that is in scope here (`device`, `self.device`, `args.device`), or None."""

@@ -87,6 +87,31 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
     return None
 
 
+_DATA_WORDS = (
+    "dataset",
+    "transform",
+    "collate",
+    "sampler",
+    "augment",
+    "reader",
+    "tokenizer",
+    "loader",
+    "processor",
+    "preprocess",
+)
+
+
+def is_data_code(facts: Facts) -> bool:
+    """True in code that prepares data, where tensors are on the CPU by custom."""
+    if facts.frame is None:
+        return False
+    summary = facts.class_summary
+    if summary is not None and summary.is_module:
+        return False
+    names = [facts.body.name.lower(), summary.cls.name.lower() if summary is not None else ""]
+    return facts.body.name in ("__getitem__", "__iter__") or any(word in name for word in _DATA_WORDS for name in names)
+
+
 def give_device(call: ir.Op, expression: str, applicability: Applicability) -> NodeFix | None:
     """The fix that adds `device=expression` to a factory call."""
     from torchdevlint.fixes import builders

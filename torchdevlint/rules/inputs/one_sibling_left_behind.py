@@ -85,6 +85,8 @@ class OneSiblingLeftBehind(Rule):
             sibling = moved.get(value.group) if value.group is not None else None
             if sibling is None or value.moved is not None:
                 continue
+            if value.kind is not Kind.TENSOR and not isinstance(value.group, str):
+                continue  # what a call returns beside a tensor may be anything
             yield from self._told(call, register, value, sibling, facts)
 
     @on_meet

@@ -96,7 +96,7 @@ def _used_again(place: str, move: ir.Call, facts: Facts) -> bool:
         isinstance(op, ir.Attribute)
         and op.name in ("to", "cuda")
         and facts.frame is not None
-        and facts.frame.place(op.object) == place
+        and facts.frame.place(op.object).partition(".")[0] == root
         for op in ops[at + 1 :]
     )
     if moved_back:

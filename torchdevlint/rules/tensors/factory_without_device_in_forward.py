@@ -10,7 +10,15 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet, on_op
-from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
+from torchdevlint.rules.wording import (
+    MISMATCH,
+    describe,
+    device_expression,
+    factory_name,
+    give_device,
+    is_data_code,
+    owns,
+)
 
 
 class FactoryWithoutDeviceInForward(Rule):
@@ -91,6 +99,8 @@ class FactoryWithoutDeviceInForward(Rule):
     def check_argument(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """A variable that is made on a device on one path and on the CPU on another, and is given on."""
         callee = facts.value(call.function)
+        if is_data_code(facts) or facts.in_setup:
+            return
         if callee.kind is Kind.SYMBOL and not callee.symbol.startswith("torch."):
             return
         for argument in call.arguments:
@@ -105,15 +115,18 @@ class FactoryWithoutDeviceInForward(Rule):
             for part in value.parts:
                 made = part.origin
                 if (
-                    placed
-                    and part.is_fresh_cpu
-                    and part.rank != 0
-                    and isinstance(made, ir.Call)
-                    and owns(facts, made)
-                    and is_factory(made, facts)
+                    (
+                        placed
+                        and part.is_fresh_cpu
+                        and part.rank != 0
+                        and isinstance(made, ir.Call)
+                        and owns(facts, made)
+                        and is_factory(made, facts)
+                    )
+                    and not part.attribute
+                    and part.group is None
                 ):
-                    if not part.attribute and part.group is None:
-                        yield self._inconsistent(made, placed[0], facts, f"`{facts.place(argument.value)}` is")
+                    yield self._inconsistent(made, placed[0], facts, f"`{facts.place(argument.value)}` is")
 
     @on_op(ir.Return)
     def remember(self, op: ir.Return, facts: Facts) -> None:
@@ -152,6 +165,18 @@ class FactoryWithoutDeviceInForward(Rule):
         )
 
 
+def _stores_of(meeting: Meeting, facts: Facts) -> int:
+    """How often the name that holds the CPU tensor is bound in the body."""
+    made = meeting.cpu.origin
+    names = {
+        op.name
+        for block in facts.body.blocks
+        for op in block.ops
+        if isinstance(op, ir.Store) and made is not None and op.value == getattr(made, "dst", -1)
+    }
+    return sum(1 for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name in names)
+
+
 def _follows_an_argument(part: Value) -> bool:
     """True for a tensor that lives where an annotated (or clearly used) argument of the function does."""
     return (
@@ -188,6 +213,10 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None
     assert cpu.origin is not None
     local = owns(facts, cpu.origin)
+    if not facts.in_forward and (is_data_code(facts) or facts.in_setup):
+        return None
+    if cpu.others and facts.in_loop and _stores_of(meeting, facts) > 2:
+        return None  # a placeholder that the loop replaces before it is used
     if facts.in_forward:
         if not local and not meeting.strict:
             return WARNING if other.evidence >= Evidence.STRONG else None

@@ -9,6 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
+from torchdevlint.rules.wording import is_data_code
 
 _HOST_ROOTS = ("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage")
 # Host functions that read a shape or a type only, or that call `.numpy(force=True)` themselves.
@@ -135,12 +136,7 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
     if name == "self":
         return WARNING if facts.frame is not None and facts.body.name != "__init__" else None
     # An argument: the caller decides where it lives.
-    if (
-        name.endswith(".device")
-        and not implicit
-        and not facts.imports("tensorflow", "jax")
-        and not _is_data_code(facts)
-    ):
+    if name.endswith(".device") and not implicit and not facts.imports("tensorflow", "jax") and not is_data_code(facts):
         return WARNING
     return None
 
@@ -151,7 +147,7 @@ def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) ->
         value.device.place in ("cpu", "meta")
         or value.others
         or facts.imports("tensorflow", "jax", "unittest", "pytest")
-        or _is_data_code(facts)
+        or is_data_code(facts)
     ):
         return False
     for _ in range(8):
@@ -173,16 +169,6 @@ def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) ->
         else:
             return False
     return False
-
-
-def _is_data_code(facts: Facts) -> bool:
-    """True in code that prepares data, where tensors are on the CPU by custom."""
-    summary = facts.class_summary
-    words = ("dataset", "transform", "collate", "sampler", "augment", "reader", "tokenizer", "loader")
-    names = [facts.body.name.lower(), summary.cls.name.lower() if summary is not None else ""]
-    return facts.body.name in ("__getitem__", "__call__", "__iter__") or any(
-        word in name for word in words for name in names
-    )
 
 
 def _insert_cpu(call: ir.Call, detach: bool) -> NodeFix | None:
