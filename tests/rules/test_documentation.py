@@ -1,0 +1,57 @@
+"""Every rule explains itself under the same headings, and lies where its name says."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+import pytest
+
+from torchdevlint.rules.registry import all_rules
+from torchdevlint.rules.rule import Rule
+
+HEADINGS = [
+    "What it does",
+    "Why is this bad?",
+    "Example",
+    "Use instead",
+    "When it stays silent",
+    "Fix safety",
+    "Proof",
+    "References",
+]
+RULES = [rule for rule in all_rules() if not rule.code.startswith("TDL00")]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_the_page_has_every_heading_with_text_below(rule: type[Rule]) -> None:
+    summary, *sections = re.split(r"^## (.+)$", rule.documentation(), flags=re.MULTILINE)
+    assert re.fullmatch(r"(?:Finds|Checks) .+\.", summary.strip(), re.DOTALL)
+    wanted = [
+        heading for heading in HEADINGS if heading in sections or heading != "Fix safety" or rule.fixable != "never"
+    ]
+    assert sections[::2] == wanted
+    assert all(text.strip() for text in sections[1::2])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_the_example_and_its_repair_are_code(rule: type[Rule]) -> None:
+    _, *parts = re.split(r"^## (.+)$", rule.documentation(), flags=re.MULTILINE)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    for heading in ("Example", "Use instead"):
+        code = textwrap.dedent("\n".join(line for line in sections[heading].splitlines() if line.startswith("    ")))
+        assert code.strip(), heading
+        compile("def _():\n" + textwrap.indent(code, " "), f"{rule.code} {heading}", "exec")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_names_and_files_agree(rule: type[Rule]) -> None:
+    assert re.fullmatch(r"TDL\d{3}", rule.code)
+    assert re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)+", rule.name)
+    assert rule.__module__.rpartition(".")[2] == rule.name.replace("-", "_")
+    assert rule.__name__.lower() == rule.name.replace("-", "")
+    assert rule.fixable in ("safe", "unsafe", "sometimes", "never")
+
+
+def test_no_code_and_no_name_is_used_twice() -> None:
+    assert len({rule.code for rule in all_rules()}) == len({rule.name for rule in all_rules()}) == len(all_rules())
