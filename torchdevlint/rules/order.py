@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from torchdevlint.program import ir
@@ -36,6 +37,15 @@ def import_time_blocks(module: ir.Body) -> frozenset[int]:
 def block_of(body: ir.Body, op: ir.Op) -> ir.Block | None:
     """The block that an operation stands in."""
     return next((block for block in body.blocks if any(other is op for other in block.ops)), None)
+
+
+def deciding_tests(body: ir.Body, block: ir.Block) -> Iterator[ir.Register]:
+    """The conditions that control must pass in one sense to reach the block."""
+    for other in body.blocks:
+        if other.test is None or len(other.successors) != 2:
+            continue
+        if any(block.index not in reachable(body, 0, without=(other.index, edge)) for edge in other.successors):
+            yield other.test
 
 
 def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block, ir.Op]) -> bool:

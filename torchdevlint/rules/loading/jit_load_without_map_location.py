@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
@@ -9,6 +10,8 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_call
+
+_WRITES = re.compile(r"save|script|trace|export", re.IGNORECASE)
 
 
 class JitLoadWithoutMapLocation(Rule):
@@ -76,7 +79,7 @@ def _saved_here(call: ir.Call, facts: Facts) -> bool:
             if not isinstance(op, ir.Call):
                 continue
             written = facts.definition(op.function)
-            if not isinstance(written, ir.Attribute) or written.name not in ("save", "_save_for_lite_interpreter"):
+            if not isinstance(written, ir.Attribute) or not _WRITES.search(written.name):
                 continue
             for argument in op.arguments:
                 if place and facts.place(argument.value) == place:

@@ -8,6 +8,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
+from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.portability.cuda_api_unguarded import demands_accelerator
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_file
 
@@ -30,8 +31,8 @@ class AcceleratorWithoutRuntimeCheck(Rule):
         device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 
     ## When it stays silent
-    Calls behind `torch.accelerator.is_available()` (or another availability test), with `check_available=True`, or in a `try`; programs that
-    end where the test fails.
+    Calls behind `torch.accelerator.is_available()` (or another availability test), with `check_available=True`, behind a flag that speaks of accelerators, or
+    in a `try`; files that ask `torch.accelerator.is_available()` in another place.
 
     ## Fix safety
     Where an `or` or a None test follows, `check_available=True` is offered; unsafe, since it needs torch 2.7. Elsewhere there is no
@@ -49,15 +50,19 @@ class AcceleratorWithoutRuntimeCheck(Rule):
 
     def __init__(self) -> None:
         self._reports: list[Report] = []
-        self._demands = False
+        self._asks = False
+
+    @on_call("torch.accelerator.is_available")
+    def note_test(self, call: ir.Call, facts: Facts) -> None:
+        self._asks = True
 
     @on_call(*functions.AVAILABILITY)
-    def note_test(self, call: ir.Call, facts: Facts) -> None:
-        self._demands = self._demands or demands_accelerator(call, facts)
+    def note_demand(self, call: ir.Call, facts: Facts) -> None:
+        self._asks = self._asks or demands_accelerator(call, facts)
 
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:
-        if not self._demands:
+        if not self._asks:
             yield from self._reports
 
     @on_call("torch.accelerator.current_accelerator")
@@ -67,7 +72,7 @@ class AcceleratorWithoutRuntimeCheck(Rule):
             return
         if facts.guarded("accelerator") or facts.guarded("cuda") or facts.guarded("xpu") or facts.guarded("mps"):
             return
-        if facts.in_try_catching("AttributeError"):
+        if facts.in_try_catching("AttributeError") or _behind_a_flag(facts):
             return
         falls_back = _falls_back(call, facts)
         advice = "pass `check_available=True`" if falls_back else "ask `torch.accelerator.is_available()` first"
@@ -78,6 +83,13 @@ class AcceleratorWithoutRuntimeCheck(Rule):
             fix=(lambda: _fix(call)) if falls_back else None,
         )
         self._reports.append(report)
+
+
+def _behind_a_flag(facts: Facts) -> bool:
+    """True behind `if args.accel:`, the programmer's own test."""
+    if facts.block is None:
+        return False
+    return any("accel" in facts.place(test).lower() for test in deciding_tests(facts.body, facts.block))
 
 
 def _falls_back(call: ir.Call, facts: Facts) -> bool:

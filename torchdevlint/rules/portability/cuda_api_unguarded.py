@@ -64,7 +64,7 @@ _KERNEL_PACKAGES = (
     "torch._inductor",
     "bitsandbytes",
 )
-_ONE_PROCESS_PER_GPU = ("init_process_group", "LOCAL_RANK", "local_rank", "deepspeed", "nccl", "mp_spawn")
+_ONE_PROCESS_PER_GPU = ("init_process_group", "LOCAL_RANK", "local_rank", "deepspeed", "nccl", "get_rank", "world_size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,9 @@ class CudaApiUnguarded(Rule):
         name = facts.qualified(call.function)
         if name is None or facts.guarded(name.split(".")[1]) or _speaks_of_gpu(facts.body) or _only_here(call, facts):
             return
+        given = {argument.value for argument in call.arguments}
+        if any(seen.body is facts.body and seen.op.dst in given for seen in self._seen):
+            return  # `get_device_name(current_device())`: the inner one says it
         self._seen.append(_Seen(call, name, facts.place(call.function), facts.body))
 
     @on_file
@@ -203,7 +206,10 @@ def _speaks_of_gpu(body: ir.Body | None) -> bool:
     """True in a function or class that says by its name that it is for GPUs."""
     while body is not None and body.kind != "module":
         words = body.qualname.lower()
-        if any(word in words for word in ("cuda", "gpu", "nvidia", "nccl", "triton", "nvtx", "mps", "xpu")):
+        if any(
+            word in words
+            for word in ("cuda", "gpu", "nvidia", "nccl", "triton", "nvtx", "mps", "xpu", "ddp", "distributed")
+        ):
             return True
         body = body.parent
     return False

@@ -28,7 +28,7 @@ _METADATA = frozenset(
     "size dim numel nelement element_size data_ptr is_pinned stride storage_offset record_stream type is_contiguous".split()
 )
 _SHAPE = frozenset("shape dtype device ndim is_cuda layout requires_grad names".split())
-_READING = frozenset("print float int bool str list tuple sorted torch.save".split())
+_READING = frozenset("print float int bool str torch.save".split())
 
 
 class NonblockingDeviceToHostRead(Rule):
@@ -124,7 +124,7 @@ class _Reading:
         self._names = names
 
     def after(self, call: ir.Call) -> ir.Op | None:
-        """The first read on some path behind `call`, or None."""
+        """The first read on some path behind `call`; None when there is none, or something waits on a path before it."""
         body = self._facts.body
         block = block_of(body, call)
         if block is None:
@@ -139,6 +139,8 @@ class _Reading:
             outcome = self._walk(block.ops[start:], names, call)
             if isinstance(outcome, ir.Op):
                 return outcome
+            if outcome == "wait":
+                return None  # on some path: the others may be excluded by what the program knows
             if outcome == "stop":
                 continue
             for successor in block.successors:
@@ -179,7 +181,7 @@ class _Reading:
         written = self._facts.definition(op.function)
         method = written.name if isinstance(written, ir.Attribute) else ""
         if method in _WAITS:
-            return "stop"
+            return "wait"
         if isinstance(written, ir.Attribute) and written.object in self._registers:
             if method in _READS:
                 return op
@@ -199,6 +201,9 @@ class _Reading:
             return op
         if name.count(".") == 1 and name.startswith("torch."):
             return op
+        if name in ("list", "tuple", "dict"):
+            self._registers.add(op.dst)
+            return None
         return None if method == "append" else "stop"
 
     def _reads(self, op: ir.Op) -> bool:

@@ -16,18 +16,21 @@ from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_any_call
 _TYPES = frozenset(
     "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu mtia privateuseone".split()
 )
-_PLUGINS = {
-    "npu": "torch_npu",
-    "mlu": "torch_mlu",
-    "musa": "torch_musa",
-    "dml": "torch_directml",
-    "gcu": "torch_gcu",
-    "sdaa": "torch_sdaa",
-}
 _SHAPE = re.compile(r"([a-z_]+)(?::(0|[1-9][0-9]*))?\Z")
 _LIKE_A_DEVICE = re.compile(r"(?:gpu|cuda|cpu|mps|xpu|tpu)", re.IGNORECASE)
 _MOST = 127  # the index is an int8: larger ones wrap around
-_MEANT = {"gpu": "cuda", "nvidia": "cuda", "rocm": "cuda", "metal": "mps"}
+_MEANT = {
+    "gpu": "cuda",
+    "nvidia": "cuda",
+    "rocm": "cuda",
+    "amd": "cuda",
+    "metal": "mps",
+    "apple": "mps",
+    "intel": "xpu",
+    "auto": "",
+    "none": "",
+    "": "",
+}
 
 
 class InvalidDeviceString(Rule):
@@ -48,7 +51,7 @@ class InvalidDeviceString(Rule):
         device = torch.device("cuda")
 
     ## When it stays silent
-    Types of plug-ins that the file imports (`torch_npu`, `torch_mlu`, ...), renamed backends, arguments of other libraries, `.to("...")` of
+    Other words, which may be the name of a plug-in's backend (`npu`, `mlu`, `tpu`), arguments of other libraries, `.to("...")` of
     unknown objects unless the text looks like a device.
 
     ## Fix safety
@@ -130,16 +133,14 @@ def _fault(text: str, facts: Facts) -> str | None:
         if index is not None and int(index) > _MOST:
             return f"a device index is an int8: `{shown}` wraps around to another GPU without a word"
         return None
-    if kind in _PLUGINS and facts.imports(_PLUGINS[kind], "torch_" + kind):
-        return None
+    if kind not in _MEANT and kind.lower() not in (*_TYPES, "gpu", "nvidia"):
+        return None  # a backend that a plug-in may have named
     if facts.mentions("rename_privateuse1_backend"):
         return None
     if not text:
         return 'an empty device string raises "Device string must not be empty"'
     meant = _MEANT.get(kind.lower()) or (kind.lower() if kind.lower() in _TYPES else None)
     advice = f"; write `{meant}`" if meant else ""
-    if kind in _PLUGINS:
-        advice = f"; it is known once `{_PLUGINS[kind]}` is imported"
     return f'torch does not know the device `{shown}`: this raises "Expected one of cpu, cuda, ... device type at start of device string: {shown}"{advice}'
 
 

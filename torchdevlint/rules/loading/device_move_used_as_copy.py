@@ -1,0 +1,220 @@
+"""TDL113."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.program import ir
+from torchdevlint.rules.order import follows
+from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_file, on_op
+
+_TRAINS = re.compile(
+    r"(?:\A|_)(?:step|backward|train\w*|fit\w*|optimi[sz]e\w*|update\w*|epoch\w*|learn\w*)\Z", re.IGNORECASE
+)
+_NOT_TRAINING = frozenset({"train_loader", "update", "eval"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    op: ir.Op  # the store
+    made: ir.Op  # the expression to change
+    name: str
+    body: ir.Body
+    block: ir.Block
+    bare: bool  # `model.state_dict()` itself, without a comprehension
+
+
+class DeviceMoveUsedAsCopy(Rule):
+    """Finds snapshots of a model's weights that go on changing with the model.
+
+    ## What it does
+    Reports `best = model.state_dict()` and `best = {k: v.cpu() for k, v in model.state_dict().items()}` (also `.to(...)`) that are given back to
+    `load_state_dict` after more training, without `.clone()` or `copy.deepcopy`.
+
+    ## Why is this bad?
+    `state_dict()` copies nothing: the dict holds the parameters' own storage, on every device. `.cpu()` copies on a GPU run and returns
+    the same tensor on a CPU run. The "best" weights are then the last ones, without an error.
+
+    ## Example
+        for epoch in range(epochs):
+            loss = train(model)
+            if loss < best_loss:
+                best = model.state_dict()
+        model.load_state_dict(best)
+
+    ## Use instead
+                best = copy.deepcopy(model.state_dict())
+
+    ## When it stays silent
+    `.clone()`, `copy.deepcopy`, `copy=True`; dicts that are saved or given to another model at once; no training between the snapshot and its use.
+
+    ## Fix safety
+    Unsafe: the program computes something else than before (what it meant to).
+
+    ## Proof
+    On the CPU the restored weights equal the last ones; with a copy they equal those of the best epoch.
+
+    ## References
+    torch/nn/modules/module.py (state_dict keeps references), torch.Tensor.to, docstring ("Otherwise, self is returned").
+    """
+
+    code, name, severity = "TDL113", "device-move-used-as-copy", WARNING
+    fixable = "unsafe"
+
+    def __init__(self) -> None:
+        self._snapshots: list[_Snapshot] = []
+
+    @on_op(ir.Store)
+    def note(self, op: ir.Store, facts: Facts) -> None:
+        self._note(op, op.value, op.name, facts)
+
+    @on_op(ir.StoreAttribute)
+    def note_attribute(self, op: ir.StoreAttribute, facts: Facts) -> None:
+        self._note(op, op.value, "." + op.name, facts)
+
+    def _note(self, op: ir.Op, register: ir.Register, name: str, facts: Facts) -> None:
+        made = facts.definition(register)
+        if facts.block is None:
+            return
+        if isinstance(made, ir.Call) and _is_state_dict(made, facts):
+            self._snapshots.append(_Snapshot(op, made, name, facts.body, facts.block, True))
+        elif isinstance(made, ir.Comprehension) and made.shape == "dict":
+            move = facts.definition(made.value)
+            if (
+                isinstance(move, ir.Call)
+                and facts.callee(move) in (".cpu", ".to")
+                and move.keyword("copy") is None
+                and _over_state_dict(move, facts)
+            ):
+                self._snapshots.append(_Snapshot(op, move, name, facts.body, facts.block, False))
+
+    @on_file
+    def tell(self, facts: Facts) -> Iterator[Report]:
+        for snapshot in self._snapshots:
+            restored = _restored(snapshot, facts)
+            if restored is None:
+                continue
+            what = (
+                "`state_dict()` holds the parameters themselves, not copies"
+                if snapshot.bare
+                else "`.cpu()` and `.to()` copy nothing when the tensor is there already, as in a run on the CPU"
+            )
+            yield self.report(
+                snapshot.made,
+                f"{what}: the training that follows changes this snapshot too, and line {{0}} restores the last weights without an error; "
+                + ("use `copy.deepcopy(...)`" if snapshot.bare else "add `.clone()`"),
+                related=(Mention(restored, "here the snapshot is restored"),),
+                fix=lambda snapshot=snapshot: _fix(snapshot, facts),  # type: ignore[misc]
+            )
+
+
+def _is_state_dict(call: ir.Call, facts: Facts) -> bool:
+    return facts.callee(call) == ".state_dict" and not call.arguments
+
+
+def _over_state_dict(move: ir.Call, facts: Facts) -> bool:
+    """True for `v` of `for k, v in model.state_dict().items()`, also through `.detach()` and `.data`."""
+    op = facts.definition(facts.receiver(move))
+    for _ in range(6):
+        if isinstance(op, ir.Call):
+            if _is_state_dict(op, facts):
+                return True
+            if facts.callee(op) not in (".detach", ".items"):
+                return False
+            op = facts.definition(facts.receiver(op))
+        elif isinstance(op, ir.Attribute) and op.name == "data":
+            op = facts.definition(op.object)
+        elif isinstance(op, ir.Load):
+            op = _written_to(op.name, facts)
+        elif isinstance(op, ir.Unpack):
+            op = facts.definition(op.source)
+        elif isinstance(op, ir.Iterate):
+            op = facts.definition(op.iterable)
+        else:
+            return False
+    return False
+
+
+def _written_to(name: str, facts: Facts) -> ir.Op | None:
+    stores = [op for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
+    return facts.definition(stores[0].value) if len(stores) == 1 else None
+
+
+def _restored(snapshot: _Snapshot, facts: Facts) -> ir.Op | None:
+    """The `load_state_dict(snapshot)` behind more training, or None."""
+    attribute = snapshot.name.startswith(".")
+    bodies = facts.program.bodies if attribute else [snapshot.body]
+    for body in bodies:
+        definitions = facts.analysis.index_of(body).definitions
+        for block in body.blocks:
+            for op in block.ops:
+                if not isinstance(op, ir.Call) or not op.arguments or not _is_load(definitions[op.function]):
+                    continue
+                given = definitions[op.arguments[0].value]
+                if attribute:
+                    if (
+                        isinstance(given, ir.Attribute)
+                        and "." + given.name == snapshot.name
+                        and body is not snapshot.body
+                    ):
+                        return op
+                elif isinstance(given, ir.Load) and given.name == snapshot.name:
+                    if _reaches(snapshot, block, op) and _trains_between(snapshot, block, op, facts):
+                        return op
+    return None
+
+
+def _is_load(op: ir.Op | None) -> bool:
+    return isinstance(op, ir.Attribute) and op.name == "load_state_dict"
+
+
+def _reaches(snapshot: _Snapshot, block: ir.Block, op: ir.Op) -> bool:
+    """True when the restore can see this snapshot: it comes later, and nothing else is stored under the name in its own block before it."""
+    if not follows(snapshot.body, (snapshot.block, snapshot.op), (block, op)):
+        return False
+    start = block.ops.index(snapshot.op) if snapshot.block is block else 0
+    between = block.ops[start + 1 if snapshot.block is block else 0 : block.ops.index(op)]
+    return not any(isinstance(other, ir.Store) and other.name == snapshot.name for other in between)
+
+
+def _trains_between(snapshot: _Snapshot, block: ir.Block, op: ir.Op, facts: Facts) -> bool:
+    body = snapshot.body
+    definitions = facts.analysis.index_of(body).definitions
+    for other_block in body.blocks:
+        for other in other_block.ops:
+            if not isinstance(other, ir.Call):
+                continue
+            written = definitions[other.function]
+            name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
+            if not _TRAINS.search(name) or name in _NOT_TRAINING or (name == "train" and not _is_function(written)):
+                continue
+            after = follows(body, (snapshot.block, snapshot.op), (other_block, other))
+            if after and follows(body, (other_block, other), (block, op)):
+                return True
+    return False
+
+
+def _is_function(op: ir.Op | None) -> bool:
+    """`train(model)` trains; `model.train()` only sets the mode."""
+    return isinstance(op, ir.Load)
+
+
+def _fix(snapshot: _Snapshot, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if not snapshot.bare:
+        edits = builders.wrap_method(snapshot.made, "clone")
+    elif "copy" in facts.analysis.aliases and facts.analysis.aliases["copy"] == "copy":
+        edits = builders.wrap_in_call(snapshot.made, "copy.deepcopy")
+    else:
+        text = builders.source_of(snapshot.made)
+        edits = (
+            builders.replace_expression(snapshot.made, f"{{key: value.clone() for key, value in {text}.items()}}")
+            if "\n" not in text
+            else None
+        )
+    return NodeFix(Applicability.UNSAFE, "Copy the weights", edits) if edits else None

@@ -1,0 +1,102 @@
+"""TDL107."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_call
+
+_OWN_WEIGHTS = ("https://download.pytorch.org/", "https://s3.amazonaws.com/pytorch/")
+
+
+class HubLoadUrlWithoutMapLocation(Rule):
+    """Finds downloads of weights that are restored to the device their publisher saved them from.
+
+    ## What it does
+    Reports `torch.hub.load_state_dict_from_url(url)` and `model_zoo.load_url(url)` without `map_location`.
+
+    ## Why is this bad?
+    The call gives `map_location=None` to `torch.load`. If the publisher saved from a GPU, a machine without one raises `RuntimeError: Attempting to deserialize
+    object on a CUDA device`. Most published weights are on the CPU, so this is off by default.
+
+    ## Example
+        state = torch.hub.load_state_dict_from_url(url)
+
+    ## Use instead
+        state = torch.hub.load_state_dict_from_url(url, map_location="cpu")
+
+    ## When it stays silent
+    `**kwargs`; a literal URL of PyTorch's own weights.
+
+    ## Fix safety
+    Safe where the result goes straight into `load_state_dict`, which copies to the model's own device; else unsafe.
+
+    ## Proof
+    As TDL101, on a file that was saved from an accelerator.
+
+    ## References
+    torch/hub.py (load_state_dict_from_url).
+    """
+
+    code, name, severity = "TDL107", "hub-load-url-without-map-location", INFO
+    default = False
+    fixable = "sometimes"
+
+    @on_call(
+        "torch.hub.load_state_dict_from_url",
+        "torch.utils.model_zoo.load_url",
+        "torchvision._internally_replaced_utils.load_state_dict_from_url",
+    )
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = call.argument("map_location", 2)
+        if call.has_splat or (register is not None and facts.value(register).kind is not Kind.NONE):
+            return
+        url = facts.constant(call.argument("url", 0))
+        if isinstance(url, str) and url.startswith(_OWN_WEIGHTS):
+            return
+        yield self.report(
+            call,
+            'this restores the weights to the device that they were published from: if that was a GPU, a machine without one raises "Attempting to deserialize '
+            'object on a CUDA device"; pass `map_location="cpu"`',
+            fix=(lambda: _fix(call, facts)) if register is None else None,
+        )
+
+
+def goes_into_load_state_dict(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    """True when the only use of a call's result is `m.load_state_dict(result)`, given at once or through one name."""
+    definitions = facts.analysis.index_of(body).definitions
+    registers = {call.dst}
+    names: set[str] = set()
+    uses = loads = 0
+    for block in body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Store) and op.value in registers:
+                names.add(op.name)
+            elif isinstance(op, ir.Load) and op.name in names:
+                registers.add(op.dst)
+                uses += 1
+            elif isinstance(op, ir.Call) and op.arguments and op.arguments[0].value in registers:
+                written = definitions[op.function]
+                if (
+                    isinstance(written, ir.Attribute)
+                    and written.name == "load_state_dict"
+                    and op.keyword("assign") is None
+                ):
+                    loads += 1
+    return loads > 0 and loads == max(uses, 1)
+
+
+def _fix(call: ir.Call, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.add_keyword(call, "map_location", '"cpu"')
+    safe = goes_into_load_state_dict(call, facts.body, facts)
+    return (
+        NodeFix(Applicability.SAFE if safe else Applicability.UNSAFE, 'Pass `map_location="cpu"`', edits)
+        if edits
+        else None
+    )

@@ -1,0 +1,86 @@
+"""TDL105."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.loading.hub_load_url_without_map_location import goes_into_load_state_dict
+from torchdevlint.rules.rule import INFO, Mention, NodeFix, Report, Rule, on_method
+
+
+class LoadCheckpointOntoAccelerator(Rule):
+    """Finds weights that are loaded onto the accelerator only to be copied there.
+
+    ## What it does
+    Reports `torch.load(f, map_location=device)` whose result goes to `load_state_dict` of a model that is on an accelerator already.
+
+    ## Why is this bad?
+    Two copies of the weights are in device memory until the dict goes. `load_state_dict` copies across devices, so a dict on the CPU serves as well. Off by
+    default: the size of the file is not known.
+
+    ## Example
+        model.to(device)
+        model.load_state_dict(torch.load(path, map_location=device))
+
+    ## Use instead
+        model.to(device)
+        model.load_state_dict(torch.load(path, map_location="cpu"))
+
+    ## When it stays silent
+    `load_state_dict(..., assign=True)`, models that are not known to be on an accelerator.
+
+    ## Fix safety
+    Unsafe: the saving has not been measured on a GPU for this rule.
+
+    ## Proof
+    None: nothing fails.
+
+    ## References
+    torch.load, docstring ("to avoid GPU RAM surge").
+    """
+
+    code, name, severity = "TDL105", "load-checkpoint-onto-accelerator", INFO
+    default = False
+    fixable = "unsafe"
+
+    @on_method("load_state_dict")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        state = facts.value(call.argument("state_dict", 0))
+        model = facts.value(facts.receiver(call))
+        if (
+            state.kind is not Kind.CHECKPOINT
+            or not state.device.may_be_accelerator
+            or call.keyword("assign") is not None
+        ):
+            return
+        if (
+            model.kind is not Kind.MODULE
+            or facts.frame is None
+            or not facts.frame.module_device(model).may_be_accelerator
+        ):
+            return
+        if model.ref == "self":
+            return
+        load = state.origin
+        if not isinstance(load, ir.Call):
+            return
+        yield self.report(
+            call,
+            "the weights were loaded onto the accelerator on line {0} and are copied there once more: twice the memory until the dict goes; load them with "
+            '`map_location="cpu"`, `load_state_dict` copies across devices',
+            related=(Mention(load, "here they are loaded"),),
+            fix=lambda: _fix(load, facts),
+        )
+
+
+def _fix(load: ir.Call, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if load.keyword("map_location") is None or not goes_into_load_state_dict(load, facts.body, facts):
+        return None
+    edits = builders.replace_keyword_value(load, "map_location", '"cpu"')
+    return NodeFix(Applicability.UNSAFE, "Load to the CPU", edits) if edits else None

@@ -1,0 +1,97 @@
+"""TDL111."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Evidence, Kind, Value
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, Report, Rule, on_call
+
+_WHAT = {Kind.MODULE: "a module", Kind.TENSOR: "a tensor", Kind.STATE_DICT: "a state dict"}
+
+
+class PickleTensorsBypassesMapLocation(Rule):
+    """Finds tensors and modules on an accelerator that are written with pickle.
+
+    ## What it does
+    Reports `pickle.dump`, `pickle.dumps`, `joblib.dump` and `cloudpickle.dump` of modules, tensors and state dicts (also in a list, tuple or dict) that may be
+    on an accelerator.
+
+    ## Why is this bad?
+    The file holds the same location tags as one of `torch.save`, but its reader has no `map_location`: on a machine without that device
+    `pickle.load` raises `RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False`.
+
+    ## Example
+        model.to(device)
+        pickle.dump(model, file)
+
+    ## Use instead
+        torch.save(model.state_dict(), file)
+
+    ## When it stays silent
+    Values on the CPU, values of unknown type.
+
+    ## Fix safety
+    There is no automatic fix: the reader must change as well.
+
+    ## Proof
+    The pickle of a model on an accelerator cannot be read on a machine without one; a checkpoint can, with `map_location="cpu"`.
+
+    ## References
+    torch/storage.py (_load_from_bytes calls torch.load without map_location).
+    """
+
+    code, name, severity = "TDL111", "pickle-tensors-bypasses-map-location", WARNING
+
+    @on_call(
+        "pickle.dump",
+        "pickle.dumps",
+        "joblib.dump",
+        "cloudpickle.dump",
+        "cloudpickle.dumps",
+        "dill.dump",
+        "dill.dumps",
+        "_pickle.dump",
+        "_pickle.dumps",
+        "cPickle.dump",
+        "cPickle.dumps",
+    )
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = call.argument("obj", 0)
+        register = call.argument("value", 0) if register is None else register
+        value = facts.value(register)
+        found = next((part for part in _parts(value) if _may_be_elsewhere(part, facts)), None)
+        if found is None:
+            return
+        name = facts.callee(call)
+        yield self.report(
+            call,
+            f"`{name}` writes {_WHAT[found.kind]} with the device it is on, and its reader has no `map_location`: on a machine without that device it raises "
+            '"Attempting to deserialize object on a CUDA device"; use `torch.save`, or move it to the CPU first',
+        )
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    """The value, or what a list, tuple or dict of it holds."""
+    if value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT):
+        yield from value.items or ()
+        yield from (item for _, item in value.entries)
+        if value.element is not None:
+            yield value.element
+    else:
+        yield value
+
+
+def _may_be_elsewhere(value: Value, facts: Facts) -> bool:
+    if value.kind not in _WHAT or facts.frame is None:
+        return False
+    if value.kind is Kind.TENSOR:
+        return value.evidence >= Evidence.STRONG and value.device.may_be_accelerator
+    device = facts.frame.module_device(value) if value.kind is Kind.MODULE else value.device
+    return (
+        value.evidence >= Evidence.STRONG and device.may_be_accelerator
+        if value.kind is Kind.MODULE
+        else device.may_be_accelerator
+    )
