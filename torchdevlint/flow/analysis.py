@@ -396,7 +396,9 @@ class Analysis:
             base.has_device_property for base in found.base_summaries
         )
         found.forward_methods = self._reachable(found) if found.is_module else frozenset()
-        found.setup_methods = self._reached(found, [name for name in _SETUP_METHODS if name in cls.methods])
+        setup = self._reached(found, [name for name in _SETUP_METHODS if name in cls.methods])
+        others = self._reached(found, [name for name in cls.methods if name not in setup])
+        found.setup_methods = frozenset(setup - others)
         return found
 
     def _is_module(self, cls: ir.Class, bases: tuple[str, ...], summaries: tuple[ClassSummary, ...]) -> bool:

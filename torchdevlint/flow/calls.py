@@ -44,12 +44,15 @@ def call(frame: Frame, op: ir.Call) -> Value:
     if kind is Kind.MODULE:
         return call_module(frame, op, callee)
     written = frame.definitions[op.function]
-    if isinstance(written, ir.Attribute) and not LOSS_NAME.search(written.name):
+    if isinstance(written, ir.Attribute) and not (LOSS_NAME.search(written.name) or MODEL_NAME.search(written.name)):
         return methods.call(frame, op, written.name, frame.values[written.object], written.object)
     if kind is Kind.TOKENIZER or returns_tensors(frame, op):
         return batch_encoding(frame, op)
-    if LOSS_NAME.search(frame.place(op.function)):
+    place = frame.place(op.function)
+    if LOSS_NAME.search(place):
         return call_module(frame, op, _UNKNOWN_LOSS)
+    if MODEL_NAME.search(place):
+        return call_module(frame, op, _UNKNOWN_MODEL)
     return UNKNOWN
 
 
@@ -57,6 +60,11 @@ def call(frame: Frame, op: ir.Call) -> Value:
 LOSS_NAME = re.compile(
     r"(?:\A|[._])(?:\w*criterion\w*|loss_?f(?:n|unc|unction)?|loss_?function|objective_fn)\Z", re.IGNORECASE
 )
+MODEL_NAME = re.compile(
+    r"(?:\A|[._])(?:model|net|network|encoder|decoder|policy|actor|critic|backbone|generator|discriminator)\Z",
+    re.IGNORECASE,
+)
+_UNKNOWN_MODEL = Value(Kind.MODULE, evidence=Evidence.NAME)
 _UNKNOWN_LOSS = Value(Kind.MODULE, symbol="torch.nn.UnknownLoss", evidence=Evidence.NAME)
 
 
@@ -494,7 +502,9 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     device = frame.module_device(module)
     name = module.symbol
     if name in ("wrapper", "dispatched"):
-        return tensor(device, evidence=Evidence.USAGE, needs_grad=True)
+        given = [value for argument in op.arguments for value in tensors_in(frame, argument.value)]
+        moved = next((value for value in given if value.moved is not None and value.device.may_be_accelerator), None)
+        return tensor(device if moved is None else moved.device, moved=op if moved else None, evidence=Evidence.USAGE, needs_grad=True)
     operands: list[tuple[Value, str]] = []
     parameters = tensor(
         device, evidence=module.evidence, rank=AT_LEAST_ONE, moved=op, attribute=module.attribute or "module"
@@ -510,6 +520,13 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         value = frame.values[argument.value]
         if argument.star == "**" and value.kind is Kind.BATCH_ENCODING:
             inputs.append(_encoded(value))
+        elif (
+            argument.star == "**"
+            and value.kind is Kind.DICT
+            and value.element is not None
+            and value.element.moved is not None
+        ):
+            inputs.append(tensor(value.element.device, moved=value.element.moved, evidence=Evidence.NAME))
         elif argument.star:
             continue
         elif value.kind in (Kind.BATCH_ENCODING, Kind.BATCH):

@@ -38,7 +38,8 @@ def call(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Reg
     if kind is Kind.MODULE:
         return _module_method(frame, op, name, receiver)
     if receiver.ref == "self" or kind is Kind.INSTANCE:
-        return frame.analysis.call_method(frame, op, name, receiver)
+        result = frame.analysis.call_method(frame, op, name, receiver)
+        return calls.batch_encoding(frame, op) if result is UNKNOWN and calls.returns_tensors(frame, op) else result
     if kind is Kind.OTHER and receiver.symbol == "super":
         return UNKNOWN
     if kind is Kind.TOKENIZER:

@@ -190,9 +190,9 @@ def join(left: Value, right: Value) -> Value:
     if left.kind is right.kind:
         return _join_same_kind(left, right)
     if Kind.UNKNOWN in (left.kind, right.kind) and Kind.TENSOR in (left.kind, right.kind):
-        # A fresh tensor on one path stays a fault whatever the other path gives.
+        # What is a fault on one path stays one, whatever the other path gives.
         known, unknown = (left, right) if left.kind is Kind.TENSOR else (right, left)
-        if known.is_fresh_cpu and unknown.moved is None and len(known.others) < _MOST_PARTS - 1:
+        if known.moved is None and unknown.moved is None and len(known.others) < _MOST_PARTS - 1:
             if any(part.kind is Kind.UNKNOWN for part in known.others):
                 return known
             return replace(known, others=(*known.others, UNKNOWN), group=None)

@@ -10,6 +10,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet, on_op
+from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 from torchdevlint.rules.wording import (
     MISMATCH,
     describe,
@@ -71,6 +72,8 @@ class FactoryWithoutDeviceInForward(Rule):
         if not isinstance(made, ir.Call) or meeting.cpu.attribute or meeting.role == "weight":
             return
         if meeting.cpu.group is not None or not is_factory(made, facts) or facts.tracing:
+            return
+        if _is_for_another_rule(meeting, facts):
             return
         if meeting.role == "input" and not facts.in_forward and facts.class_summary is None:
             return  # an input of a model that was moved here is TDL401's
@@ -163,6 +166,17 @@ class FactoryWithoutDeviceInForward(Rule):
                 else None
             ),
         )
+
+
+def _is_for_another_rule(meeting: Meeting, facts: Facts) -> bool:
+    """One finding per place: TDL506, TDL515, TDL522, TDL505 and TDL516 speak of these meetings."""
+    return (
+        (meeting.role == "index" and meeting.other.evidence >= Evidence.USAGE)
+        or meeting.role == "output"
+        or factory_of_accelerator_scalar.takes_meeting(meeting, facts)
+        or mixed_device_operation.takes_meeting(meeting, facts)
+        or default_device_gap.takes_meeting(meeting)
+    )
 
 
 def _stores_of(meeting: Meeting, facts: Facts) -> int:
