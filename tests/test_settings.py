@@ -134,7 +134,7 @@ def test_a_named_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["[tool.torchdevlint", "tool.torchdevlint = 1", "[tool.torchdevlint]\nx = 1"])
 def test_a_broken_table_names_its_file(tmp_path: Path, text: str) -> None:
     write(tmp_path, text)
-    with pytest.raises(SettingsError, match="pyproject.toml: "):
+    with pytest.raises(SettingsError, match=r"pyproject\.toml: "):
         Resolver().for_folder(str(tmp_path))
 
 

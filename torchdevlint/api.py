@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from torchdevlint.findings import Finding, Severity
-from torchdevlint.settings import Resolver, Selection, Settings, check_codes
+from torchdevlint.findings import Finding
+from torchdevlint.settings import Resolver, Selection, Settings, check_codes, parse_level
 
 
 class CheckError(Exception):
@@ -81,7 +81,7 @@ def _settings(
     target_torch: tuple[int, int] | None,
 ) -> Settings:
     selection = _selection(select, extend_select, ignore)
-    return Settings(selections=(selection,), level=Severity.from_label(level), target_torch=target_torch)
+    return Settings(selections=(selection,), level=parse_level(level), target_torch=target_torch)
 
 
 def check_paths(

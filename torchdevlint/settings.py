@@ -230,8 +230,13 @@ def unknown_code(code: str) -> str:
     """The sentence for a code that no rule has, with the nearest code or name."""
     from torchdevlint.rules.registry import all_rules
 
-    known = [name for rule in all_rules() for name in (rule.code, rule.name)]
-    return f"unknown rule code {code!r}{_nearest(code.strip().upper(), known) or _nearest(code.strip().lower(), known)}"
+    wanted = code.strip().upper()
+    if wanted.startswith("TD"):  # the code that agrees longest: TDL1010 means TDL101
+        nearest = max(
+            (rule.code for rule in all_rules()), key=lambda known: [a == b for a, b in zip(known, wanted, strict=False)]
+        )
+        return f"unknown rule code {code!r} (did you mean {nearest!r}?)"
+    return f"unknown rule code {code!r}{_nearest(wanted.lower(), [rule.name for rule in all_rules()])}"
 
 
 def _nearest(word: str, known: list[str]) -> str:

@@ -45,7 +45,10 @@ NOTE = Finding(
 OUTCOME = Outcome("a b,c.py", (FIRST, SECOND, REPEAT, NOTE), text=TEXT)
 
 
-def render(name: str, *outcomes: Outcome, style: Style = Style()) -> list[str]:
+PLAIN = Style()
+
+
+def render(name: str, *outcomes: Outcome, style: Style = PLAIN) -> list[str]:
     return list(renderer(name)(outcomes, style))
 
 

@@ -19,7 +19,7 @@ def test_the_mode_is_kept(tmp_path: Path) -> None:
     write_atomically(str(path), b"new\r\n")
     assert path.read_bytes() == b"new\r\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o751
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.py"]
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_nothing_is_lost_when_it_fails(
     with pytest.raises(type(error)):
         write_atomically(str(path), b"new")
     assert path.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.py"]
 
 
 def test_a_read_only_file_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,9 @@ COMMANDS = {
     "rule": Command("torchdevlint.cli.rule", "explain a rule, or list all rules"),
     "run": Command("torchdevlint.cli.run", "run a program on a virtual GPU machine"),
     "prove": Command("torchdevlint.cli.prove", "show each rule's fault and its repair by running them"),
+    "verify": Command(
+        "torchdevlint.cli.verify", "run a program before and after each fix, to see which findings are true"
+    ),
 }
 
 _EPILOG = """\

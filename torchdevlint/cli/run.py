@@ -24,7 +24,7 @@ HAZARD = 3
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGCONT", "SIGWINCH")
 
 
-class UsageError(Exception):
+class CannotRun(Exception):
     """The program cannot be started; the message says what to do."""
 
 
@@ -76,32 +76,32 @@ def shape_of(args: argparse.Namespace) -> Shape:
 
 
 def program_of(args: argparse.Namespace) -> tuple[list[str], bool]:
-    """The program's words, and whether the first is a module. Raises UsageError when there is none, or no Python file."""
+    """The program's words, and whether the first is a module. Raises CannotRun when there is none, or no Python file."""
     words = list(args.module if args.module is not None else args.program)
     if words and words[0] == "--":
         words = words[1:]
     if not words:
-        raise UsageError("no program given: name a script, or a module behind -m")
+        raise CannotRun("no program given: name a script, or a module behind -m")
     if args.module is None:
         check_script(Path(words[0]))
     return words, args.module is not None
 
 
 def check_script(path: Path) -> None:
-    """Refuse what Python could not run. Raises UsageError."""
+    """Refuse what Python could not run. Raises CannotRun."""
     if not path.exists():
-        raise UsageError(f"{path}: no such file")
+        raise CannotRun(f"{path}: no such file")
     if path.suffix == ".ipynb":
-        raise UsageError(f"{path}: is a notebook; export it first: jupyter nbconvert --to script {path}")
+        raise CannotRun(f"{path}: is a notebook; export it first: jupyter nbconvert --to script {path}")
     if path.is_dir() and not (path / "__main__.py").is_file():
-        raise UsageError(f"{path}: is a folder without __main__.py")
+        raise CannotRun(f"{path}: is a folder without __main__.py")
 
 
 def run(args: argparse.Namespace) -> int:
     """The command; gives its exit code."""
     try:
         program, module = program_of(args)
-    except UsageError as error:
+    except CannotRun as error:
         return cli.fail(str(error))
     shape = shape_of(args)
     say(f"{source_name(program, module)} runs on a virtual machine with {shape.describe()}, without a sandbox")

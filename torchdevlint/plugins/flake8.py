@@ -37,7 +37,8 @@ class Plugin:
     @classmethod
     def parse_options(cls, options: argparse.Namespace) -> None:
         """Notes which codes the user named."""
-        given = (getattr(options, name, None) or () for name in ("select", "extend_select", "enable_extensions"))
+        # flake8 does not hand `--enable-extensions` to plugins; it is about plugins that are off, and this one is on.
+        given = (getattr(options, name, None) or () for name in ("select", "extend_select"))
         cls._named = frozenset(code.strip().upper() for codes in given for code in codes)
 
     def run(self) -> Iterator[Violation]:

@@ -1,0 +1,471 @@
+"""`torchdevlint check` as its users call it, most of the time in this process."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from torchdevlint import cli
+from torchdevlint.rules.registry import rule_by_code
+from torchdevlint.workspace import runner, writer
+
+# One safe fix (TDL101), and a text that needs none.
+FAULTY = 'import torch\n\n\ndef load(model):\n    model.load_state_dict(torch.load("a.pt"))\n'
+REPAIRED = FAULTY.replace('"a.pt")', '"a.pt", map_location="cpu")')
+ONE = ["--select", "TDL101"]
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+        try:
+            code = cli.main(arguments)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def write(name: str, text: str | bytes = FAULTY) -> Path:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+# ---------------------------------------------------------------------------------------------------- finding
+
+
+def test_nothing_found(run: Run) -> None:
+    write("a.py", "x = 1\n")
+    assert run("check") == (0, "No faults found.\n", "")
+
+
+def test_findings_remain(run: Run) -> None:
+    write("sub/a.py")
+    code, out, err = run("check", *ONE)
+    assert code == 1
+    assert out.startswith("sub/a.py:5:27: warning: TDL101 load-without-map-location\n")
+    assert out.endswith("Found 1 fault.\n[*] 1 can be repaired with `--fix`.\n")
+    assert err == ""
+
+
+def test_formats(run: Run) -> None:
+    path = write("a.py")
+    _, out, _ = run("check", *ONE, "--output-format", "json")
+    (finding,) = json.loads(out)
+    assert (finding["code"], finding["filename"], finding["location"]) == (
+        "TDL101",
+        str(path.absolute()),
+        {"row": 5, "column": 27},
+    )
+    assert finding["fix"]["applicability"] == "safe"
+    assert run("check", *ONE, "--output-format", "concise")[1].startswith("a.py:5:27: TDL101 [*] ")
+    assert run("check", *ONE, "--output-format", "github")[1].startswith(
+        "::warning title=torchdevlint (TDL101),file=a.py,line=5,col=27,"
+    )
+    assert run("check", *ONE, "--statistics")[1] == "1  TDL101  [*]  load-without-map-location\n"
+    assert json.loads(run("check", *ONE, "--statistics", "--output-format", "json")[1])[0]["count"] == 1
+
+
+def test_the_report_as_a_file(run: Run) -> None:
+    write("a.py")
+    assert run("check", *ONE, "--output-format", "json", "--output-file", "out.json")[:2] == (1, "")
+    assert len(json.loads(Path("out.json").read_text(encoding="utf-8"))) == 1
+    assert run("check", "--output-file", "no/such/folder")[0] == 2
+
+
+def test_selection_and_level(run: Run) -> None:
+    write("a.py")
+    assert run("check", "--ignore", "TDL")[0] == 0
+    assert run("check", "--ignore", "TDL", "--extend-select", "TDL101")[0] == 1
+    assert run("check", "--select", "TDL5,TDL2", "--select", "TDL3")[0] == 0
+    assert run("check", *ONE, "--level", "error")[0] == 0
+    assert run("check", *ONE, "--exit-zero")[0] == 0
+
+
+def test_settings_and_the_command_line_over_them(run: Run) -> None:
+    write("a.py")
+    write("pyproject.toml", '[tool.torchdevlint]\nselect = ["TDL5"]\n')
+    assert run("check")[0] == 0
+    assert run("check", "--isolated", "--extend-select", "TDL101")[0] == 1
+    assert run("check", *ONE)[0] == 1
+    write("other.toml", '[tool.torchdevlint]\nselect = ["TDL101"]\n')
+    assert run("check", "--config", "other.toml")[0] == 1
+
+
+def test_excluded_files(run: Run) -> None:
+    write("gen/a.py")
+    assert run("check", *ONE, "--extend-exclude", "gen")[0] == 0
+    assert run("check", *ONE, "--extend-exclude", "gen", "gen/a.py")[0] == 1
+    assert run("check", *ONE, "--extend-exclude", "gen", "gen/a.py", "--force-exclude")[0] == 0
+
+
+# ---------------------------------------------------------------------------------------------------- repairing
+
+
+def test_fix(run: Run) -> None:
+    path = write("a.py", FAULTY.replace("\n", "\r\n").encode())
+    path.chmod(0o755)
+    code, out, _ = run("check", *ONE, "--fix")
+    assert (code, out) == (0, "Repaired 1 fault, 0 left.\n")
+    assert path.read_bytes() == REPAIRED.replace("\n", "\r\n").encode()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+    before = path.stat().st_mtime_ns
+    assert run("check", *ONE, "--fix") == (0, "No faults found.\n", "")
+    assert path.stat().st_mtime_ns == before
+
+
+def test_fix_with_an_exit_code(run: Run) -> None:
+    write("a.py")
+    assert run("check", *ONE, "--fix", "--exit-non-zero-on-fix")[0] == 1
+    assert run("check", *ONE, "--fix", "--exit-non-zero-on-fix")[0] == 0
+
+
+def test_diff_writes_nothing(run: Run) -> None:
+    path = write("a.py")
+    code, out, _ = run("check", *ONE, "--diff", "--fix")
+    assert code == 1
+    assert out.splitlines()[:3] == ["--- a.py", "+++ a.py", "@@ -2,4 +2,4 @@"]
+    assert path.read_bytes() == FAULTY.encode()
+    assert subprocess.run(["patch", "-p0"], input=out, text=True, timeout=20, stdout=subprocess.DEVNULL).returncode == 0
+    assert path.read_bytes() == REPAIRED.encode()
+    assert run("check", *ONE, "--diff") == (0, "", "")
+
+
+def test_a_link_is_written_through(run: Run) -> None:
+    target = write("real/a.py")
+    Path("link.py").symlink_to(target)
+    assert run("check", *ONE, "--fix", "link.py")[0] == 0
+    assert Path("link.py").is_symlink()
+    assert target.read_text() == REPAIRED
+
+
+def test_a_full_disk(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("a.py")
+    write("b.py")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writer.os, "fsync", full)
+    code, out, err = run("check", *ONE, "--fix", "--output-format", "concise")
+    assert code == 2
+    assert "torchdevlint: a.py: not written: No space left on device\n" in err
+    assert out.startswith("a.py:5:27: TDL101")
+    assert path.read_text() == FAULTY
+    assert sorted(item.name for item in Path().iterdir()) == ["a.py", "b.py"]
+
+
+# ---------------------------------------------------------------------------------------------------- standard input
+
+
+def test_stdin(run: Run) -> None:
+    code, out, _ = run("check", *ONE, "-", stdin=FAULTY.encode())
+    assert (code, out.split(" ")[0]) == (1, "-:5:27:")
+    code, out, _ = run(
+        "check", *ONE, "--stdin-filename", "sub/a.py", "--output-format", "json", "-", stdin=FAULTY.encode()
+    )
+    assert (code, json.loads(out)[0]["filename"]) == (1, str(Path("sub/a.py").absolute()))
+    assert run("check", "-", stdin=b"x = 1\n")[:2] == (0, "No faults found.\n")
+
+
+def test_stdin_is_repaired_to_stdout(run: Run) -> None:
+    source = FAULTY.replace("\n", "\r\n").encode()
+    result = _spawn("check", *ONE, "--fix", "-", stdin=source)
+    assert (result.returncode, result.stdout) == (0, REPAIRED.replace("\n", "\r\n").encode())
+    assert b"Repaired 1 fault" in result.stderr
+    result = _spawn("check", "--fix", "-", stdin=b"x = 1\r\n")
+    assert result.stdout == b"x = 1\r\n"
+
+
+def test_stdin_of_an_excluded_file(run: Run) -> None:
+    arguments = ("check", *ONE, "--force-exclude", "--extend-exclude", "gen", "--stdin-filename", "gen/a.py", "-")
+    assert run(*arguments, stdin=FAULTY.encode())[0] == 0
+
+
+# ---------------------------------------------------------------------------------------------------- suppressing
+
+
+def test_add_noqa(run: Run) -> None:
+    write("a.py")
+    path = write("b.py", 'import torch\nx = (torch.load(\n    "a"  # why\n))\ny = torch.load("b")  # noqa: E501\n')
+    assert run("check", *ONE, "--add-noqa")[:2] == (0, "Added 3 suppressions.\n")
+    assert path.read_text() == (
+        'import torch\nx = (torch.load(\n    "a"  # why\n))  # noqa: TDL101\ny = torch.load("b")  # noqa: E501, TDL101\n'
+    )
+    assert run("check", *ONE)[0] == 0
+    assert run("check", *ONE, "--extend-select", "TDL001")[0] == 0
+
+
+def test_add_noqa_beside_ruff(run: Run) -> None:
+    write("pyproject.toml", "[tool.ruff]\n")
+    path = write("a.py")
+    run("check", *ONE, "--add-noqa")
+    assert path.read_text() == FAULTY[:-1] + "  # torchdevlint: ignore[TDL101]\n"
+    write("pyproject.toml", '[tool.ruff.lint]\nexternal = ["TDL"]\n')
+    path = write("a.py")
+    run("check", *ONE, "--add-noqa")
+    assert path.read_text() == FAULTY[:-1] + "  # noqa: TDL101\n"
+
+
+def test_unused_suppressions_in_files_without_torch(run: Run) -> None:
+    path = write("a.py", "x = 1  # noqa: TDL101\n")
+    assert run("check")[0] == 0
+    assert run("check", "--extend-select", "TDL001")[0] == 1
+    assert run("check", "--extend-select", "TDL001", "--fix")[0] == 0
+    assert path.read_text() == "x = 1\n"
+
+
+# ---------------------------------------------------------------------------------------------------- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("check", "--select", "TDL1O1"), "--select: unknown rule code 'TDL1O1' (did you mean 'TDL101'?)"),
+        (("check", "--level", "loud"), "--level: "),
+        (("check", "--config", "none.toml"), "none.toml: No such file or directory"),
+        (("check", "--config", "x", "--isolated"), "exclude each other"),
+        (("check", "-", "a.py"), "cannot be checked together"),
+        (("check", "--add-noqa", "--fix"), "--add-noqa"),
+        (("check", "-j", "0"), "a number of processes"),
+        (("check", "--no-such-option"), "--no-such-option"),
+        (("chekc",), "chekc"),
+        (("rule", "TDL1O1"), "did you mean 'TDL101'?"),
+    ],
+)
+def test_usage(run: Run, arguments: tuple[str, ...], words: str) -> None:
+    code, out, err = run(*arguments, stdin=b"")
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_other_files_are_checked_whatever_happens_to_one(run: Run) -> None:
+    write("good.py")
+    write("sub/pyproject.toml", "[tool.torchdevlint]\nselct = []\n")
+    write("sub/a.py")
+    write("latin.py", b"import torch\nx = '\xe9'\n")
+    write("nul.py", b"import torch\0\n")
+    write("empty.py", b"")
+    write("python2.py", "import torch\nprint 1\n")
+    write("deep.py", "import torch\nx = " + "(" * 1000 + ")" * 1000 + "\n")
+    write("long.py", "import torch\nx = " + " + ".join(["1"] * 2100) + "\n")
+    write("chain.py", "import torch\nx = a" + ".b()" * 4000 + "\n")
+    Path("loop").symlink_to(Path.cwd(), target_is_directory=True)
+    code, out, err = run("check", *ONE, ".", "missing.py", "--output-format", "concise")
+    assert code == 2
+    found = [line.split(" ")[:2] for line in out.splitlines() if ".py:" in line]
+    assert [name.split(":")[0] for name, _ in found] == [
+        "chain.py",
+        "deep.py",
+        "good.py",
+        "latin.py",
+        "long.py",
+        "nul.py",
+        "python2.py",
+    ]
+    assert {code for _, code in found} == {"TDL000", "TDL101"}
+    assert len(err.splitlines()) == 2
+    assert "missing.py: no such file or directory" in err
+    assert "has no key 'selct' (did you mean 'select'?)" in err
+
+
+def test_an_unreadable_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("a.py")
+    write("b.py")
+    os.mkfifo("pipe.py")  # no file: reading it would wait for ever
+
+    def refuse(path: str, mode: str) -> object:
+        if path == "a.py":
+            raise PermissionError(13, "Permission denied", path)
+        return Path(path).open(mode)
+
+    monkeypatch.setattr(runner, "open", refuse, raising=False)
+    code, out, err = run("check", *ONE, "--output-format", "concise")
+    assert code == 2
+    assert out.startswith("b.py:5:27: TDL101")
+    assert err == "torchdevlint: a.py: Permission denied\n"
+
+
+def test_a_crash_of_a_rule_hides_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = rule_by_code("TDL501")
+    assert rule is not None
+
+    def crash(*arguments: object) -> None:
+        raise ZeroDivisionError("the rule is wrong")
+
+    for _, method in rule.hooks():
+        monkeypatch.setattr(rule, method, crash)
+    write("a.py", FAULTY + "FAULT = torch.ones(3)\nFAULT.to('cpu')\n")
+    code, out, err = run("check", "--select", "TDL101,TDL501", "--output-format", "concise")
+    assert code == 2
+    assert out.startswith("a.py:5:27: TDL101")
+    assert err == "torchdevlint: a.py: TDL501: ZeroDivisionError: the rule is wrong\n"
+
+
+def test_ctrl_c(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("a.py")
+
+    def interrupt(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writer.os, "fsync", interrupt)
+    assert run("check", *ONE, "--fix") == (130, "", "torchdevlint: interrupted\n")
+    assert path.read_text() == FAULTY
+    assert [item.name for item in Path().iterdir()] == ["a.py"]
+
+
+# ---------------------------------------------------------------------------------------------------- processes
+
+
+def _spawn(*arguments: str, stdin: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "torchdevlint", *arguments], input=stdin, capture_output=True, timeout=120, **options
+    )
+
+
+def _many(count: int) -> None:
+    for number in range(count):
+        write(f"m{number:02}.py", FAULTY + "# padding\n" * 600)
+
+
+def test_many_processes_say_the_same_as_one(run: Run) -> None:
+    _many(24)
+    one = _spawn("check", *ONE, "-j", "1", "--output-format", "json")
+    many = _spawn("check", *ONE, "-j", "3", "--output-format", "json")
+    assert len(json.loads(one.stdout)) == 24
+    assert (one.returncode, one.stdout, one.stderr) == (many.returncode, many.stdout, many.stderr)
+    assert _spawn("check", *ONE, "-j", "3", "--fix").stdout == b"Repaired 24 faults, 0 left.\n"
+    assert Path("m07.py").read_text().startswith(REPAIRED)
+
+
+def test_a_worker_that_is_killed_costs_its_file_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _many(12)
+    lint_job = runner.lint_job
+
+    def die_on_one(job: runner.Job) -> object:
+        if job.target.path == "m05.py":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return lint_job(job)
+
+    monkeypatch.setattr(runner, "lint_job", die_on_one)
+    code, out, err = run("check", *ONE, "-j", "2", "--output-format", "concise")
+    assert code == 2
+    assert out.count("TDL101") == 11
+    assert err == "torchdevlint: m05.py: the process that checked this file was killed by SIGKILL\n"
+
+
+def test_ctrl_c_ends_all_processes(run: Run) -> None:
+    _many(60)
+    before = {path: path.read_text() for path in Path().glob("*.py")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "torchdevlint", "check", *ONE, "-j", "2", "--fix"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while all(path.read_text() == text for path, text in before.items()) and time.monotonic() < deadline:
+        pass  # until the first file is written
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == b"torchdevlint: interrupted\n"
+    assert all(path.read_text() in (text, text.replace(FAULTY, REPAIRED)) for path, text in before.items())
+    assert len(list(Path().iterdir())) == 60
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_a_closed_pipe_is_no_error(run: Run) -> None:
+    _many(3)
+    command = f"{sys.executable} -m torchdevlint check --isolated --select TDL101 --output-format json | head -c 1; exit ${{PIPESTATUS[0]}}"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
+    assert result.stdout == b"["
+    assert b"Traceback" not in result.stderr
+
+
+# ---------------------------------------------------------------------------------------------------- the rest
+
+
+def test_version_and_help(run: Run) -> None:
+    from torchdevlint import __version__
+
+    assert run("--version")[:2] == (0, f"torchdevlint {__version__}\n")
+    code, out, _ = run("--help")
+    assert code == 0
+    for command in cli.COMMANDS:
+        assert command in out
+    assert run()[0] == 2
+    assert "examples:" in run("check", "--help")[1]
+
+
+def test_the_rule_command(run: Run) -> None:
+    code, out, _ = run("rule", "tdl101")
+    assert code == 0
+    assert out.startswith("# load-without-map-location (TDL101)\n\nSeverity: warning. On by default. Fix: ")
+    assert run("rule", "load-without-map-location")[1] == out
+    listed = run("rule")[1]
+    assert "TDL101  load-without-map-location" in listed
+    assert all(line.startswith("TDL") for line in listed.splitlines())
+    assert out.strip() in run("rule", "--all")[1]
+    rule = json.loads(run("rule", "TDL101", "--output-format", "json")[1])
+    assert rule["name"] == "load-without-map-location"
+    assert len(json.loads(run("rule", "--all", "--output-format", "json")[1])) == len(listed.splitlines())
+
+
+def test_colours_are_for_terminals(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchdevlint.cli.check import _wants_colour
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert _wants_colour(Terminal())
+    assert not _wants_colour(io.StringIO())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not _wants_colour(Terminal())
+
+
+def test_progress_shows_on_a_terminal_for_long_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchdevlint.cli.check import PROGRESS_FROM, _progress_bar
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with _progress_bar() as progress:
+        assert progress is not None
+        progress(1, PROGRESS_FROM - 1)
+    assert terminal.getvalue() == ""
+    with _progress_bar() as progress:
+        assert progress is not None
+        progress(1, PROGRESS_FROM)
+    assert "checking" in terminal.getvalue()

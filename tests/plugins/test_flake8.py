@@ -1,0 +1,138 @@
+"""The plugin under flake8 itself."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torchdevlint.plugins.flake8 import Plugin
+
+# TDL101 on line 5, column 27 (from 1). TDL803 is a note and off by default: line 8.
+FAULTY = 'import torch\n\n\ndef load(model):\n    model.load_state_dict(torch.load("a.pt"))\n'
+NOTE = 'import torch\n\ndevice = "cuda" if torch.cuda.is_available() else "cpu"\n'
+
+
+def flake8(*arguments: str, stdin: str = "", cwd: Path) -> tuple[int, list[str]]:
+    """The exit code and the lines of our codes."""
+    command = [sys.executable, "-m", "flake8", "--isolated", *arguments]
+    result = subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, timeout=120)
+    assert result.stderr == ""
+    return result.returncode, [line for line in result.stdout.splitlines() if " TDL" in line]
+
+
+def places(lines: list[str]) -> list[str]:
+    """ "file:row:column: code" of each line."""
+    return [" ".join(line.split(" ")[:2]) for line in lines]
+
+
+def test_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(FAULTY, encoding="utf-8")
+    code, lines = flake8("a.py", cwd=tmp_path)
+    assert code == 1
+    assert places(lines) == ["a.py:5:27: TDL101"]
+
+
+def test_stdin(tmp_path: Path) -> None:
+    assert places(flake8("-", stdin=FAULTY, cwd=tmp_path)[1]) == ["stdin:5:27: TDL101"]
+    assert places(flake8("--stdin-display-name", "x/b.py", "-", stdin=FAULTY, cwd=tmp_path)[1]) == [
+        "x/b.py:5:27: TDL101"
+    ]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "\ufeff" + FAULTY,
+        FAULTY.replace("\n", "\r\n"),
+        FAULTY.replace("    model", "\tmodel").replace("\n\n\n", "\n\x0c\n\n"),
+    ],
+)
+def test_stored_otherwise(tmp_path: Path, raw: str) -> None:
+    (tmp_path / "a.py").write_bytes(raw.encode())
+    (line,) = flake8("a.py", cwd=tmp_path)[1]
+    assert line.startswith(("a.py:5:27: TDL101", "a.py:5:24: TDL101"))
+
+
+def test_many_files_on_many_processes(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"m{number}.py").write_text(FAULTY + NOTE, encoding="utf-8")
+    arguments = ("--extend-select", "TDL803", ".")
+    one, many = flake8("-j", "1", *arguments, cwd=tmp_path), flake8("-j", "3", *arguments, cwd=tmp_path)
+    assert len(one[1]) == 12
+    assert sorted(one[1]) == sorted(many[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "codes"),
+    [
+        ((), ["TDL101"]),
+        (("--ignore", "E501"), ["TDL101"]),
+        (("--ignore", "TDL1"), []),
+        (("--extend-ignore", "TDL101"), []),
+        (("--select", "TDL"), ["TDL101"]),
+        (("--select", "TDL8"), []),
+        (("--extend-select", "TDL8"), ["TDL101"]),
+        (("--extend-select", "TDL803"), ["TDL101", "TDL803"]),
+        (("--select", "TDL803"), ["TDL803"]),
+        (("--ignore", "E501", "--extend-select", "TDL803"), ["TDL101", "TDL803"]),
+        (("--extend-select", "TDL000,TDL001"), ["TDL101"]),
+    ],
+)
+def test_selection_is_flake8s(tmp_path: Path, arguments: tuple[str, ...], codes: list[str]) -> None:
+    (tmp_path / "a.py").write_text(FAULTY + NOTE + "x = 1  # torchdevlint: ignore[TDL501]\n", encoding="utf-8")
+    assert [line.split(" ")[1] for line in flake8(*arguments, "a.py", cwd=tmp_path)[1]] == codes
+
+
+@pytest.mark.parametrize(
+    ("comment", "arguments", "count"),
+    [
+        ("# noqa", (), 0),
+        ("# noqa: TDL101", (), 0),
+        ("# noqa: TDL1", (), 0),
+        ("# noqa: E501", (), 1),
+        ("# noqa: TDL101", ("--disable-noqa",), 1),
+        ("# torchdevlint: ignore[TDL101]", (), 0),
+        ("# torchdevlint: ignore[TDL5]", (), 1),
+    ],
+)
+def test_noqa_is_flake8s_and_ours_is_honoured(
+    tmp_path: Path, comment: str, arguments: tuple[str, ...], count: int
+) -> None:
+    (tmp_path / "a.py").write_text(FAULTY[:-1] + f"  {comment}\n", encoding="utf-8")
+    assert len(flake8(*arguments, "a.py", cwd=tmp_path)[1]) == count
+
+
+def test_a_whole_file_is_ignored(tmp_path: Path) -> None:
+    assert flake8("-", stdin=FAULTY + "# torchdevlint: ignore-file[TDL1]\n", cwd=tmp_path)[1] == []
+
+
+def test_what_does_not_parse_is_flake8s(tmp_path: Path) -> None:
+    assert flake8("-", stdin="import torch\nprint 1\n", cwd=tmp_path)[1] == []
+
+
+def test_pyproject_selection_is_not_flake8s_and_a_broken_one_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(FAULTY, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.torchdevlint]\nignore = ["TDL101"]\n', encoding="utf-8")
+    assert len(flake8("a.py", cwd=tmp_path)[1]) == 1
+    (tmp_path / "pyproject.toml").write_text("[tool.torchdevlint\n", encoding="utf-8")
+    assert len(flake8("a.py", cwd=tmp_path)[1]) == 1
+
+
+def test_it_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchdevlint import linter
+
+    def fail(*arguments: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(linter, "lower", fail)
+    assert list(Plugin(ast.parse(FAULTY), "a.py", FAULTY.splitlines(keepends=True)).run()) == []
+
+
+def test_rows_from_one_and_columns_from_zero() -> None:
+    (found,) = Plugin(ast.parse(FAULTY), "a.py", FAULTY.splitlines(keepends=True)).run()
+    row, column, text, kind = found
+    assert (row, column, text[:7], kind) == (5, 26, "TDL101 ", Plugin)
