@@ -109,6 +109,7 @@ def _keep_uncaught(process: _Process) -> None:
     original = sys.excepthook
 
     def excepthook(kind: Any, error: Any, traceback: Any) -> None:
+        _cut_machinery(traceback)
         places = getattr(error, "torchdevlint_places", None)
         process.uncaught = {
             "kind": kind.__name__,
@@ -116,7 +117,6 @@ def _keep_uncaught(process: _Process) -> None:
             "places": None if places is None else places.to_dict(),
             "frames": _frames(traceback),
         }
-        _cut_machinery(traceback)
         original(kind, error, traceback)
 
     sys.excepthook = excepthook

@@ -121,6 +121,7 @@ def _start_with_gpus(shape: Shape) -> None:
     patches.install_all()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=after_fork_in_child)
+        os.register_at_fork(after_in_child=dispatch.after_fork_in_child)
     dispatch.enter_thread()
 
 

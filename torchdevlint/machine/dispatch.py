@@ -346,6 +346,23 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             tag_results(out, tag)
 
 
+def _dispatch_after_fork(self: DeviceMode, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """In a forked child of a parent that used CUDA, every operator on an inherited CUDA tensor fails."""
+    for tensor in flat(args):
+        if getattr(device_in_op(tensor), "type", None) == "cuda":
+            raise errors.fork_use(func.__name__)
+    return _dispatch(self, func, types, args, kwargs)
+
+
+_dispatch = DeviceMode.__torch_dispatch__
+
+
+def after_fork_in_child() -> None:
+    """Called in every forked child, before anything else runs there."""
+    if STATE.bad_fork:
+        DeviceMode.__torch_dispatch__ = _dispatch_after_fork  # type: ignore[method-assign]
+
+
 def _without_storage(tensors: list[Any]) -> bool:
     return any(t.layout != torch.strided for t in tensors)
 

@@ -45,12 +45,7 @@ class Fault:
 FAULTS: list[Fault] = []
 
 
-class _AcceleratorError(getattr(torch, "AcceleratorError", RuntimeError)):  # type: ignore[misc]
-    """PyTorch's own class cannot be made from Python with a message alone."""
-
-
-_AcceleratorError.__name__ = _AcceleratorError.__qualname__ = "AcceleratorError"
-_AcceleratorError.__module__ = "torch"
+_AcceleratorError: type[RuntimeError] = getattr(torch, "AcceleratorError", RuntimeError)  # newer torch
 
 _CUDA_ADVICE = (
     "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be "

@@ -26,7 +26,9 @@ def refuses(kind: type[Exception], text: str) -> None:
     loss = torch.nn.Linear(2, 1)(x).sum()
     loss.backward()
     checkpoint = io.BytesIO(_CUDA_CHECKPOINT)
-    with raises(RuntimeError, "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False."):
+    with raises(
+        RuntimeError, "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False."
+    ):
         torch.load(checkpoint)
     checkpoint.seek(0)
     assert torch.load(checkpoint, map_location="cpu")["w"].tolist() == [1.0, 2.0]

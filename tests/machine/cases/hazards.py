@@ -36,7 +36,13 @@ def case_reading_before_a_synchronisation() -> None:
 
 def case_a_synchronisation_ends_it() -> None:
     event = torch.cuda.Event()
-    for wait in (torch.cuda.synchronize, torch.cuda.current_stream().synchronize, event.synchronize, g.cpu, lambda: g[0].item()):
+    for wait in (
+        torch.cuda.synchronize,
+        torch.cuda.current_stream().synchronize,
+        event.synchronize,
+        g.cpu,
+        lambda: g[0].item(),
+    ):
         y = g.to("cpu", non_blocking=True)
         wait()
         y.sum()

@@ -28,7 +28,10 @@ def case_moves() -> None:
     pinned = x.pin_memory()
     assert entries(lambda: pinned.to("cuda", non_blocking=True)) == [("h2d", "to", False, 1, 128)]
     assert entries(lambda: g.copy_(x)) == [("h2d", "copy_", False, 1, 128), ("sync", "copy_", False, 1, 0)]
-    assert entries(lambda: torch.tensor([1.0, 2.0], device="cuda")) == [("h2d", "tensor", False, 1, 8), ("sync", "tensor", False, 1, 0)]
+    assert entries(lambda: torch.tensor([1.0, 2.0], device="cuda")) == [
+        ("h2d", "tensor", False, 1, 8),
+        ("sync", "tensor", False, 1, 0),
+    ]
     assert entries(lambda: torch.zeros(3, device="cuda")) == []
 
 

@@ -41,7 +41,10 @@ def case_mlp() -> None:
 
 def case_cnn() -> None:
     layers = (nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(36, 3))
-    equal_on_both(lambda: nn.Sequential(*[_fresh(layer) for layer in layers]), lambda: (torch.randn(4, 1, 8, 8), torch.randint(0, 3, (4,))))
+    equal_on_both(
+        lambda: nn.Sequential(*[_fresh(layer) for layer in layers]),
+        lambda: (torch.randn(4, 1, 8, 8), torch.randint(0, 3, (4,))),
+    )
 
 
 def _fresh(layer: nn.Module) -> nn.Module:

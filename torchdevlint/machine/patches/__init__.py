@@ -72,6 +72,7 @@ def install_all() -> None:
         amp,
         cuda,
         device,
+        distributed,
         factories,
         foreach,
         generator,
@@ -107,6 +108,7 @@ def install_all() -> None:
         parallel,
         serialization,
         sharing,
+        distributed,
         tracing,
         threads,
     ):

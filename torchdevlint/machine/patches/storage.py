@@ -60,10 +60,24 @@ def _to(original: Any) -> Any:
     return to
 
 
+def _new(native: Any) -> Any:
+    def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        spec = kwargs.get("device")
+        device = CPU if spec is None else normal_device(spec)
+        if device.type != "cuda":
+            return native(cls, *args, **kwargs)
+        made = native(cls, *args, **{**kwargs, "device": CPU})
+        made._tdl_tag = Tag(device, user_place())
+        return made
+
+    return staticmethod(new)
+
+
 def install() -> None:
     """Patch UntypedStorage; TypedStorage asks it."""
     base, untyped = torch.storage._StorageBase, torch.UntypedStorage
     replace(base, "clone", _clone(base.clone))  # deepcopy of a tensor clones its storage
+    replace(untyped, "__new__", _new(untyped.__new__))  # C++ would allocate on the GPU
     replace(untyped, "device", _device(untyped.device))  # C++ knows nothing of tags
     replace(untyped, "cuda", _cuda)  # a map_location function moves storages; C++ would allocate on the GPU
     replace(untyped, "cpu", _cpu)
