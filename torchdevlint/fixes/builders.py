@@ -130,6 +130,15 @@ def append_attribute(op: ir.Op | None, name: str) -> Edits | None:
     return None if node is None else (NodeEdit(node, cst.Attribute(value=_primary(node), attr=cst.Name(name))),)
 
 
+def attribute_to_item(op: ir.Op | None) -> Edits | None:
+    """`x.name` -> `x["name"]`, also as the target of an assignment."""
+    node = _expression(op)
+    if not isinstance(node, cst.Attribute) or _comments(node):
+        return None
+    key = cst.SubscriptElement(cst.Index(cst.SimpleString(f'"{node.attr.value}"')))
+    return (NodeEdit(node, cst.Subscript(value=node.value, slice=[key], lpar=node.lpar, rpar=node.rpar)),)
+
+
 def wrap_in_call(op: ir.Op | None, callee: str) -> Edits | None:
     """`[a, b]` -> `nn.ModuleList([a, b])`."""
     node = _expression(op)
@@ -382,6 +391,21 @@ def remove_method(op: ir.Op | None) -> Edits | None:
     if len(_comments(receiver)) < len(_comments(call)):
         return None
     return (NodeEdit(call, _take_parentheses(call, receiver)),)
+
+
+def undo_method(program: ir.Program, op: ir.Op | None) -> Edits | None:
+    """`x.to(d)` and `x = x.to(d)` as statements go, elsewhere `x.to(d)` -> `x`; None when a comment would be lost."""
+    call = _call(op)
+    if op is None or call is None or not isinstance(call.func, cst.Attribute):
+        return None
+    statement = _enclosing(program, call, cst.Expr, cst.Assign)
+    if statement is None or statement.value is not call:
+        return remove_method(op)
+    receiver = _plain(call.func.value)
+    places = [] if isinstance(statement, cst.Expr) else [_plain(target.target) for target in statement.targets]
+    if any(place != receiver for place in places) or not _is_plain_place(call.func.value):
+        return remove_method(op)
+    return (NodeEdit(statement, "", "remove-statement"),)
 
 
 def swap_chained_methods(op: ir.Op | None) -> Edits | None:

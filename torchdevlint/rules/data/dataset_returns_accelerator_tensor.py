@@ -138,7 +138,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
         for loader in self._loaders:
             if loader.workers or loader.pinned:
                 return ERROR, loader
-        plain = bool(self._loaders) and all(l.workers is False and l.pinned is False for l in self._loaders)
+        plain = bool(self._loaders) and all(one.workers is False and one.pinned is False for one in self._loaders)
         return (INFO if plain else WARNING), None
 
 

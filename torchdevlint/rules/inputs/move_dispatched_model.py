@@ -148,7 +148,7 @@ def _remove(call: ir.Call, facts: Facts) -> NodeFix | None:
 
     if call.positional_count > 1 or len(call.arguments) > 1:
         return None  # `.to(device, dtype)` casts, too
-    edits = builders.remove_method(call)
+    edits = builders.undo_method(facts.program, call)
     return NodeFix(Applicability.SAFE, "Leave the model where `device_map` put it", edits) if edits else None
 
 

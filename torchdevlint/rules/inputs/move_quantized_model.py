@@ -50,7 +50,7 @@ class MoveQuantizedModel(Rule):
     fixable = "safe"
 
     def __init__(self) -> None:
-        self._configs: dict[str, tuple[ir.Call, bool]] = {}
+        self._configs: dict[tuple[int, str], bool] = {}
 
     @on_op(ir.Store)
     def note_config(self, op: ir.Store, facts: Facts) -> None:
@@ -59,7 +59,7 @@ class MoveQuantizedModel(Rule):
         if isinstance(written, ir.Call):
             found = _config(written, facts)
             if found is not None:
-                self._configs[op.name] = (written, found)
+                self._configs[id(facts.body), op.name] = found
 
     @on_method("cuda", "half", "float", "bfloat16", "to")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
@@ -86,7 +86,7 @@ class MoveQuantizedModel(Rule):
             f"the model was loaded quantized on line {{0}}: `{method}()` raises ValueError ({text}); remove the call, the loader "
             f"has placed the model",
             related=(Mention(origin, "here it is loaded"),),
-            fix=lambda: _remove(call),
+            fix=lambda: _remove(call, facts),
         )
 
     def _eight_bits(self, origin: ir.Call, facts: Facts) -> bool | None:
@@ -99,9 +99,10 @@ class MoveQuantizedModel(Rule):
         written = facts.definition(register)
         if isinstance(written, ir.Call):
             return _config(written, facts)
-        if isinstance(written, ir.Load) and written.name in self._configs:
-            return self._configs[written.name][1]
-        return None
+        if not isinstance(written, ir.Load):
+            return None
+        scope = facts.body if written.name in facts.body.local_names else facts.program.module
+        return self._configs.get((id(scope), written.name))
 
 
 def _config(call: ir.Call, facts: Facts) -> bool | None:
@@ -117,8 +118,8 @@ def _is_cast(call: ir.Call, facts: Facts) -> bool:
     return register is not None and len(call.arguments) == 1 and facts.frame.is_dtype(register)
 
 
-def _remove(call: ir.Call) -> NodeFix | None:
+def _remove(call: ir.Call, facts: Facts) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
-    edits = builders.remove_method(call)
+    edits = builders.undo_method(facts.program, call)
     return NodeFix(Applicability.SAFE, "Remove the call", edits) if edits else None

@@ -87,7 +87,7 @@ class MetricNotMoved(Rule):
                     f"accelerator that raises {_TEXT}; "
                     f"move it with `.to({device or 'device'})`",
                     related=(Mention(call, "here it is updated"),),
-                    fix=lambda: _move(made, device),
+                    fix=lambda device=device: _move(made, device),  # type: ignore[misc]
                 )
                 return
 

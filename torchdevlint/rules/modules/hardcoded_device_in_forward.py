@@ -10,11 +10,12 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call
-from torchdevlint.rules.structure import literal_accelerator, operations
+from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
 
 # Code that has no other place to run.
 _GPU_ONLY = ("triton", "cupy", "pycuda", "numba.cuda", "torch.utils.cpp_extension", "tensorrt", "bitsandbytes")
-_ENTRY_POINTS = ("torch.device", "torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
+_ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
+_SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.device("{}")'}
 
 
 class HardcodedDeviceInForward(Rule):
@@ -63,25 +64,33 @@ class HardcodedDeviceInForward(Rule):
             return
         device = literal_accelerator(call, facts)
         name = facts.callee(call)
-        if device is None or name in _ENTRY_POINTS or facts.guarded(device.type) or facts.imports(*_GPU_ONLY):
+        if name == "torch.device" and _is_kept(call, facts):
+            device = facts.device_of(call.positional(0)) if is_literal_device(call.positional(0), facts) else None
+        if (
+            device is None
+            or not device.is_accelerator
+            or name in _ENTRY_POINTS
+            or facts.guarded(device.type)
+            or facts.imports(*_GPU_ONLY)
+        ):
             return
         if name in (".cuda", ".to") and facts.value(facts.receiver(call)).kind in (Kind.GENERATOR, Kind.OTHER):
             return
-        written = (
-            f"`{name}()`"
-            if name == ".cuda"
-            else f'`{name}("{device.name}")`'
-            if name == ".to"
-            else f'`device="{device.name}"`'
-        )
+        written = _SPELLED.get(name, 'device="{}"').format(device.name)
         source = _source(call, facts)
         advice = f"use `{source[0]}`" if source else "follow the device of an input or a parameter instead"
         yield self.report(
             call,
-            f'{written} in a method of a module ties it to {_which(device.name)}: without CUDA it raises "Torch not compiled with CUDA enabled" or '
+            f'`{written}` in a method of a module ties it to {_which(device.name)}: without CUDA it raises "Torch not compiled '
+            f'with CUDA enabled" or '
             f'"Found no NVIDIA driver", and on another device the next operation raises "Expected all tensors to be on the same device"; {advice}',
             fix=lambda: _fix(call, name, source),
         )
+
+
+def _is_kept(call: ir.Call, facts: Facts) -> bool:
+    """True for a `torch.device("cuda")` that gets a name: the device of what follows."""
+    return any(isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == call.dst for op in operations(facts.body))
 
 
 def _which(device: str) -> str:

@@ -232,11 +232,11 @@ def _device_in_hand(wanted: ir.Parameter, callee: ir.Body, facts: Facts) -> str 
     if isinstance(local, Value) and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
         return wanted.name
     summary = facts.class_summary
-    foreign = callee.owner is None or summary is None or callee.owner is not summary.cls
-    if summary is not None and foreign and facts.body.name != "__init__" and facts.frame.index.self_name:
-        if summary.stores_of("device") or summary.has_device_property or summary.is_lightning:
-            return f"{facts.frame.index.self_name}.device"
-    return None
+    own = facts.frame.index.self_name
+    if summary is None or callee.owner is summary.cls or facts.body.name == "__init__" or not own:
+        return None
+    keeps = summary.stores_of("device") or summary.has_device_property or summary.is_lightning
+    return f"{own}.device" if keeps else None
 
 
 def _moved_by_name(call: ir.Call, facts: Facts) -> bool:

@@ -90,7 +90,9 @@ def takes_meeting(meeting: Meeting, facts: Facts) -> bool:
         return False
     if facts.callee(made) not in functions.FACTORIES or meeting.other.evidence < Evidence.USAGE or made.has_splat:
         return False
-    return any(_is_read_off(argument.value, facts, 0) for argument in made.arguments)
+    if made.keyword("out") is not None:
+        return False
+    return any(_is_read_off(argument.value, facts, 0) for argument in made.arguments if argument.keyword != "dtype")
 
 
 def _is_read_off(register: ir.Register, facts: Facts, depth: int) -> bool:

@@ -8,9 +8,9 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.devices import CPU, Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
-from torchdevlint.flow.values import Evidence, Kind, Value
+from torchdevlint.flow.values import UNKNOWN, Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_method
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
 from torchdevlint.rules.wording import owns
 
 _SAMPLERS = tuple(
@@ -64,6 +64,28 @@ class GeneratorDeviceMismatch(Rule):
     code, name, severity = "TDL513", "generator-device-mismatch", ERROR
     fixable = "unsafe"
 
+    def __init__(self) -> None:
+        self._seeded: dict[tuple[int, str], Value] = {}
+
+    @on_op(ir.Store)
+    def note_seeded(self, op: ir.Store, facts: Facts) -> None:
+        """Names that hold `torch.Generator().manual_seed(n)`: `manual_seed` returns the generator."""
+        value = _seeded(op.value, facts)
+        if value.kind is Kind.GENERATOR:
+            self._seeded[id(facts.body), op.name] = value
+        else:
+            self._seeded.pop((id(facts.body), op.name), None)
+
+    def _generator(self, call: ir.Call, facts: Facts) -> Value:
+        register = call.keyword("generator")
+        if register is None:
+            return UNKNOWN
+        value = _seeded(register, facts)
+        written = facts.definition(register)
+        if value.kind is not Kind.GENERATOR and isinstance(written, ir.Load):
+            return self._seeded.get((id(facts.body), written.name), value)
+        return value
+
     @on_call(*_SAMPLERS)
     def check_sampling(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         register = call.keyword("device")
@@ -85,8 +107,7 @@ class GeneratorDeviceMismatch(Rule):
             yield from self._mismatch(call, value.device, "", facts)
 
     def _mismatch(self, call: ir.Call, device: Device, spelled: str, facts: Facts) -> Iterator[Report]:
-        register = call.keyword("generator")
-        generator = facts.value(register)
+        generator = self._generator(call, facts)
         made = generator.origin
         if generator.kind is not Kind.GENERATOR or not device.may_be_accelerator or facts.analysis.legacy_default:
             return
@@ -106,7 +127,7 @@ class GeneratorDeviceMismatch(Rule):
 
     @on_call(*_HOST_SAMPLERS)
     def check_host_sampler(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        generator = facts.value(call.keyword("generator"))
+        generator = self._generator(call, facts)
         if generator.kind is not Kind.GENERATOR or not generator.device.may_be_accelerator:
             return
         if facts.mentions("set_default_device", "set_default_tensor_type") or not isinstance(generator.origin, ir.Call):
@@ -121,6 +142,15 @@ class GeneratorDeviceMismatch(Rule):
             severity=ERROR if generator.device.is_accelerator else WARNING,
             related=(Mention(generator.origin, "here the generator is made"),),
         )
+
+
+def _seeded(register: ir.Register, facts: Facts) -> Value:
+    """The value of a register, looking through `.manual_seed(...)`."""
+    written = facts.definition(register)
+    receiver = facts.receiver(written) if isinstance(written, ir.Call) else None
+    if isinstance(written, ir.Call) and receiver is not None and facts.callee(written) == ".manual_seed":
+        return facts.value(receiver)
+    return facts.value(register)
 
 
 def _is_known(value: Value) -> bool:

@@ -12,6 +12,7 @@ from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_meet, on_op
 from torchdevlint.rules.structure import tensors_within
+from torchdevlint.rules.tensors import factory_of_accelerator_scalar
 from torchdevlint.rules.wording import MISMATCH, owns
 
 
@@ -47,7 +48,7 @@ class MixedDeviceOperation(Rule):
 
     @on_meet
     def check_meeting(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
-        if meeting.role != "operand" or not takes_meeting(meeting):
+        if not takes_meeting(meeting, facts):
             return
         made = meeting.cpu.origin
         assert made is not None
@@ -67,7 +68,9 @@ class MixedDeviceOperation(Rule):
         pending = [register] if register is not None else []
         while pending:
             written = facts.definition(pending.pop())
-            if isinstance(written, ir.Binary):
+            if isinstance(written, ir.Sequence):
+                pending += [element.value for element in written.elements]
+            elif isinstance(written, ir.Binary):
                 pending += [written.left, written.right]
                 yield from self._apart(written, [facts.value(written.left), facts.value(written.right)])
 
@@ -113,11 +116,14 @@ class MixedDeviceOperation(Rule):
         )
 
 
-def takes_meeting(meeting: Meeting) -> bool:
-    """True for a CPU tensor against an accelerator that was named literally in this function."""
+def takes_meeting(meeting: Meeting, facts: Facts) -> bool:
+    """True for a CPU tensor against one on an accelerator that is named literally in this function (TDL504 leaves these to us)."""
+    other = meeting.other
     return (
-        meeting.other.device.is_accelerator
+        meeting.role == "operand"
+        and other.device.is_accelerator
+        and other.evidence >= Evidence.USAGE
         and not meeting.cpu.attribute
         and meeting.cpu.group is None
-        and not meeting.other.others
+        and not factory_of_accelerator_scalar.takes_meeting(meeting, facts)
     )
