@@ -273,6 +273,8 @@ def test_values_of_arguments_are_replaced_in_place() -> None:
         ("await load()", builders.wrap_method, ("cpu",), None),
         ("tok(p, return_tensors='pt')", builders.wrap_method, ("to", "d"), "tok(p, return_tensors='pt').to(d)"),
         ("x.device", builders.append_attribute, ("type",), "x.device.type"),
+        ("x.input_ids", builders.attribute_to_item, (), 'x["input_ids"]'),
+        ("f(x)", builders.attribute_to_item, (), None),
         ("[a, b]", builders.wrap_in_call, ("nn.ModuleList",), "nn.ModuleList([a, b])"),
         ("a, b", builders.wrap_in_call, ("nn.ModuleList",), "nn.ModuleList((a, b))"),
         ("x", builders.replace_expression, ("a if b else c",), "(a if b else c)"),

@@ -74,7 +74,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
 
     def _check(self, call: ir.Call, facts: Facts, keyword: str, position: int) -> Iterator[Report]:
         register = call.argument(keyword, position)
-        device = spelled_accelerator(register, facts) or _device_of_lambda(register, facts)
+        device = spelled_accelerator(register, facts) or _device_of_lambda(register, facts) or _current(register, facts)
         if device is None or facts.guarded(device.type) or is_cuda_only(facts):
             return
         nearest = device_in_scope(facts)
@@ -106,6 +106,20 @@ def _device_of_lambda(register: ir.Register | None, facts: Facts) -> Device | No
                 if isinstance(method, ir.Attribute) and method.name == "cuda":
                     return Device("acc", "cuda")
     return None
+
+
+def _current(register: ir.Register | None, facts: Facts) -> Device | None:
+    """CUDA for `torch.device("cuda", torch.cuda.current_device())`, which asks for CUDA as the literal does."""
+    written = facts.definition(register)
+    if (
+        not isinstance(written, ir.Call)
+        or facts.callee(written) != "torch.device"
+        or facts.constant(written.positional(0)) != "cuda"
+    ):
+        return None
+    index = facts.definition(written.argument("index", 1))
+    is_current = isinstance(index, ir.Call) and facts.callee(index) == "torch.cuda.current_device"
+    return Device("acc", "cuda") if is_current else None
 
 
 def _replace(call: ir.Call, keyword: str, position: int, text: str, applicability: Applicability) -> NodeFix | None:

@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.destinations import only_loaded
-from torchdevlint.rules.portability.literals import device_in_scope
+from torchdevlint.rules.portability.literals import device_in_scope, spelled_callee
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
 
 _LOADS = ("torch.load", "torch.serialization.load")
@@ -158,7 +158,7 @@ def _other_branch_maps(call: ir.Call, facts: Facts) -> bool:
     place = facts.place(call.argument("f", 0))
     return any(
         op is not call
-        and facts.callee(op) in _LOADS
+        and spelled_callee(op, facts) in _LOADS
         and (op.keyword("map_location") is not None or op.positional_count > 1)
         and facts.place(op.argument("f", 0)) == place
         for op in _calls(facts.body)

@@ -8,6 +8,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.program import ir
+from torchdevlint.rules.portability.literals import spelled_callee
 from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_method
 
 
@@ -119,7 +120,11 @@ def _wants_a_leaf(call: ir.Call, facts: Facts) -> bool:
     for op in _operations(facts):
         if isinstance(op, ir.Attribute) and op.object in held and op.name == "grad":
             return True
-        if isinstance(op, ir.Call) and op.argument("params", 0) in listed and modules.is_optimizer(facts.callee(op)):
+        if (
+            isinstance(op, ir.Call)
+            and op.argument("params", 0) in listed
+            and modules.is_optimizer(spelled_callee(op, facts))
+        ):
             return True
     return False
 

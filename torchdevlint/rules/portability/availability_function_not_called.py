@@ -98,7 +98,8 @@ def _decides(op: ir.Choice, register: ir.Register, facts: Facts) -> bool:
 
 def _is_compared_with_bool(op: ir.Compare, register: ir.Register, facts: Facts) -> bool:
     sides = (op.left, *op.comparators)
-    return register in sides and any(isinstance(facts.constant(side), bool) for side in sides)
+    written = [facts.definition(side) for side in sides]
+    return register in sides and any(isinstance(one, ir.Constant) and isinstance(one.value, bool) for one in written)
 
 
 def _is_flag(name: str, facts: Facts, says_so: bool) -> bool:

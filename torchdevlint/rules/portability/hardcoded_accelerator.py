@@ -12,23 +12,36 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
-from torchdevlint.rules.portability.literals import chosen_device, is_cuda_only, spelled_accelerator
+from torchdevlint.rules.portability.literals import chosen_device, is_cuda_only, names_first_cuda, spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
 
 # Names by which a file asks the machine, or its caller, for the device.
 _ASKS = ("is_cuda", "current_accelerator", "is_torch_cuda_available", "no_cuda", "use_cuda")
 _POSITIONAL = frozenset({"torch.device", "torch.set_default_device", "torch.Generator"})
 _TAKE_DEVICE = _POSITIONAL | {".to", ".cuda", ".to_empty"}
-_DEVICE_KEYWORD_ROOTS = ("torch.", "transformers.", ".new_", ".to")
+# Libraries whose `device=` has a meaning of its own, and containers of settings.
+_OTHER_DEVICES = (
+    "xgboost.",
+    "lightgbm.",
+    "catboost.",
+    "cudf.",
+    "cuml.",
+    "jax.",
+    "builtins.dict",
+    "types.",
+    "argparse.",
+    ".add_argument",
+)
 
 
 class HardcodedAccelerator(Rule):
     """Finds literal accelerators that nobody looked for.
 
     ## What it does
-    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"` and `torch.device("cuda")` outside of an availability test: each place where a device is in
-    scope, else the first of a function. A file that never asks for a device gets one finding, at its first place: it is one decision. In
-    methods of modules this is TDL605.
+    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"` and `torch.device("cuda")` outside of an availability test: each place where a
+    device is in scope, else the first of a function. A file that never asks for a device gets one finding, at its first place: it is one
+    decision. In methods of modules this is TDL605. Also, guarded or not, `.cuda()` of a value that was moved to a named device before,
+    or that came through `.cpu()`: it goes to the current GPU, whatever device it was on.
 
     ## Why is this bad?
     On a machine without CUDA the line raises `AssertionError: Torch not compiled with CUDA enabled` or `RuntimeError: Found no NVIDIA driver on
@@ -66,16 +79,22 @@ class HardcodedAccelerator(Rule):
         self._asks = False
 
     @on_any_call
-    def collect(self, call: ir.Call, facts: Facts) -> None:
+    def collect(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
         self._asks = self._asks or bool(functions.AVAILABILITY.get(facts.callee(call)))
         found = _hardcoded(call, facts)
-        if found is None or facts.guarded(found.type) or _is_default(call, facts) or _is_elsewhere(facts):
+        if found is None or _is_default(call, facts):
             return
-        name, safe = chosen_device(facts) or ("", False)
-        safe = safe and found.device in ("cuda", "cuda:0")
-        if all(known.call is not call for known in self._found):
-            self._found.append(replace(found, name=name, safe=safe))
+        guarded = facts.guarded(found.type)
+        left = _left_device(call, facts)
+        if left is not None and (guarded or not _is_elsewhere(facts)):
+            yield self._reported_second_move(call, *left)
+        elif not guarded and not _is_elsewhere(facts):
+            name, safe = chosen_device(facts) or ("", False)
+            if _is_bound_to(call.dst, name, facts):
+                name = ""  # this very line gives the name its value
+            if all(known.call is not call for known in self._found):
+                self._found.append(replace(found, name=name, safe=safe and found.device in ("cuda", "cuda:0")))
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
@@ -91,6 +110,13 @@ class HardcodedAccelerator(Rule):
         for first, *others in told.values():
             where = "function" if asks and first.body.kind == "function" else "file"
             yield self._reported(first, f" ({len(others)} more in this {where})" if others else "")
+
+    def _reported_second_move(self, call: ir.Call, device: str, spelled: str) -> Report:
+        return self.report(
+            call,
+            f"this goes to the current GPU, but {spelled}: where that is another GPU, the tensors part; use `{device}`",
+            fix=lambda: _move_to(call, device),
+        )
 
     def _reported(self, found: _Found, more: str) -> Report:
         spelled = f"`{found.spelled}`{more} needs {'CUDA' if found.type == 'cuda' else found.type}: where there is none"
@@ -143,7 +169,7 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
     register = call.keyword("device")
     if callee == ".to" and register is None:
         register = call.positional(0)
-    elif register is None or not callee.startswith(_DEVICE_KEYWORD_ROOTS):
+    elif register is None or callee in DEVICE_ARGUMENT or callee.startswith(_OTHER_DEVICES):
         return None
     written = facts.definition(register)
     device = spelled_accelerator(register, facts) if isinstance(written, ir.Constant) else None
@@ -167,6 +193,33 @@ def _cuda_call(call: ir.Call, facts: Facts) -> _Found | None:
     return None  # `.cuda(rank)`: one process per GPU, which asks elsewhere
 
 
+def _left_device(call: ir.Call, facts: Facts) -> tuple[str, str] | None:
+    """The device that a `.cuda()` takes a value away from, and how a message tells: moved there before, or brought to the CPU in between."""
+    if facts.callee(call) != ".cuda" or call.arguments:
+        return None
+    register = facts.receiver(call)
+    value = facts.value(register)
+    device = facts.frame.module_device(value) if value.kind is Kind.MODULE and facts.frame is not None else value.device
+    is_named = device.place == "sym" and device.name.replace(".", "").isidentifier() and looks_like_device(device.name)
+    if is_named and value.moved is not None and not names_first_cuda(device.name, facts):
+        return device.name, f"the value was moved to `{device.name}` before"
+    source = _brought_to_host(register, facts)
+    return (f"{source}.device", f"`{source}` may come from another one") if source else None
+
+
+def _brought_to_host(register: ir.Register | None, facts: Facts) -> str:
+    """The name of `x` in `x.cpu().method()`, or ""."""
+    while register is not None:
+        written = facts.definition(register)
+        method = facts.definition(written.function) if isinstance(written, ir.Call) else None
+        if not isinstance(method, ir.Attribute):
+            return ""
+        if method.name == "cpu":
+            return facts.place(method.object)
+        register = method.object
+    return ""
+
+
 def _is_default(call: ir.Call, facts: Facts) -> bool:
     """True for the default value of a parameter: the caller may choose."""
     defaults = (p.default for body in facts.body.functions for p in body.parameters)
@@ -179,6 +232,14 @@ def _is_elsewhere(facts: Facts) -> bool:
     if summary is not None and summary.is_module and not summary.is_lightning:
         return True
     return facts.body.name.startswith("test") and bool(facts.body.decorators)
+
+
+def _is_bound_to(register: ir.Register, name: str, facts: Facts) -> bool:
+    return any(
+        isinstance(op, ir.Store) and op.value == register and op.name == name
+        for block in facts.body.blocks
+        for op in block.ops
+    )
 
 
 def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
@@ -200,6 +261,13 @@ def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
             if isinstance(op, ir.Return) and op.value == device.dst:
                 return True
     return False
+
+
+def _move_to(call: ir.Call, device: str) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.replace_call_arguments(call, "to", device)
+    return NodeFix(Applicability.UNSAFE, f"Move to `{device}`", edits) if edits else None
 
 
 def _fix(found: _Found) -> NodeFix | None:

@@ -57,6 +57,12 @@ def _accelerator(literal: object) -> Device | None:
     return device if device is not None and device.is_accelerator else None
 
 
+def spelled_callee(call: ir.Call, facts: Facts) -> str:
+    """The dotted name of a callee by the file's imports: also of calls that the analysis has not come to yet."""
+    assert facts.frame is not None
+    return facts.analysis.resolve_text(facts.frame.place(call.function))
+
+
 def device_in_scope(facts: Facts) -> str | None:
     """The spelling of a device that is certainly bound here; a name that only `if __name__ == "__main__":` binds is not."""
     name = facts.nearest_device()
@@ -101,13 +107,29 @@ def _picks_cuda(name: str, facts: Facts) -> bool:
     value = facts.frame.lookup(name)
     if not isinstance(value, Value) or value.kind not in (Kind.DEVICE, Kind.STRING) or not value.device.chosen:
         return False
+    return names_first_cuda(name, facts)
+
+
+def names_first_cuda(name: str, facts: Facts) -> bool:
+    """True for a device (`device`, `self.device`) that is, by every binding of this file, the first CUDA device where it is no CPU."""
+    found = set(_bound_texts(name, facts))
+    return bool(found) and found <= {"cuda", "cuda:0", "cpu"} and found != {"cpu"}
+
+
+def _bound_texts(name: str, facts: Facts) -> Iterator[str]:
+    """The device strings that a name or an attribute of self is bound to; "?" for anything else."""
+    root, _, attribute = name.partition(".")
+    if attribute:
+        summary = facts.class_summary
+        for store in summary.stores_of(attribute) if summary is not None and "." not in attribute else ():
+            yield from _texts(store.op.value, facts.analysis.index_of(store.body).definitions)
+        return
     for body in (facts.body, facts.program.module):
-        stores = [op for block in body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
+        stores = [op for block in body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == root]
+        for op in stores:
+            yield from _texts(op.value, facts.analysis.index_of(body).definitions)
         if stores:
-            definitions = facts.analysis.index_of(body).definitions
-            found = {text for op in stores for text in _texts(op.value, definitions)}
-            return bool(found) and all(text in ("cuda", "cuda:0", "cpu") for text in found) and found != {"cpu"}
-    return False
+            return
 
 
 def _texts(register: ir.Register | None, definitions: list[ir.Op | None]) -> Iterator[str]:

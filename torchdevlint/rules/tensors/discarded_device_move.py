@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
+from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_op
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
 _CASTS = frozenset({"float", "double", "half", "bfloat16", "type"})
@@ -19,11 +19,13 @@ class DiscardedDeviceMove(Rule):
     """Finds moves of tensors whose result is thrown away.
 
     ## What it does
-    Reports an expression statement `x.to(...)`, `x.cuda()`, `x.cpu()`, `x.pin_memory()` (and `.half()`, `.float()`, ...) where `x` is a tensor.
+    Reports an expression statement `x.to(...)`, `x.cuda()`, `x.cpu()`, `x.pin_memory()` (and `.half()`, `.float()`, ...) where `x` is a tensor;
+    also `inputs.input_ids = inputs.input_ids.to(...)` of a BatchEncoding that is then passed on as `**inputs`.
 
     ## Why is this bad?
     These methods return a new tensor and leave `x` where it is. The statement has no effect: the program goes on with the CPU
-    tensor, and fails later on, or computes on the CPU without a word.
+    tensor, and fails later on, or computes on the CPU without a word. An attribute set on a BatchEncoding stands beside its data, which
+    alone is what `**inputs` passes.
 
     ## Example
         for images, labels in loader:
@@ -65,15 +67,38 @@ class DiscardedDeviceMove(Rule):
         if method.name == "to" and not call.arguments:
             return
         place = facts.place(method.object)
-        if not place or not _is_tensor(method.object, facts):
+        severity = _severity(method.object, facts)
+        if not place or severity is None:
             return
         does = "moves" if method.name in _MOVES else "converts"
         yield self.report(
             call,
             f"`{place}.{method.name}(...)` {does} nothing in place: it returns a new tensor, which is thrown away here, and `{place}` stays "
             f"as it is; write `{place} = {place}.{method.name}(...)`".replace("{", "{{").replace("}", "}}"),
+            severity=severity,
             fix=lambda: _assign(call),
         )
+
+    @on_op(ir.StoreAttribute)
+    def check_attribute(self, store: ir.StoreAttribute, facts: Facts) -> Iterator[Report]:
+        """`inputs.input_ids = inputs.input_ids.to(device)` of a BatchEncoding, which `model(**inputs)` does not see."""
+        holder, place = facts.value(store.object), facts.place(store.object)
+        moved = facts.definition(store.value)
+        method = facts.definition(moved.function) if isinstance(moved, ir.Call) else None
+        if (
+            holder.kind is not Kind.BATCH_ENCODING
+            or not place
+            or not isinstance(method, ir.Attribute)
+            or method.name not in _MOVES
+        ):
+            return
+        if facts.place(method.object) == f"{place}.{store.name}" and _is_splatted(place, facts):
+            yield self.report(
+                store,
+                f"this sets an attribute beside the data: `**{place}` still passes the old, unmoved tensor; "
+                f'write `{place}["{store.name}"] = ...`, or move all of it with `{place}.to(...)`',
+                fix=lambda: _set_item(store),
+            )
 
     def _check_sender(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         first = call.argument("tensor", 0)
@@ -86,31 +111,55 @@ class DiscardedDeviceMove(Rule):
             )
 
 
-def _is_tensor(register: ir.Register, facts: Facts) -> bool:
-    """True for values that are known to be tensors, and for the members of a loader's batch that are used as such."""
-    value = facts.value(register)
-    if value.kind is not Kind.TENSOR:
-        return False
-    if value.evidence >= Evidence.USAGE:
-        return not (value.group is not None and _is_used_as_mapping(facts.place(register), facts))
-    return (
-        value.group is not None and value.origin is not None and not _is_used_as_mapping(facts.place(register), facts)
+# Arguments that are tensors by the custom of the field; they give a warning, no error.
+_TENSOR_NAMES = frozenset(
+    "y y_hat y_true y_pred target targets label labels image images img imgs logits mask masks preds predictions input_ids attention_mask".split()
+)
+
+
+def _severity(register: ir.Register, facts: Facts) -> Severity | None:
+    """How sure it is that the receiver is a tensor; None when it may be something that moves in place."""
+    value, place = facts.value(register), facts.place(register)
+    if value.kind is Kind.TENSOR:
+        known = value.evidence >= Evidence.USAGE or (value.group is not None and value.origin is not None)
+        return ERROR if known and not (value.group is not None and _is_used_as_mapping(place, facts)) else None
+    if value.kind is Kind.UNKNOWN and value.parameter == place and place in _TENSOR_NAMES and facts.frame is not None:
+        use = facts.frame.index.use(place)
+        return (
+            WARNING
+            if not use.called and use.attributes <= _MOVES | _CASTS and not _is_used_as_mapping(place, facts)
+            else None
+        )
+    return None
+
+
+def _is_splatted(place: str, facts: Facts) -> bool:
+    """True when the value is given as `**x` somewhere in the body."""
+    return any(
+        argument.star == "**" and facts.place(argument.value) == place
+        for block in facts.body.blocks
+        for op in block.ops
+        if isinstance(op, ir.Call)
+        for argument in op.arguments
     )
 
 
 def _is_used_as_mapping(place: str, facts: Facts) -> bool:
     """True when the value is given as `**x` or asked for a key: a BatchEncoding, which moves in place."""
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Call) and any(a.star == "**" and facts.place(a.value) == place for a in op.arguments):
-                return True
-            if (
-                isinstance(op, ir.Subscript)
-                and facts.place(op.object) == place
-                and isinstance(facts.constant(op.index), str)
-            ):
-                return True
-    return False
+    return _is_splatted(place, facts) or any(
+        isinstance(op, ir.Subscript)
+        and facts.place(op.object) == place
+        and isinstance(facts.definition(op.index), ir.Constant)
+        for block in facts.body.blocks
+        for op in block.ops
+    )
+
+
+def _set_item(store: ir.StoreAttribute) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.attribute_to_item(store)
+    return NodeFix(Applicability.SAFE, "Store it under its key", edits) if edits else None
 
 
 def _assign(call: ir.Call, target: ir.Op | None = None) -> NodeFix | None:
