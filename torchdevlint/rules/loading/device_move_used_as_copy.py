@@ -15,6 +15,7 @@ from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_
 _TRAINS = re.compile(
     r"(?:\A|_)(?:step|backward|train\w*|fit\w*|optimi[sz]e\w*|update\w*|epoch\w*|learn\w*)\Z", re.IGNORECASE
 )
+_NO_MODEL = re.compile(r"opt|sched|scaler|loop|callback|loader|sampler|metric|cb|ckpt", re.IGNORECASE)
 _NOT_TRAINING = frozenset({"train_loader", "update", "eval"})
 
 
@@ -23,6 +24,7 @@ class _Snapshot:
     op: ir.Op  # the store
     made: ir.Op  # the expression to change
     name: str
+    model: str  # the last name of the model's path
     body: ir.Body
     block: ir.Block
     bare: bool  # `model.state_dict()` itself, without a comprehension
@@ -32,8 +34,8 @@ class DeviceMoveUsedAsCopy(Rule):
     """Finds snapshots of a model's weights that go on changing with the model.
 
     ## What it does
-    Reports `best = model.state_dict()` and `best = {k: v.cpu() for k, v in model.state_dict().items()}` (also `.to(...)`) that are given back to
-    `load_state_dict` after more training, without `.clone()` or `copy.deepcopy`.
+    Reports `best = model.state_dict()` and `best = {k: v.cpu() for k, v in model.state_dict().items()}` (also `.to(...)`) that are
+    given back to `load_state_dict` after more training, without `.clone()` or `copy.deepcopy`.
 
     ## Why is this bad?
     `state_dict()` copies nothing: the dict holds the parameters' own storage, on every device. `.cpu()` copies on a GPU run and returns
@@ -50,7 +52,8 @@ class DeviceMoveUsedAsCopy(Rule):
                 best = copy.deepcopy(model.state_dict())
 
     ## When it stays silent
-    `.clone()`, `copy.deepcopy`, `copy=True`; dicts that are saved or given to another model at once; no training between the snapshot and its use.
+    `.clone()`, `copy.deepcopy`, `copy=True`; dicts that are saved or given to another model; no training between the
+    snapshot and its use.
 
     ## Fix safety
     Unsafe: the program computes something else than before (what it meant to).
@@ -80,17 +83,17 @@ class DeviceMoveUsedAsCopy(Rule):
         made = facts.definition(register)
         if facts.block is None:
             return
-        if isinstance(made, ir.Call) and _is_state_dict(made, facts):
-            self._snapshots.append(_Snapshot(op, made, name, facts.body, facts.block, True))
-        elif isinstance(made, ir.Comprehension) and made.shape == "dict":
-            move = facts.definition(made.value)
-            if (
-                isinstance(move, ir.Call)
-                and facts.callee(move) in (".cpu", ".to")
-                and move.keyword("copy") is None
-                and _over_state_dict(move, facts)
-            ):
-                self._snapshots.append(_Snapshot(op, move, name, facts.body, facts.block, False))
+        move = facts.definition(made.value) if isinstance(made, ir.Comprehension) and made.shape == "dict" else None
+        source: ir.Call | None = None
+        if isinstance(made, ir.Call):
+            source, move = (made if _is_state_dict(made, facts) else None), made
+        elif isinstance(move, ir.Call) and facts.callee(move) in (".cpu", ".to") and move.keyword("copy") is None:
+            source = _state_dict_behind(move, facts)
+        if source is None or move is None:
+            return
+        model = facts.place(facts.receiver(source)).rpartition(".")[2]
+        if model and not _NO_MODEL.search(model):
+            self._snapshots.append(_Snapshot(op, move, name, model, facts.body, facts.block, source is made))
 
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:
@@ -116,18 +119,16 @@ def _is_state_dict(call: ir.Call, facts: Facts) -> bool:
     return facts.callee(call) == ".state_dict" and not call.arguments
 
 
-def _over_state_dict(move: ir.Call, facts: Facts) -> bool:
-    """True for `v` of `for k, v in model.state_dict().items()`, also through `.detach()` and `.data`."""
+def _state_dict_behind(move: ir.Call, facts: Facts) -> ir.Call | None:
+    """`model.state_dict()` for the `v` of `for k, v in model.state_dict().items()`, also through `.detach()` and `.data`."""
     op = facts.definition(facts.receiver(move))
     for _ in range(6):
         if isinstance(op, ir.Call):
             if _is_state_dict(op, facts):
-                return True
-            if facts.callee(op) not in (".detach", ".items"):
-                return False
-            op = facts.definition(facts.receiver(op))
-        elif isinstance(op, ir.Attribute) and op.name == "data":
-            op = facts.definition(op.object)
+                return op
+            op = facts.definition(facts.receiver(op)) if facts.callee(op) in (".detach", ".items") else None
+        elif isinstance(op, ir.Attribute):
+            op = facts.definition(op.object) if op.name == "data" else None
         elif isinstance(op, ir.Load):
             op = _written_to(op.name, facts)
         elif isinstance(op, ir.Unpack):
@@ -135,8 +136,8 @@ def _over_state_dict(move: ir.Call, facts: Facts) -> bool:
         elif isinstance(op, ir.Iterate):
             op = facts.definition(op.iterable)
         else:
-            return False
-    return False
+            return None
+    return None
 
 
 def _written_to(name: str, facts: Facts) -> ir.Op | None:
@@ -152,7 +153,7 @@ def _restored(snapshot: _Snapshot, facts: Facts) -> ir.Op | None:
         definitions = facts.analysis.index_of(body).definitions
         for block in body.blocks:
             for op in block.ops:
-                if not isinstance(op, ir.Call) or not op.arguments or not _is_load(definitions[op.function]):
+                if not isinstance(op, ir.Call) or not op.arguments or not _loads(op, snapshot.model, definitions):
                     continue
                 given = definitions[op.arguments[0].value]
                 if attribute:
@@ -162,22 +163,34 @@ def _restored(snapshot: _Snapshot, facts: Facts) -> ir.Op | None:
                         and body is not snapshot.body
                     ):
                         return op
-                elif isinstance(given, ir.Load) and given.name == snapshot.name:
-                    if _reaches(snapshot, block, op) and _trains_between(snapshot, block, op, facts):
-                        return op
+                elif (
+                    _names(given, snapshot)
+                    and _reaches(snapshot, block, op)
+                    and _trains_between(snapshot, block, op, facts)
+                ):
+                    return op
     return None
 
 
-def _is_load(op: ir.Op | None) -> bool:
-    return isinstance(op, ir.Attribute) and op.name == "load_state_dict"
+def _names(op: ir.Op | None, snapshot: _Snapshot) -> bool:
+    return isinstance(op, ir.Load) and op.name == snapshot.name
+
+
+def _loads(call: ir.Call, model: str, definitions: list[ir.Op | None]) -> bool:
+    """True for `model.load_state_dict(...)` of the model that the snapshot was taken of, by its last name."""
+    written = definitions[call.function]
+    if not isinstance(written, ir.Attribute) or written.name != "load_state_dict":
+        return False
+    owner = definitions[written.object]
+    return isinstance(owner, (ir.Load, ir.Attribute)) and owner.name == model
 
 
 def _reaches(snapshot: _Snapshot, block: ir.Block, op: ir.Op) -> bool:
     """True when the restore can see this snapshot: it comes later, and nothing else is stored under the name in its own block before it."""
     if not follows(snapshot.body, (snapshot.block, snapshot.op), (block, op)):
         return False
-    start = block.ops.index(snapshot.op) if snapshot.block is block else 0
-    between = block.ops[start + 1 if snapshot.block is block else 0 : block.ops.index(op)]
+    start = block.ops.index(snapshot.op) + 1 if snapshot.block is block else 0
+    between = block.ops[start : block.ops.index(op)]
     return not any(isinstance(other, ir.Store) and other.name == snapshot.name for other in between)
 
 

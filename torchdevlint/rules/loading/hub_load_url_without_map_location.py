@@ -20,8 +20,9 @@ class HubLoadUrlWithoutMapLocation(Rule):
     Reports `torch.hub.load_state_dict_from_url(url)` and `model_zoo.load_url(url)` without `map_location`.
 
     ## Why is this bad?
-    The call gives `map_location=None` to `torch.load`. If the publisher saved from a GPU, a machine without one raises `RuntimeError: Attempting to deserialize
-    object on a CUDA device`. Most published weights are on the CPU, so this is off by default.
+    The call gives `map_location=None` to `torch.load`. If the publisher saved from a GPU, a machine without one raises
+    `RuntimeError: Attempting to deserialize object on a CUDA device`. Most published weights are on the CPU, so this is off by
+    default.
 
     ## Example
         state = torch.hub.load_state_dict_from_url(url)

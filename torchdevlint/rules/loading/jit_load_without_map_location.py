@@ -21,8 +21,9 @@ class JitLoadWithoutMapLocation(Rule):
     Reports `torch.jit.load(f)` without `map_location`, and with a `map_location` that it does not take (a dict or a function).
 
     ## Why is this bad?
-    The archive is read on the CPU and its modules are then moved to the device they were saved from. An archive that was saved from a GPU cannot
-    be loaded on a machine without one. A dict or a function raises `ValueError: map_location should be either None, string or torch.device`.
+    The archive is read on the CPU and its modules are then moved to the device they were saved from. An archive that was saved from
+    a GPU cannot be loaded on a machine without one. A dict or a function raises `ValueError: map_location should be either None,
+    string or torch.device`.
 
     ## Example
         model = torch.jit.load("model.pt")

@@ -17,8 +17,9 @@ class LightningLoadFromCheckpointDevice(Rule):
     Reports `Model.load_from_checkpoint(path)` without `map_location`, in files that import Lightning.
 
     ## Why is this bad?
-    The module comes back on the device that the checkpoint names when that device exists; Lightning falls back to the CPU when there is no such accelerator at all. A
-    file of `cuda:1` still raises on a machine with one GPU. Off by default: mostly it is what is wanted.
+    The module comes back on the device that the checkpoint names when that device exists; Lightning falls back to the CPU when
+    there is no such accelerator at all. A file of `cuda:1` still raises on a machine with one GPU. Off by default: mostly it is
+    what is wanted.
 
     ## Example
         model = Net.load_from_checkpoint(path)

@@ -19,8 +19,8 @@ class LoadCheckpointOntoAccelerator(Rule):
     Reports `torch.load(f, map_location=device)` whose result goes to `load_state_dict` of a model that is on an accelerator already.
 
     ## Why is this bad?
-    Two copies of the weights are in device memory until the dict goes. `load_state_dict` copies across devices, so a dict on the CPU serves as well. Off by
-    default: the size of the file is not known.
+    Two copies of the weights are in device memory until the dict goes. `load_state_dict` copies across devices, so a dict on the
+    CPU serves as well. Off by default: the size of the file is not known.
 
     ## Example
         model.to(device)

@@ -27,11 +27,13 @@ class LoadSameDeviceOnEveryRank(Rule):
     """Finds loads that bring every process's copy to one GPU.
 
     ## What it does
-    In files that run one process per GPU, reports `torch.load(f, map_location="cuda:0")`, and `map_location="cuda"` where nothing sets the current device
-    (`torch.cuda.set_device`): "cuda" means the current device, which is GPU 0 in every process until then. (A load without map_location is TDL101's.)
+    In files that run one process per GPU, reports `torch.load(f, map_location="cuda:0")`, and `map_location="cuda"` where nothing
+    sets the current device (`torch.cuda.set_device`): "cuda" means the current device, which is GPU 0 in every process until then.
+    (A load without map_location is TDL101's.)
 
     ## Why is this bad?
-    Nothing fails at first: each process opens a context on GPU 0 and keeps a copy of the checkpoint there, until GPU 0 alone runs out of memory.
+    Nothing fails at first: each process opens a context on GPU 0 and keeps a copy of the checkpoint there, until GPU 0 alone runs
+    out of memory.
 
     ## Example
         dist.init_process_group("nccl")
@@ -64,8 +66,13 @@ class LoadSameDeviceOnEveryRank(Rule):
         if facts.imports("accelerate", "lightning", "pytorch_lightning") or _on_one_rank(facts):
             return
         device = facts.device_of(register)
-        if device.place != "acc" or isinstance(facts.definition(register), ir.FormattedString):
-            return
+        written = facts.definition(register)
+        if (
+            device.place != "acc"
+            or isinstance(written, ir.FormattedString)
+            or (isinstance(written, ir.Call) and len(written.arguments) > 1)
+        ):
+            return  # the index may be the rank
         if device.name == "cuda" and not _is_bare(register, facts):
             return
         if device.name not in ("cuda", "cuda:0") or (device.name == "cuda" and facts.mentions("set_device")):

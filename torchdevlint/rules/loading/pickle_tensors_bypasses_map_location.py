@@ -16,8 +16,8 @@ class PickleTensorsBypassesMapLocation(Rule):
     """Finds tensors and modules on an accelerator that are written with pickle.
 
     ## What it does
-    Reports `pickle.dump`, `pickle.dumps`, `joblib.dump` and `cloudpickle.dump` of modules, tensors and state dicts (also in a list, tuple or dict) that may be
-    on an accelerator.
+    Reports `pickle.dump`, `pickle.dumps`, `joblib.dump` and `cloudpickle.dump` of modules, tensors and state dicts (also in a list,
+    tuple or dict) that may be on an accelerator.
 
     ## Why is this bad?
     The file holds the same location tags as one of `torch.save`, but its reader has no `map_location`: on a machine without that device
@@ -31,7 +31,7 @@ class PickleTensorsBypassesMapLocation(Rule):
         torch.save(model.state_dict(), file)
 
     ## When it stays silent
-    Values on the CPU, values of unknown type.
+    Values on the CPU, values of unknown type, `pickle.loads(pickle.dumps(x))`.
 
     ## Fix safety
     There is no automatic fix: the reader must change as well.
@@ -63,7 +63,7 @@ class PickleTensorsBypassesMapLocation(Rule):
         register = call.argument("value", 0) if register is None else register
         value = facts.value(register)
         found = next((part for part in _parts(value) if _may_be_elsewhere(part, facts)), None)
-        if found is None:
+        if found is None or _is_read_here(call, facts):
             return
         name = facts.callee(call)
         yield self.report(
@@ -71,6 +71,17 @@ class PickleTensorsBypassesMapLocation(Rule):
             f"`{name}` writes {_WHAT[found.kind]} with the device it is on, and its reader has no `map_location`: on a machine without that device it raises "
             '"Attempting to deserialize object on a CUDA device"; use `torch.save`, or move it to the CPU first',
         )
+
+
+def _is_read_here(call: ir.Call, facts: Facts) -> bool:
+    """True for `pickle.loads(pickle.dumps(x))`: a copy within one program."""
+    return any(
+        isinstance(op, ir.Call)
+        and any(argument.value == call.dst for argument in op.arguments)
+        and facts.place(op.function).endswith("loads")
+        for block in facts.body.blocks
+        for op in block.ops
+    )
 
 
 def _parts(value: Value) -> Iterator[Value]:

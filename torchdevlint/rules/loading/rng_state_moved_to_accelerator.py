@@ -17,11 +17,12 @@ class RngStateMovedToAccelerator(Rule):
     """Finds saved random states that the load has moved to the accelerator.
 
     ## What it does
-    Follows the result of `torch.load(f, map_location=device)` to `torch.set_rng_state`, `torch.cuda.set_rng_state(_all)` and `Generator.set_state`.
+    Follows the result of `torch.load(f, map_location=device)` to `torch.set_rng_state`, `torch.cuda.set_rng_state(_all)` and
+    `Generator.set_state`.
 
     ## Why is this bad?
-    A random state must be a ByteTensor on the CPU, also that of a GPU's generator. `map_location` moves it together with the weights: `TypeError: RNG
-    state must be a torch.ByteTensor`.
+    A random state must be a ByteTensor on the CPU, also that of a GPU's generator. `map_location` moves it together with the
+    weights: `TypeError: RNG state must be a torch.ByteTensor`.
 
     ## Example
         checkpoint = torch.load(path, map_location=device)
@@ -35,7 +36,8 @@ class RngStateMovedToAccelerator(Rule):
     `map_location="cpu"`, no map_location (the state keeps its CPU tag), `.cpu()` or `.type(torch.ByteTensor)` before the call.
 
     ## Fix safety
-    `.cpu()` is safe for `torch.set_rng_state` and `Generator.set_state`; for the functions of `torch.cuda` it is unsafe until it was run on a GPU.
+    `.cpu()` is safe for `torch.set_rng_state` and `Generator.set_state`; for the functions of `torch.cuda` it is unsafe until it
+    was run on a GPU.
 
     ## Proof
     A resumed program raises the TypeError on an accelerator; with `.cpu()` it continues with the numbers of the run that was saved.

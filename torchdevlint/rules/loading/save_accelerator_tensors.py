@@ -17,7 +17,8 @@ class SaveAcceleratorTensors(Rule):
     Reports `torch.save` of a state dict, a module or tensors that are known to be on an accelerator.
 
     ## Why is this bad?
-    Nothing fails here. Every storage in the file carries the device it was on, so that each reader must pass `map_location`. Off by default.
+    Nothing fails here. Every storage in the file carries the device it was on, so that each reader must pass `map_location`. Off by
+    default.
 
     ## Example
         torch.save(model.state_dict(), path)

@@ -20,9 +20,9 @@ class AcceleratorWithoutRuntimeCheck(Rule):
     Reports calls without `check_available=True` that no `torch.accelerator.is_available()` guards.
 
     ## Why is this bad?
-    The function tells which accelerator the build supports. A CUDA build on a machine without a GPU gives `device(type='cuda')`, and the next
-    line raises `RuntimeError: Found no NVIDIA driver on your system`. A CPU build gives None: `.type` raises `AttributeError: 'NoneType'
-    object has no attribute 'type'`, and `x.to(None)` leaves everything on the CPU without a word.
+    The function tells which accelerator the build supports. A CUDA build on a machine without a GPU gives `device(type='cuda')`,
+    and the next line raises `RuntimeError: Found no NVIDIA driver on your system`. A CPU build gives None: `.type` raises
+    `AttributeError: 'NoneType' object has no attribute 'type'`, and `x.to(None)` leaves everything on the CPU without a word.
 
     ## Example
         device = torch.accelerator.current_accelerator() or torch.device("cpu")
@@ -31,8 +31,8 @@ class AcceleratorWithoutRuntimeCheck(Rule):
         device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 
     ## When it stays silent
-    Calls behind `torch.accelerator.is_available()` (or another availability test), with `check_available=True`, behind a flag that speaks of accelerators, or
-    in a `try`; files that ask `torch.accelerator.is_available()` in another place.
+    Calls behind `torch.accelerator.is_available()` (or another availability test), with `check_available=True`, behind a flag that
+    speaks of accelerators, or in a `try`; files that ask `torch.accelerator.is_available()` in another place.
 
     ## Fix safety
     Where an `or` or a None test follows, `check_available=True` is offered; unsafe, since it needs torch 2.7. Elsewhere there is no

@@ -79,12 +79,13 @@ class CudaApiUnguarded(Rule):
     """Finds calls of `torch.cuda` functions that raise where there is no CUDA, in programs that look whether there is.
 
     ## What it does
-    Reports `torch.cuda.synchronize()`, `get_device_name`, `current_device`, `set_device`, `Event`, `Stream`, `nvtx`, `reset_peak_memory_stats` and
-    the like (also of `torch.mps` and `torch.xpu`) outside of any availability test, in files that test for the accelerator elsewhere.
+    Reports `torch.cuda.synchronize()`, `get_device_name`, `current_device`, `set_device`, `Event`, `Stream`, `nvtx`,
+    `reset_peak_memory_stats` and the like (also of `torch.mps` and `torch.xpu`) outside of any availability test, in files that
+    test for the accelerator elsewhere.
 
     ## Why is this bad?
-    The file means to run without an accelerator, but this line raises there: `AssertionError: Torch not compiled with CUDA enabled` on a CPU
-    build, `RuntimeError: Found no NVIDIA driver on your system` on a CUDA build without a GPU.
+    The file means to run without an accelerator, but this line raises there: `AssertionError: Torch not compiled with CUDA enabled`
+    on a CPU build, `RuntimeError: Found no NVIDIA driver on your system` on a CUDA build without a GPU.
 
     ## Example
         device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -98,11 +99,11 @@ class CudaApiUnguarded(Rule):
             torch.cuda.synchronize()
 
     ## When it stays silent
-    Functions that return without CUDA (`is_available`, `device_count`, `empty_cache`, `manual_seed`, `manual_seed_all`, `memory_allocated`,
-    `max_memory_allocated`, `get_rng_state_all`, `is_bf16_supported`); guarded calls (a test, a flag, `device.type == "cuda"`, `try`, a skip
-    decorator); functions that the file calls only under a guard; functions and classes whose name says CUDA or GPU; files of kernels
-    (Triton, CuPy, CUDA extensions). In files that never ask for an accelerator, demand one (`if not torch.cuda.is_available(): raise`) or run
-    one process per GPU the finding is an info.
+    Functions that return without CUDA (`is_available`, `device_count`, `empty_cache`, `manual_seed`, `manual_seed_all`,
+    `memory_allocated`, `max_memory_allocated`, `get_rng_state_all`, `is_bf16_supported`); guarded calls (a test, a flag,
+    `device.type == "cuda"`, `try`, a skip decorator); functions that the file calls only under a guard; functions and classes whose
+    name says CUDA or GPU; files of kernels (Triton, CuPy, CUDA extensions). In files that never ask for an accelerator, demand one
+    (`if not torch.cuda.is_available(): raise`) or run one process per GPU the finding is an info.
 
     ## Fix safety
     A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line

@@ -22,7 +22,8 @@ class MpsFallbackSetTooLate(Rule):
     """Finds `PYTORCH_ENABLE_MPS_FALLBACK` set after torch was imported.
 
     ## What it does
-    Reports assignments to `os.environ["PYTORCH_ENABLE_MPS_FALLBACK"]` (also by `setdefault`) behind `import torch` or the import of a package that imports it.
+    Reports assignments to `os.environ["PYTORCH_ENABLE_MPS_FALLBACK"]` (also by `setdefault`) behind `import torch` or the import of
+    a package that imports it.
 
     ## Why is this bad?
     torch reads the variable once, while it is being imported. Set later it does nothing, without a word, and an operator that MPS lacks

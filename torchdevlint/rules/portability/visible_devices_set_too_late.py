@@ -46,13 +46,14 @@ class VisibleDevicesSetTooLate(Rule):
     """Finds `CUDA_VISIBLE_DEVICES` set by a program that has started the CUDA driver already.
 
     ## What it does
-    Reports assignments to `os.environ["CUDA_VISIBLE_DEVICES"]` (and `CUDA_DEVICE_ORDER`, `HIP_VISIBLE_DEVICES`) behind a call that starts the driver:
-    `torch.cuda.is_available()`, `.cuda()`, `.to("cuda")`, a factory with `device="cuda"`, `torch.cuda.set_device`, ...; in a function, also
-    behind such a call at the top level of the module.
+    Reports assignments to `os.environ["CUDA_VISIBLE_DEVICES"]` (and `CUDA_DEVICE_ORDER`, `HIP_VISIBLE_DEVICES`) behind a call that
+    starts the driver: `torch.cuda.is_available()`, `.cuda()`, `.to("cuda")`, a factory with `device="cuda"`,
+    `torch.cuda.set_device`, ...; in a function, also behind such a call at the top level of the module.
 
     ## Why is this bad?
-    The driver reads the variable once, when it starts. Later assignments change nothing, without a word: the program runs on the wrong GPU, or on
-    all of them. Importing torch does not start the driver, so an assignment after the import and before the first such call works.
+    The driver reads the variable once, when it starts. Later assignments change nothing, without a word: the program runs on the
+    wrong GPU, or on all of them. Importing torch does not start the driver, so an assignment after the import and before the first
+    such call works.
 
     ## Example
         device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -35,12 +35,13 @@ class NonblockingDeviceToHostRead(Rule):
     """Finds reads of a tensor whose asynchronous copy to the host may not be complete.
 
     ## What it does
-    Follows the result of `x.to("cpu", non_blocking=True)` (and of `buffer.copy_(x, non_blocking=True)` into a pinned buffer) to its first read on
-    the host: `.numpy()`, `.item()`, arithmetic, `print`, a torch or NumPy function. Reports it when nothing waits in between.
+    Follows the result of `x.to("cpu", non_blocking=True)` (and of `buffer.copy_(x, non_blocking=True)` into a pinned buffer) to its
+    first read on the host: `.numpy()`, `.item()`, arithmetic, `print`, a torch or NumPy function. Reports it when nothing waits in
+    between.
 
     ## Why is this bad?
-    The copy is only queued when the line returns. The host reads memory that the GPU has not written yet: wrong values, without an error, on
-    some runs. `non_blocking=True` is safe towards the GPU, not from it.
+    The copy is only queued when the line returns. The host reads memory that the GPU has not written yet: wrong values, without an
+    error, on some runs. `non_blocking=True` is safe towards the GPU, not from it.
 
     ## Example
         scores = output.to("cpu", non_blocking=True)
@@ -51,7 +52,8 @@ class NonblockingDeviceToHostRead(Rule):
         ranking = scores.numpy().argsort()
 
     ## When it stays silent
-    A `synchronize()` or an event's wait stands between; the source is known to be on the CPU; the result is stored or returned and read elsewhere.
+    A `synchronize()` or an event's wait stands between; the source is known to be on the CPU; the result is stored or returned and
+    read elsewhere.
 
     ## Fix safety
     Without `non_blocking=True` the line waits and gives the same values. Marked unsafe until a GPU run has shown the race itself.

@@ -26,8 +26,8 @@ class CreateThenMove(Rule):
     Reports `torch.zeros(n).to(device)` and `torch.zeros(n).cuda()`, for factories that take `device=`.
 
     ## Why is this bad?
-    The tensor is allocated and filled on the host and then copied, and the copy waits. Made with `device=` it is filled where it is used. The
-    values are the same: this is about speed alone.
+    The tensor is allocated and filled on the host and then copied, and the copy waits. Made with `device=` it is filled where it is
+    used. The values are the same: this is about speed alone.
 
     ## Example
         mask = torch.zeros(n, n).to(device)
@@ -36,12 +36,13 @@ class CreateThenMove(Rule):
         mask = torch.zeros(n, n, device=device)
 
     ## When it stays silent
-    `.to(dtype)` and `.to(other)`; `from_numpy`, `as_tensor`, `stack`, `cat`, the legacy constructors, which take no `device=`; `generator=` and `out=`;
-    a target that is not known to be a device, or is the CPU; `requires_grad=True`, which is TDL601's.
+    `.to(dtype)` and `.to(other)`; `from_numpy`, `as_tensor`, `stack`, `cat`, the legacy constructors, which take no `device=`;
+    `generator=` and `out=`; a target that is not known to be a device, or is the CPU; `requires_grad=True`, which is TDL601's.
 
     ## Fix safety
-    Safe for factories that only write constants (`zeros`, `ones`, `empty`, `full`, `eye`, `tensor`) and for `arange` over integers. Unsafe for random
-    factories, whose numbers then come from the accelerator's generator, and for factories that compute their values (`linspace`, windows).
+    Safe for factories that only write constants (`zeros`, `ones`, `empty`, `full`, `eye`, `tensor`) and for `arange` over integers.
+    Unsafe for random factories, whose numbers then come from the accelerator's generator, and for factories that compute their
+    values (`linspace`, windows).
 
     ## Proof
     None: nothing fails.

@@ -17,12 +17,12 @@ class DeviceComparedWithoutIndex(Rule):
     """Finds comparisons of a tensor's device with a device that has no index.
 
     ## What it does
-    Reports `x.device == device` and `!=` where `x` is a tensor and `device` is certainly `torch.device("cuda")` (or another accelerator) without an index, also by
-    a choice such as `torch.device("cuda" if torch.cuda.is_available() else "cpu")`.
+    Reports `x.device == device` and `!=` where `x` is a tensor and `device` is certainly `torch.device("cuda")` (or another
+    accelerator) without an index, also by a choice such as `torch.device("cuda" if torch.cuda.is_available() else "cpu")`.
 
     ## Why is this bad?
-    A tensor on the accelerator always reports an index: `torch.device("cuda") == torch.device("cuda:0")` is False. The comparison is never true on a
-    GPU, without an error; `assert x.device == device` fails there alone.
+    A tensor on the accelerator always reports an index: `torch.device("cuda") == torch.device("cuda:0")` is False. The comparison
+    is never true on a GPU, without an error; `assert x.device == device` fails there alone.
 
     ## Example
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

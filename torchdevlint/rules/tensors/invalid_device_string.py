@@ -37,12 +37,13 @@ class InvalidDeviceString(Rule):
     """Finds device strings that torch does not know.
 
     ## What it does
-    Checks string literals in device positions (`torch.device(...)`, `.to(...)`, `.cuda(...)`, `device=` of torch's functions and modules) against the types that
-    torch parses and the form `type:index`. Also an index given twice, and one that is negative or above 127.
+    Checks string literals in device positions (`torch.device(...)`, `.to(...)`, `.cuda(...)`, `device=` of torch's functions and
+    modules) against the types that torch parses and the form `type:index`. Also an index given twice, and one that is negative or
+    above 127.
 
     ## Why is this bad?
-    `RuntimeError: Expected one of cpu, cuda, ipu, xpu, ... device type at start of device string: gpu`, or `Invalid device string: 'cuda0'`, on every machine. An
-    index above 127 wraps around without a word: `torch.device("cuda:300")` has the index 44.
+    `RuntimeError: Expected one of cpu, cuda, ipu, xpu, ... device type at start of device string: gpu`, or `Invalid device string:
+    'cuda0'`, on every machine. An index above 127 wraps around without a word: `torch.device("cuda:300")` has the index 44.
 
     ## Example
         device = torch.device("gpu")

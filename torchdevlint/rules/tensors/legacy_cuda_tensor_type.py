@@ -35,9 +35,9 @@ class LegacyCudaTensorType(Rule):
     `torch.set_default_tensor_type(...)`, and `torch.FloatTensor(..., device="cuda")`.
 
     ## Why is this bad?
-    On a CPU build it raises `TypeError: type torch.cuda.FloatTensor not available. Torch not compiled with CUDA enabled.`, and other
-    accelerators are shut out. `torch.set_default_tensor_type` is deprecated since torch 2.1. The host's legacy constructors take no other device:
-    `RuntimeError: legacy constructor expects device type: cpu but device type: cuda was passed`.
+    On a CPU build it raises `TypeError: type torch.cuda.FloatTensor not available. Torch not compiled with CUDA enabled.`, and
+    other accelerators are shut out. `torch.set_default_tensor_type` is deprecated since torch 2.1. The host's legacy constructors
+    take no other device: `RuntimeError: legacy constructor expects device type: cpu but device type: cuda was passed`.
 
     ## Example
         weights = torch.cuda.FloatTensor([1.0, 2.0])
@@ -46,13 +46,13 @@ class LegacyCudaTensorType(Rule):
         weights = torch.tensor([1.0, 2.0], dtype=torch.float32, device=device)
 
     ## When it stays silent
-    `isinstance(x, torch.cuda.FloatTensor)` and comparisons with `x.type()`. Behind an availability test the finding is an info: the code runs
-    everywhere and is only old.
+    `isinstance(x, torch.cuda.FloatTensor)` and comparisons with `x.type()`. Behind an availability test the finding is an info: the
+    code runs everywhere and is only old.
 
     ## Fix safety
-    A constructor on a list or tuple display becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be a size.)
-    `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is unsafe: the default device reaches more
-    factories.
+    A constructor on a list or tuple display becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be
+    a size.) `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is
+    unsafe: the default device reaches more factories.
 
     ## Proof
     The constructor raises on a machine without CUDA; `torch.tensor(..., device=device)` runs there.

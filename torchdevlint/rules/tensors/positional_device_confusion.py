@@ -20,12 +20,13 @@ class PositionalDeviceConfusion(Rule):
     """Finds a device, or a flag, in a position that means something else.
 
     ## What it does
-    Reports `x.cuda(True)` and `x.to(device, True)` (a flag where a device or a dtype belongs), `x.to(True)`, and factories with the device among the
-    positional arguments: `torch.zeros(2, 3, "cuda")`, `torch.tensor(data, device)`.
+    Reports `x.cuda(True)` and `x.to(device, True)` (a flag where a device or a dtype belongs), `x.to(True)`, and factories with the
+    device among the positional arguments: `torch.zeros(2, 3, "cuda")`, `torch.tensor(data, device)`.
 
     ## Why is this bad?
-    `TypeError: cuda(): argument 'device' (position 1) must be torch.device, not bool`, `TypeError: to() received an invalid combination of arguments`, `TypeError:
-    tensor() takes 1 positional argument but 2 were given`, on every machine. `x.to(True)` raises nothing: it casts a tensor to bool.
+    `TypeError: cuda(): argument 'device' (position 1) must be torch.device, not bool`, `TypeError: to() received an invalid
+    combination of arguments`, `TypeError: tensor() takes 1 positional argument but 2 were given`, on every machine. `x.to(True)`
+    raises nothing: it casts a tensor to bool.
 
     ## Example
         x = x.to(device, True)

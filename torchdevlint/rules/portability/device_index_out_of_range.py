@@ -1,0 +1,110 @@
+"""TDL811."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_call, on_file, on_method, on_op
+
+_INDEX = re.compile(r"(?:cuda|xpu|hip):(\d+)\Z")
+
+
+class DeviceIndexOutOfRange(Rule):
+    """Finds literal indices of GPUs that many machines do not have.
+
+    ## What it does
+    Reports `"cuda:1"` and above in device positions, outside of tests of the number of GPUs. Where the same file sets
+    `CUDA_VISIBLE_DEVICES` to one GPU it is a warning.
+
+    ## Why is this bad?
+    `RuntimeError: CUDA error: invalid device ordinal` on a machine with fewer GPUs. `CUDA_VISIBLE_DEVICES` renumbers from 0: with
+    `"2"` there is one GPU, and it is `cuda:0`. Off by default: who writes an index mostly knows the machine.
+
+    ## Example
+        os.environ["CUDA_VISIBLE_DEVICES"] = "2"
+        model.to("cuda:2")
+
+    ## Use instead
+        os.environ["CUDA_VISIBLE_DEVICES"] = "2"
+        model.to("cuda:0")
+
+    ## When it stays silent
+    Behind a test that speaks of the number of GPUs.
+
+    ## Fix safety
+    There is no automatic fix.
+
+    ## Proof
+    On a machine with one GPU the line raises.
+
+    ## References
+    CUDA programming guide (CUDA_VISIBLE_DEVICES).
+    """
+
+    code, name, severity = "TDL811", "device-index-out-of-range", WARNING
+    default = False
+
+    def __init__(self) -> None:
+        self._places: list[tuple[ir.Op, int]] = []
+        self._single: ir.Op | None = None
+
+    @on_op(ir.StoreSubscript)
+    def note_variable(self, op: ir.StoreSubscript, facts: Facts) -> None:
+        if facts.qualified(op.object) == "os.environ" and facts.constant(op.index) == "CUDA_VISIBLE_DEVICES":
+            value = facts.constant(op.value)
+            self._single = op if isinstance(value, str) and value.isdigit() else None
+
+    @on_call("torch.device", "torch.cuda.set_device")
+    def note_device(self, call: ir.Call, facts: Facts) -> None:
+        self._note(call.argument("device", 0), facts)
+        if facts.callee(call) == "torch.device":
+            self._note_number(call, call.argument("index", 1), facts)
+        else:
+            self._note_number(call, call.argument("device", 0), facts)
+
+    @on_method("to", "cuda")
+    def note_move(self, call: ir.Call, facts: Facts) -> None:
+        self._note(call.argument("device", 0), facts)
+        if facts.callee(call) == ".cuda":
+            self._note_number(call, call.argument("device", 0), facts)
+
+    def _note(self, register: ir.Register | None, facts: Facts) -> None:
+        written = facts.definition(register)
+        if isinstance(written, ir.Constant) and isinstance(written.value, str) and not _counted(facts):
+            match = _INDEX.match(written.value)
+            if match is not None and int(match[1]) > 0:
+                self._places.append((written, int(match[1])))
+
+    def _note_number(self, call: ir.Call, register: ir.Register | None, facts: Facts) -> None:
+        written = facts.definition(register)
+        if (
+            isinstance(written, ir.Constant)
+            and type(written.value) is int
+            and written.value > 0
+            and not _counted(facts)
+        ):
+            self._places.append((call, written.value))
+
+    @on_file
+    def tell(self, facts: Facts) -> Iterator[Report]:
+        for op, index in self._places:
+            if self._single is not None:
+                yield self.report(
+                    op,
+                    f'line {{0}} leaves one GPU visible, and its index is 0: index {index} raises "CUDA error: invalid device ordinal"',
+                    related=(Mention(self._single, "here the variable is set"),),
+                )
+            else:
+                yield self.report(
+                    op,
+                    f'a machine with fewer than {index + 1} GPUs raises "CUDA error: invalid device ordinal" here',
+                    severity=INFO,
+                )
+
+
+def _counted(facts: Facts) -> bool:
+    """True where the file asks how many GPUs there are."""
+    return facts.mentions("device_count", "n_gpu", "num_gpus", "n_gpus")

@@ -1,0 +1,157 @@
+"""TDL903."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.order import block_of, reachable
+from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
+
+CLOCKS = (
+    "time.time",
+    "time.perf_counter",
+    "time.monotonic",
+    "time.time_ns",
+    "time.perf_counter_ns",
+    "timeit.default_timer",
+)
+_WAITS = frozenset(
+    "synchronize item tolist cpu numpy wait elapsed_time barrier all_reduce generate save print empty_cache".split()
+)
+
+
+class TimingWithoutSynchronize(Rule):
+    """Finds wall-clock measurements of accelerator work that do not wait for it.
+
+    ## What it does
+    Reports `time.perf_counter() - start` where a module that is certainly on an accelerator is called in between, and nothing waits
+    for its result.
+
+    ## Why is this bad?
+    Kernels run asynchronously: the call returns when the work is queued. The interval measures the launches, not the work, and is
+    far too short, without an error.
+
+    ## Example
+        start = time.perf_counter()
+        output = model(batch)
+        print(time.perf_counter() - start)
+
+    ## Use instead
+        start = time.perf_counter()
+        output = model(batch)
+        torch.cuda.synchronize()
+        print(time.perf_counter() - start)
+
+    ## When it stays silent
+    A `synchronize()`, `.item()`, `.cpu()`, `.tolist()`, `.numpy()` or an event in between; calls whose insides are not known;
+    devices that are not certain; torch.utils.benchmark.
+
+    ## Fix safety
+    There is no automatic fix: the measurement belongs to its author.
+
+    ## Proof
+    None on a virtual machine: it needs a GPU's clock.
+
+    ## References
+    CUDA semantics, "Asynchronous execution" (docs/source/notes/cuda.rst).
+    """
+
+    code, name, severity = "TDL903", "timing-without-synchronize", WARNING
+
+    def __init__(self) -> None:
+        self._work: set[int] = set()  # calls that queue work on an accelerator, by identity
+        self._intervals: list[tuple[ir.Binary, list[ir.Op]]] = []  # with what runs between the two readings
+
+    @on_any_call
+    def note(self, call: ir.Call, facts: Facts) -> None:
+        if "time" not in facts.program.words and "timeit" not in facts.program.words:
+            return
+        value = facts.value(call.function)
+        if value.kind is Kind.MODULE and facts.frame is not None:
+            device = facts.frame.module_device(value)
+            if device.is_accelerator or device.chosen:
+                self._work.add(id(call))
+
+    @on_op(ir.Store)
+    def note_store(self, op: ir.Store, facts: Facts) -> None:
+        self._note_interval(op.value, facts)
+
+    @on_op(ir.Return)
+    def note_return(self, op: ir.Return, facts: Facts) -> None:
+        self._note_interval(op.value, facts)
+
+    def _note_interval(self, register: ir.Register | None, facts: Facts) -> None:
+        difference = facts.definition(register)
+        if not isinstance(difference, ir.Binary) or difference.operator != "-":
+            return
+        end, start = facts.definition(difference.left), facts.definition(difference.right)
+        if not isinstance(end, ir.Call) or facts.callee(end) not in CLOCKS or not isinstance(start, ir.Load):
+            return
+        began = _start(start.name, facts)
+        if began is None:
+            return
+        between = _between(began, end, facts)
+        if not any(_waits(op, facts) for op in between):
+            self._intervals.append((difference, between))
+
+    @on_file
+    def tell(self, facts: Facts) -> Iterator[Report]:
+        for difference, between in self._intervals:
+            work = next((op for op in between if id(op) in self._work), None)
+            if work is None:
+                continue
+            yield self.report(
+                difference,
+                "kernels run asynchronously: this interval ends when the work of line {0} is queued, not when it is done; call "
+                "`torch.cuda.synchronize()` before both clock readings",
+                related=(Mention(work, "here the work is queued"),),
+            )
+
+
+def _start(name: str, facts: Facts) -> ir.Store | None:
+    stores = [op for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
+    if len(stores) != 1:
+        return None
+    made = facts.definition(stores[0].value)
+    return stores[0] if isinstance(made, ir.Call) and facts.callee(made) in CLOCKS else None
+
+
+def _between(began: ir.Store, end: ir.Call, facts: Facts) -> list[ir.Op]:
+    """The operations that may run between the two readings."""
+    body = facts.body
+    first, last = block_of(body, began), block_of(body, end)
+    if first is None or last is None:
+        return []
+    if first is last:
+        return first.ops[first.ops.index(began) : last.ops.index(end)]
+    forward = reachable(body, first.index)
+    found: list[ir.Op] = list(first.ops[first.ops.index(began) :])
+    for block in body.blocks:
+        if (
+            block is not first
+            and block is not last
+            and block.index in forward
+            and last.index in reachable(body, block.index)
+        ):
+            found += block.ops
+    return found + list(last.ops[: last.ops.index(end)])
+
+
+def _waits(op: ir.Op, facts: Facts) -> bool:
+    """True for a call that waits for the accelerator, and for one whose insides are not known."""
+    if isinstance(op, ir.Iterate):
+        return False
+    if not isinstance(op, ir.Call):
+        return False
+    written = facts.definition(op.function)
+    name = written.name if isinstance(written, (ir.Attribute, ir.Load)) else ""
+    if name in _WAITS:
+        return True
+    return (
+        isinstance(written, ir.Load)
+        and facts.value(op.function).kind in (Kind.FUNCTION, Kind.UNKNOWN)
+        and name != "range"
+    )

@@ -1,0 +1,108 @@
+"""TDL523."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.program import ir
+from torchdevlint.rules.order import block_of, import_time_blocks
+from torchdevlint.rules.rule import INFO, Report, Rule, on_any_call
+from torchdevlint.rules.structure import target_of_move
+
+
+class DeviceFixedAtImport(Rule):
+    """Finds libraries that choose or use the GPU while they are being imported.
+
+    ## What it does
+    Reports default arguments such as `device=torch.device("cuda" if torch.cuda.is_available() else "cpu")`, and tensors or modules
+    that a module puts on an accelerator at its top level. Only in files without an `if __name__ == "__main__":` that define
+    functions or classes.
+
+    ## Why is this bad?
+    The driver starts with the import: `CUDA_VISIBLE_DEVICES` set afterwards is ignored, a fork afterwards fails with `Cannot
+    re-initialize CUDA in forked subprocess`, and the importer cannot choose. Off by default: scripts do it on purpose.
+
+    ## Example
+        def encode(x, device=torch.device("cuda" if torch.cuda.is_available() else "cpu")):
+            return x.to(device)
+
+    ## Use instead
+        def encode(x, device=None):
+            if device is None:
+                device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+            return x.to(device)
+
+    ## When it stays silent
+    Scripts, code inside functions, `torch.device("cuda")` alone, which touches nothing.
+
+    ## Fix safety
+    There is no automatic fix.
+
+    ## Proof
+    None here: nothing fails by itself.
+
+    ## References
+    torch/cuda/__init__.py (_lazy_init, is_available).
+    """
+
+    code, name, severity = "TDL523", "device-fixed-at-import", INFO
+    default = False
+
+    @on_any_call
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        body = facts.body
+        if body.kind not in ("module", "class") or not (facts.program.classes or body.functions) or _is_script(facts):
+            return
+        name = facts.callee(call)
+        if name in functions.AVAILABILITY and functions.AVAILABILITY[name] and _in_default(call, facts):
+            yield self.report(
+                call,
+                "this default is computed when the file is imported: it starts the driver before the program can choose its devices, and holds for every caller; "
+                "default to None and choose inside",
+            )
+        elif name in (".cuda", ".to") or name in functions.FACTORIES:
+            target = target_of_move(call, facts) if name.startswith(".") else facts.device_of(call.keyword("device"))
+            if target is not None and (target.is_accelerator or target.chosen):
+                yield self.report(
+                    call,
+                    "this uses the accelerator when the file is imported: the driver starts before the program can choose its devices, and a later fork raises "
+                    '"Cannot re-initialize CUDA in forked subprocess"; do it in a function',
+                )
+
+
+def _is_script(facts: Facts) -> bool:
+    """True for a file that is run: it has a main guard, or parses a command line at its top level."""
+    module = facts.program.module
+    reached = {number for number in range(len(module.blocks)) if number in import_time_blocks(module)}
+    return facts.mentions("__name__", "parse_args", "argv") or not reached
+
+
+def _in_default(call: ir.Call, facts: Facts) -> bool:
+    """True for a call within a default value of a function that this body makes."""
+    body = facts.body
+    block = block_of(body, call)
+    if block is None:
+        return False
+    defaults = {
+        parameter.default
+        for function in body.functions
+        for parameter in function.parameters
+        if parameter.default is not None
+    }
+    return any(_leads_to(register, call, facts, 0) for register in defaults)
+
+
+def _leads_to(register: ir.Register | None, call: ir.Call, facts: Facts, depth: int) -> bool:
+    op = facts.definition(register)
+    if op is call:
+        return True
+    if depth > 4:
+        return False
+    if isinstance(op, ir.Call):
+        return any(_leads_to(argument.value, call, facts, depth + 1) for argument in op.arguments)
+    if isinstance(op, ir.Choice):
+        inner = (*op.values, op.test) if op.test is not None else op.values
+        return any(_leads_to(value, call, facts, depth + 1) for value in inner)
+    return False

@@ -1,0 +1,81 @@
+"""TDL521."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.findings import Applicability
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.values import Kind
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_method
+
+
+class TypeStringForPlacement(Rule):
+    """Finds tensors that are brought to another tensor's device by the name of its type.
+
+    ## What it does
+    Reports `y.type(x.type())` in files where more than one GPU is in play (an index above 0, DataParallel, a loop over devices, ranks).
+
+    ## Why is this bad?
+    The type is a string such as `torch.cuda.FloatTensor` and says nothing of the index: the tensor goes to the CURRENT GPU, not to
+    that of `x`. In a replica on the second GPU the next operation raises `Expected all tensors to be on the same device`.
+    (`y.type_as(x)` keeps the index today.)
+
+    ## Example
+        mask = mask.type(x.type())
+
+    ## Use instead
+        mask = mask.to(x)
+
+    ## When it stays silent
+    Programs with one GPU, `type_as`, `.type(dtype)`.
+
+    ## Fix safety
+    Unsafe: with several GPUs the result lies elsewhere than before (where it was meant to lie).
+
+    ## Proof
+    On a machine with two GPUs the operation on the second raises; with `.to(x)` it gives the CPU's values.
+
+    ## References
+    torch/csrc/autograd/python_variable_methods.cpp (THPVariable_type, dispatch_to with the current device).
+    """
+
+    code, name, severity = "TDL521", "type-string-for-placement", WARNING
+    fixable = "unsafe"
+
+    @on_method("type")
+    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = call.argument("dtype", 0)
+        inner = facts.definition(register)
+        if (
+            not isinstance(inner, ir.Call)
+            or facts.callee(inner) != ".type"
+            or inner.arguments
+            or not _several_devices(facts)
+        ):
+            return
+        other = facts.receiver(inner)
+        place = facts.place(other)
+        if not place or facts.value(other).kind not in (Kind.TENSOR, Kind.UNKNOWN):
+            return
+        yield self.report(
+            call,
+            f'`.type({place}.type())` moves to the current GPU, not to that of `{place}`: in a replica on another GPU the next operation raises "Expected all '
+            f'tensors to be on the same device"; write `.to({place})`',
+            fix=lambda: _fix(call, place),
+        )
+
+
+def _several_devices(facts: Facts) -> bool:
+    """True where the program is about more than one GPU."""
+    return facts.mentions(
+        "DataParallel", "DistributedDataParallel", "device_ids", "local_rank", "init_process_group", "device_count"
+    )
+
+
+def _fix(call: ir.Call, place: str) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.replace_call_arguments(call, "to", place)
+    return NodeFix(Applicability.UNSAFE, f"Write `.to({place})`", edits) if edits else None
