@@ -501,10 +501,11 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     """The output of a module: on its parameters' device; CPU inputs are told."""
     device = frame.module_device(module)
     name = module.symbol
+    inputs = _inputs(frame, op)
     if name in ("wrapper", "dispatched"):
-        given = [value for argument in op.arguments for value in tensors_in(frame, argument.value)]
-        moved = next((value for value in given if value.moved is not None and value.device.may_be_accelerator), None)
-        return tensor(device if moved is None else moved.device, moved=op if moved else None, evidence=Evidence.USAGE, needs_grad=True)
+        moved = next((value for value in inputs if value.moved is not None and value.device.may_be_accelerator), None)
+        where = device if moved is None else moved.device
+        return tensor(where, moved=op if moved else None, evidence=Evidence.USAGE, needs_grad=True)
     operands: list[tuple[Value, str]] = []
     parameters = tensor(
         device, evidence=module.evidence, rank=AT_LEAST_ONE, moved=op, attribute=module.attribute or "module"
@@ -515,24 +516,6 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     )
     if has_weights and not is_loss and device.may_be_accelerator:
         operands.append((parameters, "module"))
-    inputs: list[Value] = []
-    for argument in op.arguments:
-        value = frame.values[argument.value]
-        if argument.star == "**" and value.kind is Kind.BATCH_ENCODING:
-            inputs.append(_encoded(value))
-        elif (
-            argument.star == "**"
-            and value.kind is Kind.DICT
-            and value.element is not None
-            and value.element.moved is not None
-        ):
-            inputs.append(tensor(value.element.device, moved=value.element.moved, evidence=Evidence.NAME))
-        elif argument.star:
-            continue
-        elif value.kind in (Kind.BATCH_ENCODING, Kind.BATCH):
-            inputs.append(_encoded(value))
-        else:
-            inputs += tensors_in(frame, argument.value)
     operands += [(value, "input") for value in inputs]
     if is_loss and module.element is not None and not _moved(frame, module):
         operands.append((module.element, "weight"))
@@ -565,6 +548,20 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         moved=op if device.may_be_accelerator else None,
         needs_grad=True,
     )
+
+
+def _inputs(frame: Frame, op: ir.Call) -> list[Value]:
+    """The tensors that a module is called with, also inside batches and `**inputs`."""
+    inputs: list[Value] = []
+    for argument in op.arguments:
+        value = frame.values[argument.value]
+        if value.kind is Kind.BATCH_ENCODING or (value.kind is Kind.BATCH and not argument.star):
+            inputs.append(_encoded(value))
+        elif argument.star == "**" and value.kind is Kind.DICT and value.element is not None and value.element.moved:
+            inputs.append(tensor(value.element.device, moved=value.element.moved, evidence=Evidence.NAME))
+        elif not argument.star:
+            inputs += tensors_in(frame, argument.value)
+    return inputs
 
 
 def _encoded(value: Value) -> Value:

@@ -643,14 +643,10 @@ def _read_item(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> Val
         if found is not None or base.element is not None:
             return found or base.element or UNKNOWN
     if kind in (Kind.BATCH, Kind.BATCH_ENCODING):
-        return tensor(
-            base.device,
-            rank=None,
-            origin=base.origin,
-            moved=base.moved,
-            evidence=min(base.evidence, Evidence.USAGE),
-            group=base.origin,
-        )
+        # The place to mend is where the part is taken out; a BatchEncoding's parts are tensors for sure.
+        origin = op if kind is Kind.BATCH_ENCODING and base.moved is None and base.origin is not None else base.origin
+        evidence = min(base.evidence, Evidence.USAGE)
+        return tensor(base.device, origin=origin, moved=base.moved, evidence=evidence, group=base.origin)
     if kind in (Kind.CHECKPOINT, Kind.STATE_DICT):
         return base if kind is Kind.CHECKPOINT else tensor(base.device, evidence=Evidence.STRONG)
     if kind is Kind.NDARRAY:

@@ -192,7 +192,8 @@ def join(left: Value, right: Value) -> Value:
     if Kind.UNKNOWN in (left.kind, right.kind) and Kind.TENSOR in (left.kind, right.kind):
         # What is a fault on one path stays one, whatever the other path gives.
         known, unknown = (left, right) if left.kind is Kind.TENSOR else (right, left)
-        if known.moved is None and unknown.moved is None and len(known.others) < _MOST_PARTS - 1:
+        placed = known.is_fresh_cpu or (known.evidence >= Evidence.STRONG and known.device.name.endswith(".device"))
+        if placed and known.moved is None and unknown.moved is None and len(known.others) < _MOST_PARTS - 1:
             if any(part.kind is Kind.UNKNOWN for part in known.others):
                 return known
             return replace(known, others=(*known.others, UNKNOWN), group=None)

@@ -65,7 +65,7 @@ class ModelInputLeftOnCpu(Rule):
         register = _argument(meeting, facts)
         place = facts.place(register)
         written = facts.definition(register)
-        at = made if isinstance(made, ir.Call) or written is None else written
+        at = made if isinstance(made, (ir.Call, ir.Subscript)) or written is None else written
         certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE
         what = f"`{place}`" if place else "this input"
         where = device.describe()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
+from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
@@ -68,7 +69,7 @@ class NumpyOnAcceleratorTensor(Rule):
         if force is not None and facts.constant(force) is not False:
             return
         severity = _severity(value, facts)
-        if severity is None and _comes_detached(register, value, facts):
+        if severity is None and (_comes_detached(register, value, facts) or _is_model_output(register, value, facts)):
             severity = WARNING
         if severity is None or facts.in_try_catching("TypeError", "RuntimeError", "Exception"):
             return
@@ -139,6 +140,16 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
     if name.endswith(".device") and not implicit and not facts.imports("tensorflow", "jax") and not is_data_code(facts):
         return WARNING
     return None
+
+
+def _is_model_output(register: ir.Register | None, value: Value, facts: Facts) -> bool:
+    """True for `self.model(x).numpy()` in a file that speaks of devices: the output is where the model is."""
+    op = facts.definition(register)
+    if not isinstance(op, ir.Call) or value.device.place in ("cpu", "meta") or not facts.mentions("cuda", "device"):
+        return False
+    return bool(MODEL_NAME.search(facts.place(op.function))) and not facts.imports(
+        "tensorflow", "jax", "pytest", "unittest"
+    )
 
 
 def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) -> bool:
