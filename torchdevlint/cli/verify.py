@@ -131,8 +131,10 @@ def _resolver(arguments: argparse.Namespace) -> Resolver:
 
 def machine_for(device: str, shape: Shape, *, named: bool = False) -> tuple[Machine, str]:
     """The machine to run on, and the torch there. A virtual shape that was named is taken even where a GPU is. Raises ProofError."""
+    if device == "virtual" or (device == "auto" and named):
+        return Machine("virtual", shape), ""  # the program itself will say which torch it runs on
     host = look_at_host()
-    if device == "cuda" or (device == "auto" and host.gpus and not named):
+    if device == "cuda" or (device == "auto" and host.gpus):
         if not host.gpus:
             raise ProofError(f"torch {host.torch} sees no CUDA GPU here: use --device virtual")
         return Machine("cuda", None, host.gpus, f"{host.gpus} x {host.gpu_name}"), host.torch
@@ -145,7 +147,7 @@ def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver,
     from torchdevlint.verify.judge import Judge, Report
 
     where = f"in {program.folder}" if arguments.in_place else f"in a temporary copy of {program.folder}"
-    say(f"{program.name} runs on {machine.describe()} (torch {version}) {where}, without a sandbox")
+    say(f"{program.name} runs on {machine.describe()}{version and f' (torch {version})'} {where}, without a sandbox")
     with workplace(program.folder, arguments.in_place) as place:
         level_info = arguments.level == "info"
         runner = Runner(program, place, machine, arguments.timeout, ledger=level_info)
@@ -249,7 +251,7 @@ def as_lines(program: Program, machine: Machine, version: str, report: Any, rows
         for case in report.cases:
             counts[case.verdict] = counts.get(case.verdict, 0) + 1
         told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        yield f"{told}; {report.runs} runs on {machine.describe()}, torch {report.torch or version}"
+        yield f"{told}; {report.runs} runs on {machine.describe()}, torch {report.torch or version or 'not imported'}"
         yield f"before: {report.baseline}; with the confirmed fixes: {report.final}"
     if rows:
         yield ""
