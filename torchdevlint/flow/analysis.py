@@ -82,9 +82,12 @@ class Analysis:
 
     def run(self, sink_for: Callable[[Frame], Sink]) -> None:
         """Analyse the whole file."""
+        # Functions that the module calls while it is first read see its imports.
+        self.module_env = {name: self.symbol(qualified) for name, qualified in self.aliases.items()}
         module = Frame(self, self.program.module)
         module.run()
         self.module_env = module.exit_env or module.env
+        self._summaries.clear()
         for cls in self.program.classes:
             self.settle(self.summary_of(cls))
         for body in self.program.bodies:

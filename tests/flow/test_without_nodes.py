@@ -1,0 +1,63 @@
+"""Flow and rules see operations and facts alone: every rule says the same of a Program whose syntax nodes are gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from torchdevlint.flow.engine import analyse
+from torchdevlint.program import ir
+from torchdevlint.program.from_libcst import lower
+from torchdevlint.rules.registry import all_rules
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FILES = sorted(FIXTURES.rglob("*.py"))
+RULES = [rule for rule in all_rules() if not rule.code.startswith("TDL00")]
+
+
+def numbered(program: ir.Program) -> dict[int, tuple[str, int]]:
+    """A name for each operation that does not depend on its node: body and number."""
+    return {
+        id(op): (f"{at}:{body.qualname}", number)
+        for at, body in enumerate(program.bodies)
+        for number, op in enumerate(op for block in body.blocks for op in block.ops)
+    }
+
+
+def said(program: ir.Program) -> list[tuple[str, str, str, tuple[str, int]]]:
+    names = numbered(program)
+    result = analyse(program, RULES)
+    assert result.crashes == []
+    return sorted(
+        (report.rule.code, report.severity.label, report.message, names[id(report.op)]) for report in result.reports
+    )
+
+
+def without_nodes(program: ir.Program) -> ir.Program:
+    for body in program.bodies:
+        body.node = None
+        for block in body.blocks:
+            for op in block.ops:
+                op.node = None
+    for cls in program.classes:
+        cls.node = None
+    program.node = None
+    return program
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_rules_need_no_nodes(path: Path) -> None:
+    module = cst.parse_module(path.read_bytes())
+    assert said(without_nodes(lower(module))) == said(lower(module))
+
+
+def test_the_fixtures_make_the_rules_speak() -> None:
+    """Guards the test above: an analysis that says nothing would pass it."""
+    spoken = {
+        report.rule.code
+        for path in FILES
+        for report in analyse(lower(cst.parse_module(path.read_bytes())), RULES).reports
+    }
+    assert len(spoken) >= 24
