@@ -76,6 +76,8 @@ class CudaOnlyDeviceSelection(Rule):
         spelled = [list(facts.devices_in(value)) for value in choice.values]
         if test.kind is not Kind.CONDITION or test.symbol != "cuda" or any(len(names) != 1 for names in spelled):
             return
+        if isinstance(facts.definition(choice.test), ir.Compare):
+            return  # `"cuda" in device`: chosen elsewhere
         places = (spelled[0][0].partition(":")[0], spelled[1][0])
         if places != (("cpu", "cuda") if test.negated else ("cuda", "cpu")):
             return

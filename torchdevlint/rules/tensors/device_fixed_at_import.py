@@ -16,8 +16,8 @@ class DeviceFixedAtImport(Rule):
     """Finds libraries that choose or use the GPU while they are being imported.
 
     ## What it does
-    Reports default arguments such as `device=torch.device("cuda" if torch.cuda.is_available() else "cpu")`, and tensors or modules
-    that a module puts on an accelerator at its top level. Only in files without an `if __name__ == "__main__":` that define
+    Reports default arguments such as `device=torch.device("cuda" if torch.cuda.is_available() else "cpu")`, and constants
+    (upper-case names) that a module puts on an accelerator. Only in files without an `if __name__ == "__main__":` that define
     functions or classes.
 
     ## Why is this bad?
@@ -62,7 +62,7 @@ class DeviceFixedAtImport(Rule):
                 "this default is computed when the file is imported: it starts the driver before the program can choose its devices, and holds for every caller; "
                 "default to None and choose inside",
             )
-        elif name in (".cuda", ".to") or name in functions.FACTORIES:
+        elif (name in (".cuda", ".to") or name in functions.FACTORIES) and _is_constant(call, facts):
             target = target_of_move(call, facts) if name.startswith(".") else facts.device_of(call.keyword("device"))
             if target is not None and (target.is_accelerator or target.chosen):
                 yield self.report(
@@ -77,6 +77,15 @@ def _is_script(facts: Facts) -> bool:
     module = facts.program.module
     reached = {number for number in range(len(module.blocks)) if number in import_time_blocks(module)}
     return facts.mentions("__name__", "parse_args", "argv") or not reached
+
+
+def _is_constant(call: ir.Call, facts: Facts) -> bool:
+    """True for a value that is bound to an upper-case name: a constant of the library."""
+    return any(
+        isinstance(op, ir.Store) and op.value == call.dst and op.name.isupper()
+        for block in facts.body.blocks
+        for op in block.ops
+    )
 
 
 def _in_default(call: ir.Call, facts: Facts) -> bool:
