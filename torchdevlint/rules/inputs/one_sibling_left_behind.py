@@ -104,10 +104,10 @@ class OneSiblingLeftBehind(Rule):
             return
         for argument in meeting.op.arguments:
             if facts.value(argument.value).origin is cpu.origin:
-                yield from self._told(meeting.op, argument.value, cpu, meeting.other, facts)
+                yield from self._told(meeting.op, argument.value, cpu, meeting.other, facts, output=True)
 
     def _told(
-        self, call: ir.Call, register: ir.Register, value: Value, sibling: Value, facts: Facts
+        self, call: ir.Call, register: ir.Register, value: Value, sibling: Value, facts: Facts, *, output: bool = False
     ) -> Iterator[Report]:
         place = facts.place(register)
         last = place.rpartition(".")[2].lower()
@@ -117,12 +117,16 @@ class OneSiblingLeftBehind(Rule):
         device = sibling.device
         expression = device.name if device.place == "sym" else f'"{device.name}"'
         written = facts.definition(register)
+        beside = (
+            f"meets a model's output on {device.describe()} (line {{0}})"
+            if output
+            else f"has a sibling that was moved to {device.describe()} on line {{0}}"
+        )
         yield self.report(
             written if written is not None else call,
-            f"`{place}` comes from the same batch as a value that was moved to {device.describe()} on line {{0}}, but stays on the CPU: on an "
-            f"accelerator this call raises {MISMATCH}; move `{place}` too",
+            f"`{place}` comes from a batch, stays on the CPU and {beside}: on an accelerator this call raises {MISMATCH}; move `{place}` too",
             severity=ERROR if certain else WARNING,
-            related=(Mention(sibling.moved, "here its sibling moved"),),
+            related=(Mention(sibling.moved, "here the output is made" if output else "here its sibling moved"),),
             fix=lambda: _fix(written, expression, certain),
         )
 

@@ -1,0 +1,97 @@
+"""Renders what README and docs show from real runs: `python docs/render.py` writes, `--check` only compares.
+
+A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; whatever is between them is replaced by what the program says today.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from torchdevlint.rules.registry import all_rules  # noqa: E402
+
+
+def console(*command: str) -> str:
+    """A command and its output, as a terminal shows them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "torchdevlint", *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={"PATH": "", "NO_COLOR": "1", "COLUMNS": "120"},
+    )
+    return f"```console\n$ torchdevlint {' '.join(command)}\n{done.stdout.rstrip()}\n```"
+
+
+def rule_table() -> str:
+    """One line a rule."""
+    lines = ["| code | name | severity | default | fix | finds |", "|---|---|---|---|---|---|"]
+    for rule in all_rules():
+        page = f"[{rule.name}](rules/{rule.code}.md)"
+        default = "on" if rule.default else "off"
+        lines.append(
+            f"| {rule.code} | {page} | {rule.severity.label} | {default} | {rule.fixable} | {rule.summary().removeprefix('Finds ')} |"
+        )
+    return "\n".join(lines)
+
+
+def rule_page(code: str) -> str:
+    """The page of one rule: its docstring."""
+    rule = next(rule for rule in all_rules() if rule.code == code)
+    head = f"# {rule.name} ({rule.code})\n\nSeverity: {rule.severity.label}. {'On' if rule.default else 'Off'} by default. Fix: {rule.fixable}."
+    return f"{head}\n\n{rule.documentation()}\n"
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "demo": lambda: console("check", "fixtures/demo/train.py", "--output-format", "concise"),
+    "demo-diff": lambda: console("check", "fixtures/demo/train.py", "--diff"),
+    "rules": rule_table,
+}
+PAGES = [ROOT / "README.md", ROOT / "docs" / "rules.md"]
+
+
+def rendered(text: str) -> str:
+    """The text with every block renewed."""
+
+    def renew(match: re.Match[str]) -> str:
+        return f"<!-- begin {match[1]} -->\n{BLOCKS[match[1]]()}\n<!-- end {match[1]} -->"
+
+    return re.sub(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", renew, text, flags=re.DOTALL)
+
+
+def wanted() -> dict[Path, str]:
+    """Every generated file and what it should hold."""
+    files = {page: rendered(page.read_text(encoding="utf-8")) for page in PAGES}
+    for rule in all_rules():
+        files[ROOT / "docs" / "rules" / f"{rule.code}.md"] = rule_page(rule.code)
+    return files
+
+
+def main() -> int:
+    """Write or compare; 1 when something differs."""
+    stale = []
+    files = wanted()
+    for path, text in files.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path)
+            if "--check" not in sys.argv:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    for path in (ROOT / "docs" / "rules").glob("*.md"):
+        if path not in files:
+            stale.append(path)
+            if "--check" not in sys.argv:
+                path.unlink()
+    for path in stale:
+        print(path.relative_to(ROOT))
+    return 1 if stale and "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
