@@ -65,7 +65,9 @@ class HardcodedDeviceInForward(Rule):
         device = literal_accelerator(call, facts)
         name = facts.callee(call)
         if name == "torch.device" and _is_kept(call, facts):
-            device = facts.device_of(call.positional(0)) if is_literal_device(call.positional(0), facts) else None
+            device = facts.device_of(call.positional(0)) if is_literal_device(call.dst, facts) else None
+        if not name.startswith((".", "torch.")) and facts.value(call.function).kind not in (Kind.FUNCTION, Kind.CLASS):
+            return  # `device=` of another library may be anything
         if (
             device is None
             or not device.is_accelerator

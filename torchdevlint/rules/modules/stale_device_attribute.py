@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_any_call, on_file, on_method
-from torchdevlint.rules.structure import family_methods, moves_itself, only_plain_bases
+from torchdevlint.rules.structure import definition_of, family_methods, moves_itself, only_plain_bases, operations
 
 _DEVICE = re.compile(r"_?device\Z")
 _OVERRIDES = frozenset({"to", "cuda", "cpu", "_apply"})
@@ -41,8 +41,8 @@ class StaleDeviceAttribute(Rule):
 
     ## When it stays silent
     The class overrides `to`, `cuda` or `_apply`, or sets the attribute again elsewhere; classes that are no modules; base classes of other
-    files. A constructor that moves the
-    module itself (`self.to(device)`) gets an info: the attribute is right until somebody moves the module again.
+    files. A constructor that places the module itself (`self.to(device)`, `device=device`), or whose caller has to name the device, gets an
+    info: the attribute is right until somebody moves the module again.
 
     ## Proof
     The module is moved after its construction and called: the tensor made on `self.device` raises; on the input's device it works.
@@ -91,14 +91,13 @@ class StaleDeviceAttribute(Rule):
                 if used is None or not _is_fixed_at_start(stores) or _follows(summary, facts):
                     continue
                 op, method = used
-                own_move = moves_itself(summary, facts.analysis)
                 yield self.report(
                     stores[0].op,
                     f"`self.{name}` is set once, in the constructor, and `{method}` places tensors on it (line {{0}}); `.to()`, "
                     f"`.cuda()` and `map_location` do not change it, so after a move these tensors "
                     f'are on the old device ("Expected all tensors to be on the same device"); follow an input or a parameter: '
                     f"`x.device`, `next(self.parameters()).device`",
-                    severity=INFO if own_move else WARNING,
+                    severity=INFO if _is_placed_there(stores[0], summary, facts) else WARNING,
                     related=(Mention(op, f"here `self.{name}` places a tensor"),),
                 )
 
@@ -106,6 +105,24 @@ class StaleDeviceAttribute(Rule):
 def _is_fixed_at_start(stores: list[AttributeStore]) -> bool:
     """True when every store is in the constructor and is of a device."""
     return all(store.body.name == "__init__" and store.value.kind is not Kind.NONE for store in stores)
+
+
+def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts) -> bool:
+    """True when the module starts out on the device: the constructor places things, or the caller has to name it."""
+    analysis = facts.analysis
+    if moves_itself(summary, analysis):
+        return True
+    for op in operations(store.body):
+        if isinstance(op, ir.Attribute) and op.name in ("to", "cuda"):
+            return True
+        if isinstance(op, ir.Call) and op.keyword("device") is not None:
+            return True
+    parameters = {parameter.name: parameter for parameter in store.body.parameters}
+    given = parameters.get(store.value.parameter)
+    if given is None or store.body.parent is None:
+        return given is not None
+    default = definition_of(analysis, store.body.parent, given.default)
+    return default is None or (isinstance(default, ir.Constant) and default.value is None)
 
 
 def _follows(summary: ClassSummary, facts: Facts) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Kind
+from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_method
 from torchdevlint.rules.structure import target_of_move
@@ -56,7 +56,7 @@ class WeightsMovedInForward(Rule):
         if module.kind is not Kind.MODULE or not attribute or target_of_move(call, facts) is None:
             return
         stores = summary.stores_of(attribute)
-        if not stores or any(store.body.name not in _SETUP for store in stores):
+        if not stores or any(store.body.name not in _SETUP or not _is_module(store.value) for store in stores):
             return
         method = facts.callee(call)
         yield self.report(
@@ -65,6 +65,11 @@ class WeightsMovedInForward(Rule):
             f"missing `model.to(device)`, takes the weights away from where the "
             f"module was placed, and under `nn.DataParallel` the move is lost and repeated each step; move the whole module once, outside",
         )
+
+
+def _is_module(value: Value) -> bool:
+    """True for submodules; the items of a ParameterList or ParameterDict are tensors."""
+    return value.kind is Kind.MODULE and not value.symbol.startswith("torch.nn.Parameter")
 
 
 def _attribute_of_self(register: ir.Register | None, facts: Facts) -> str:

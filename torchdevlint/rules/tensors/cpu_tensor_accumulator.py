@@ -59,6 +59,8 @@ class CpuTensorAccumulator(Rule):
         name = facts.callee(made)
         if name not in functions.FACTORIES and name not in functions.HOST_FACTORIES:
             return
+        if _is_kept_on_the_host(meeting.op, facts) or _comes_in_pairs(meeting.op, facts):
+            return
         certain = facts.in_forward or other.device.is_accelerator or other.moved is not None
         expression = device_expression(meeting, facts)
         advice = f"create it with `device={expression}`" if expression else "create it on the other tensor's device"
@@ -78,3 +80,23 @@ class CpuTensorAccumulator(Rule):
             related=(Mention(meeting.op, "here it is updated in place"),),
             fix=fix,
         )
+
+
+def _target(op: ir.Op, facts: Facts) -> ir.Register | None:
+    """The tensor that an in-place operation updates."""
+    if isinstance(op, ir.AugmentedAssign):
+        return op.target
+    return facts.receiver(op) if isinstance(op, ir.Call) else None
+
+
+def _is_kept_on_the_host(op: ir.Op, facts: Facts) -> bool:
+    """True when the tensor goes to NumPy afterwards: the function works on the host on purpose."""
+    name = facts.place(_target(op, facts)).partition(".")[0].partition("[")[0]
+    return facts.frame is not None and bool(facts.frame.index.use(name).attributes & {"numpy", "tolist"})
+
+
+def _comes_in_pairs(op: ir.Op, facts: Facts) -> bool:
+    """True when both sides have several possibilities: they may come from the same branch."""
+    if not isinstance(op, ir.AugmentedAssign):
+        return False
+    return bool(facts.value(op.target).others) and bool(facts.value(op.value).others)

@@ -13,11 +13,12 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file, on_meet
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file, on_meet
 from torchdevlint.rules.structure import definition_of, method_called_on, nested, operations
 from torchdevlint.rules.wording import give_device
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
+_METADATA = frozenset({"item", "tolist", "numpy", "element_size", "dim", "size", "shape", "dtype"})
 _MOVES = frozenset({"to", "cuda", "type_as", "cpu"})
 
 
@@ -142,7 +143,8 @@ class DeviceArgumentNotForwarded(Rule):
                 f"this {how} without `{name}=`, so {default} is used although `{in_hand}` was asked for: on an accelerator the "
                 f"tensors end up on different "
                 f'devices ("Expected all tensors to be on the same device"); pass `{name}={in_hand}`',
-                severity=WARNING,
+                # A host default beside a device that the caller keeps for itself may be meant: results, replay buffers.
+                severity=INFO if in_hand.endswith(".device") and '"cpu"' in default else WARNING,
                 fix=lambda dropped=dropped: _pass_on(dropped),  # type: ignore[misc]
             )
 
@@ -297,7 +299,7 @@ def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
     first = call.positional(0)
     scalar = facts.callee(call) in functions.DATA_FACTORIES and facts.value(first).kind is Kind.SCALAR
     keeps = facts.callee(call) in ("torch.as_tensor", "torch.asarray") or facts.value(first).kind is Kind.TENSOR
-    return scalar or keeps or bool(method_called_on(facts, call.dst) & {"item", "tolist", "numpy"})
+    return scalar or keeps or bool(method_called_on(facts, call.dst) & _METADATA)
 
 
 def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> str:
