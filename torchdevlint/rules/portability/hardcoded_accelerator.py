@@ -12,7 +12,13 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
-from torchdevlint.rules.portability.literals import chosen_device, is_cuda_only, names_first_cuda, spelled_accelerator
+from torchdevlint.rules.portability.literals import (
+    chosen_device,
+    is_conditional_test,
+    is_cuda_only,
+    names_first_cuda,
+    spelled_accelerator,
+)
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
 
 # Names by which a file asks the machine, or its caller, for the device.
@@ -56,7 +62,7 @@ class HardcodedAccelerator(Rule):
 
     ## When it stays silent
     Behind an availability test, a flag, an assertion or an early exit; under `x.is_cuda` or `device.type == "cuda"`; in a `try` that
-    catches the error; in tests with a decorator (it may skip them); a `torch.device` that is only compared or listed; default values of
+    catches the error; in tests that a decorator or `pytest.skip` may skip; a `torch.device` that is only compared or listed; default values of
     parameters and of argparse; devices that are computed (`f"cuda:{rank}"`); files that need CUDA anyway (Triton, CuPy, CUDA extensions);
     Lightning's `accelerator="gpu"`.
 
@@ -126,7 +132,7 @@ class HardcodedAccelerator(Rule):
             if found.type == "cuda"
             else " it raises"
         )
-        return self.report(found.call, f"{spelled}{raises}; {advice}", fix=lambda: _fix(found))
+        return self.report(found.literal or found.call, f"{spelled}{raises}; {advice}", fix=lambda: _fix(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +175,12 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
     register = call.keyword("device")
     if callee == ".to" and register is None:
         register = call.positional(0)
-    elif register is None or callee in DEVICE_ARGUMENT or callee.startswith(_OTHER_DEVICES):
+    elif (
+        register is None
+        or callee in DEVICE_ARGUMENT
+        or callee.startswith("torch.cuda.")
+        or callee.startswith(_OTHER_DEVICES)
+    ):
         return None
     written = facts.definition(register)
     device = spelled_accelerator(register, facts) if isinstance(written, ir.Constant) else None
@@ -221,17 +232,19 @@ def _brought_to_host(register: ir.Register | None, facts: Facts) -> str:
 
 
 def _is_default(call: ir.Call, facts: Facts) -> bool:
-    """True for the default value of a parameter: the caller may choose."""
+    """True for the default value of a parameter or of a setting in a class body: somebody else may choose."""
+    if facts.body.kind == "class":
+        return True
     defaults = (p.default for body in facts.body.functions for p in body.parameters)
     return any(register == call.dst for register in defaults)
 
 
 def _is_elsewhere(facts: Facts) -> bool:
-    """True in methods of an nn.Module (TDL605 speaks of those), and in tests with a decorator, which may skip them."""
+    """True in methods of an nn.Module (TDL605 speaks of those), and in tests that something may skip."""
     summary = facts.class_summary
     if summary is not None and summary.is_module and not summary.is_lightning:
         return True
-    return facts.body.name.startswith("test") and bool(facts.body.decorators)
+    return is_conditional_test(facts)
 
 
 def _is_bound_to(register: ir.Register, name: str, facts: Facts) -> bool:

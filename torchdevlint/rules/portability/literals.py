@@ -30,6 +30,16 @@ def is_cuda_only(facts: Facts) -> bool:
     return facts.imports(*_CUDA_ONLY) or (facts.mentions("pytestmark", "skipUnless") and facts.mentions("is_available"))
 
 
+def is_conditional_test(facts: Facts) -> bool:
+    """True in a test function that a decorator or a call in it may skip."""
+    if not facts.body.name.startswith("test"):
+        return False
+    skips = ("skip", "skipTest", "importorskip")
+    return bool(facts.body.decorators) or any(
+        isinstance(op, ir.Attribute) and op.name in skips for block in facts.body.blocks for op in block.ops
+    )
+
+
 def spelled_accelerator(register: ir.Register | None, facts: Facts) -> Device | None:
     """The accelerator that stands in place as "cuda:0" or torch.device("cuda"); None for anything else, names included."""
     written = facts.definition(register)
