@@ -239,6 +239,10 @@ def case_modules() -> None:
     assert all(p.device == CUDA0 for p in model.parameters()) and all(b.device == CUDA0 for b in model.buffers())
     assert next(model.to("cuda:1").parameters()).device == CUDA1
     assert next(model.cpu().parameters()).device.type == "cpu"
+    for moved in (model.to(1), model.to(device=1), model.to(torch.zeros(1, device="cuda:1"))):
+        assert next(moved.parameters()).device == CUDA1
+    with raises(RuntimeError, "CUDA error: invalid device ordinal"):
+        model.to(7)
     parameter = nn.Parameter(torch.zeros(2)).cuda()
     assert not parameter.is_leaf and parameter.device == CUDA0
     lazy = nn.LazyLinear(3).cuda()

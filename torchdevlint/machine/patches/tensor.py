@@ -23,26 +23,31 @@ _METHODS = ("to", "cuda", "cpu", "numpy", "type", "type_as", "get_device", "clon
 _NEW = ("new_zeros", "new_ones", "new_full", "new_empty", "new_tensor", "new_empty_strided")
 
 
-def _parse_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, bool, Any]:
-    """(device, dtype, non_blocking, copy, memory_format) of a `.to` call, by PyTorch's own parser."""
+def _parse(*args: Any, **kwargs: Any) -> Any:
+    """`torch._C._nn._parse_to`, which `Module.to` calls too: indices name CUDA devices, tensors give their own."""
+    first = args[0] if args else kwargs.get("tensor")
+    if isinstance(first, torch.Tensor):
+        rest = {name: value for name, value in kwargs.items() if name != "tensor"}
+        parsed = STATE.originals["_parse_to"](first.dtype, *args[1:], **rest)
+        return (device_of(first), *parsed[1:])
+    if type(first) is int:  # an index needs an accelerator, which the CPU build does not have
+        args = (Device("cuda", first), *args[1:])
+    if type(kwargs.get("device")) is int:
+        kwargs["device"] = Device("cuda", kwargs["device"])
+    return STATE.originals["_parse_to"](*args, **kwargs)
+
+
+def _parse_with_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool, bool, Any]:
+    """(device, dtype, non_blocking, copy, memory_format) of a `Tensor.to` call; the parser knows no ``copy``."""
     options = dict(kwargs)
     copy = options.pop("copy", False)
-    first = args[0] if args else options.get("other")
-    if isinstance(first, torch.Tensor):  # .to(other) follows its device as well
-        options.pop("other", None)
-        rest = args[1:] if args else ()
-        if len(rest) > 1:
-            rest, copy = rest[:1], rest[1]
-        _, _, non_blocking, memory_format = torch._C._nn._parse_to(first.dtype, *rest, **options)
-        return device_of(first), first.dtype, non_blocking, copy, memory_format
-    most = 2 if isinstance(first, torch.dtype) else 3
+    if "other" in options:
+        options["tensor"] = options.pop("other")
+    first = args[0] if args else options.get("tensor")
+    most = 2 if isinstance(first, (torch.dtype, torch.Tensor)) else 3
     if len(args) > most:
         args, copy = args[:most], args[most]
-    if type(first) is int:  # a device index needs an accelerator, which the CPU build does not have
-        args = (Device("cuda", first), *args[1:])
-    if type(options.get("device")) is int:
-        options["device"] = Device("cuda", options["device"])
-    device, dtype, non_blocking, memory_format = torch._C._nn._parse_to(*args, **options)
+    device, dtype, non_blocking, memory_format = _parse(*args, **options)
     return device, dtype, non_blocking, copy, memory_format
 
 
@@ -51,7 +56,7 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         return handle_torch_function(torch.Tensor.to, (self,), self, *args, **kwargs)
     original = STATE.originals["to"]
     try:
-        device, dtype, non_blocking, copy, memory_format = _parse_to(args, kwargs)
+        device, dtype, non_blocking, copy, memory_format = _parse_with_copy(args, kwargs)
     except (TypeError, RuntimeError):
         return original(self, *args, **kwargs)  # for the native error
     if device is None:
@@ -229,6 +234,7 @@ def install() -> None:
     for name in _METHODS:
         STATE.originals[name] = getattr(_base, name)
     STATE.originals["empty"] = torch.empty
+    STATE.originals["_parse_to"] = replace(torch._C._nn, "_parse_to", _parse)  # Module.to
     replace(tensor_class, "device", property(device_of))  # C++ knows nothing of tags
     replace(tensor_class, "is_cuda", property(lambda self: device_of(self).type == "cuda"))
     replace(tensor_class, "is_cpu", property(lambda self: device_of(self).type == "cpu"))
