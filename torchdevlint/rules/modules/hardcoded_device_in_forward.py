@@ -9,11 +9,10 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.portability.literals import is_cuda_only
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
 
-# Code that has no other place to run.
-_GPU_ONLY = ("triton", "cupy", "pycuda", "numba.cuda", "torch.utils.cpp_extension", "tensorrt", "bitsandbytes")
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
 _SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.device("{}")'}
 
@@ -73,7 +72,7 @@ class HardcodedDeviceInForward(Rule):
             or not device.is_accelerator
             or name in _ENTRY_POINTS
             or facts.guarded(device.type)
-            or facts.imports(*_GPU_ONLY)
+            or _needs_cuda(facts)
         ):
             return
         if name in (".cuda", ".to") and facts.value(facts.receiver(call)).kind in (Kind.GENERATOR, Kind.OTHER):
@@ -88,6 +87,11 @@ class HardcodedDeviceInForward(Rule):
             f'"Found no NVIDIA driver", and on another device the next operation raises "Expected all tensors to be on the same device"; {advice}',
             fix=lambda: _fix(call, name, source),
         )
+
+
+def _needs_cuda(facts: Facts) -> bool:
+    """True for files that have no other place to run: kernels, and what imports a package's kernels."""
+    return is_cuda_only(facts) or any("triton" in name.split(".") for name in facts.program.imported)
 
 
 def _is_kept(call: ir.Call, facts: Facts) -> bool:

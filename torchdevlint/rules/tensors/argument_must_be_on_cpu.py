@@ -8,7 +8,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_method
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
 
 _LENGTHS = "\"'lengths' argument should be a 1D CPU int64 tensor\""
 
@@ -50,6 +50,22 @@ class ArgumentMustBeOnCpu(Rule):
     code, name, severity = "TDL514", "argument-must-be-on-cpu", ERROR
     fixable = "safe"
 
+    def __init__(self) -> None:
+        self._unpacked: set[tuple[int, str]] = (
+            set()
+        )  # names of the lengths that `pad_packed_sequence` gives, on the CPU always
+
+    @on_op(ir.Store)
+    def note_lengths(self, op: ir.Store, facts: Facts) -> None:
+        """`x, lengths = pad_packed_sequence(...)`."""
+        written = facts.definition(op.value)
+        made = facts.definition(written.source) if isinstance(written, ir.Unpack) else None
+        key = (id(facts.body), op.name)
+        if isinstance(made, ir.Call) and facts.callee(made) == "torch.nn.utils.rnn.pad_packed_sequence":
+            self._unpacked.add(key)
+        else:
+            self._unpacked.discard(key)
+
     @on_call("torch.nn.utils.rnn.pack_padded_sequence")
     def check_lengths(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         yield from self._check(call.argument("lengths", 1), "lengths", "`pack_padded_sequence`", _LENGTHS, facts)
@@ -73,6 +89,8 @@ class ArgumentMustBeOnCpu(Rule):
     def _check(self, register: ir.Register | None, what: str, callee: str, text: str, facts: Facts) -> Iterator[Report]:
         value, written = facts.value(register), facts.definition(register)
         if value.kind is not Kind.TENSOR or value.others or not value.device.may_be_accelerator or written is None:
+            return
+        if (id(facts.body), facts.place(register)) in self._unpacked:
             return
         moved = value.moved is not None
         # An argument as it came may be on the CPU on purpose; what is computed from one beside a device tensor is not.

@@ -121,7 +121,7 @@ class DeviceArgumentNotForwarded(Rule):
         if call.argument(parameter.name, position) is not None:
             self._passed.add((id(facts.body), id(callee)))
             return
-        in_hand = _device_in_hand(parameter, callee, facts)
+        in_hand = _device_in_hand(parameter, callee, facts) or _replaced_buffer(call, facts)
         if in_hand is None or method_called_on(facts, call.dst) & _MOVES or _moved_by_name(call, facts):
             return
         self._dropped.append(_Dropped(call, callee, parameter, facts.body, in_hand))
@@ -239,6 +239,20 @@ def _device_in_hand(wanted: ir.Parameter, callee: ir.Body, facts: Facts) -> str 
         return None
     keeps = summary.stores_of("device") or summary.has_device_property or summary.is_lightning
     return f"{own}.device" if keeps else None
+
+
+def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
+    """The device of the registered buffer that the call's result takes the place of, outside the constructor."""
+    summary = facts.class_summary
+    if summary is None or not summary.is_module or facts.body.name == "__init__":
+        return None
+    results = {call.dst}
+    for op in operations(facts.body):
+        if isinstance(op, ir.Unpack) and op.source in results:
+            results.add(op.dst)
+        elif isinstance(op, ir.StoreAttribute) and op.value in results and summary.is_registered(op.name):
+            return f"{facts.place(op.object) or 'self'}.{op.name}.device"
+    return None
 
 
 def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
