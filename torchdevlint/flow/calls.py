@@ -120,7 +120,8 @@ def combine(operands: list[Value]) -> Value:
         group=None,
         parameter="",
         others=(),
-        evidence=max(evidence, best.evidence if best.device.is_accelerator else evidence),
+        # The operand that decides the device decides how sure it is.
+        evidence=best.evidence if best.device.may_be_accelerator else evidence,
     )
 
 
@@ -169,6 +170,10 @@ def given_device(frame: Frame, op: ir.Call, default: Device = CPU) -> Device:
 
 def made(frame: Frame, op: ir.Call, device: Device, rank: int | None) -> Value:
     """A tensor that this call creates."""
+    out = op.keyword("out")
+    if out is not None:
+        # No new tensor: the result is where `out` is.
+        return frame.values[out] if frame.values[out].kind is Kind.TENSOR else tensor(TOP, evidence=Evidence.STRONG)
     origin = op if device is CPU and op.keyword("device") is None else None
     grad = op.keyword("requires_grad")
     return tensor(

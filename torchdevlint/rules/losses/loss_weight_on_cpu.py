@@ -96,7 +96,7 @@ class LossWeightOnCpu(Rule):
             moved = [
                 name
                 for name, state in frame.exit_env.items()
-                if name[0] == "@" and isinstance(state, Value) and state.moved is not None and state.device.place != "cpu"
+                if name[0] == "@" and not name.startswith("@opt") and state.device.place != "cpu"
             ]
             if moved and frame.body.kind in ("function", "module"):
                 yield self._report(built, value, where, WARNING, None)
