@@ -79,12 +79,16 @@ class CreateThenMove(Rule):
 
 
 def _device_text(call: ir.Call, register: ir.Register | None, facts: Facts) -> str | None:
-    if register is None:
-        return '"cuda"' if facts.callee(call) == ".cuda" else None
+    """What `device=` should say, or None when it cannot be said."""
     number = facts.constant(register)
-    if facts.callee(call) == ".cuda" and isinstance(number, int) and not isinstance(number, bool):
-        return f'"cuda:{number}"'
-    return facts.place(register) or (repr(number).replace("'", '"') if isinstance(number, str) else None)
+    if facts.callee(call) == ".cuda":
+        if register is None:
+            return '"cuda"'
+        # `.cuda(None)` is the current GPU, `device=None` the CPU: a name will not do.
+        return f'"cuda:{number}"' if isinstance(number, int) and not isinstance(number, bool) else None
+    if isinstance(number, str) and isinstance(facts.definition(register), ir.Constant):
+        return f'"{number}"'
+    return facts.place(register) or None
 
 
 def _applicability(made: ir.Call, name: str, facts: Facts) -> Applicability:

@@ -67,6 +67,9 @@ class LegacyCudaTensorType(Rule):
     @on_call(*_CONSTRUCTORS)
     def check_constructor(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         last = (facts.qualified(call.function) or "").rpartition(".")[2]
+        written = facts.definition(call.function)
+        if not isinstance(written, (ir.Load, ir.Attribute)) or written.name != last:
+            return  # a name for the type: reported where it was bound
         yield self.report(
             call,
             f"`torch.cuda.{last}(...)` works with CUDA alone: a CPU build raises {_UNAVAILABLE.format(name=last)}; write `torch.tensor(..., "

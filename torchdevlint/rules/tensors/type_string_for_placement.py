@@ -12,24 +12,25 @@ from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_method
 
 
 class TypeStringForPlacement(Rule):
-    """Finds tensors that are brought to another tensor's device by the name of its type.
+    """Finds CPU tensors that are brought to another tensor's device by the name of its type.
 
     ## What it does
-    Reports `y.type(x.type())` in files where more than one GPU is in play (an index above 0, DataParallel, a loop over devices, ranks).
+    Reports `torch.zeros(n).type(x.type())`, a tensor made on the CPU and cast to the type of `x`, in files where more than one GPU
+    is in play (DataParallel, process groups, device counts).
 
     ## Why is this bad?
-    The type is a string such as `torch.cuda.FloatTensor` and says nothing of the index: the tensor goes to the CURRENT GPU, not to
-    that of `x`. In a replica on the second GPU the next operation raises `Expected all tensors to be on the same device`.
-    (`y.type_as(x)` keeps the index today.)
+    The type is a string such as `torch.cuda.FloatTensor` and says nothing of the index: a CPU tensor goes to the CURRENT GPU, not to that
+    of `x`. For an `x` on another GPU the next operation raises `Expected all tensors to be on the same device`. (A tensor that is on a GPU
+    already keeps its index, and so does `y.type_as(x)`.)
 
     ## Example
-        mask = mask.type(x.type())
+        window = torch.ones(size).type(x.type())
 
     ## Use instead
-        mask = mask.to(x)
+        window = torch.ones(size).to(x)
 
     ## When it stays silent
-    Programs with one GPU, `type_as`, `.type(dtype)`.
+    Programs with one GPU, `type_as`, `.type(dtype)`, tensors that are not known to be on the CPU.
 
     ## Fix safety
     Unsafe: with several GPUs the result lies elsewhere than before (where it was meant to lie).
@@ -55,6 +56,8 @@ class TypeStringForPlacement(Rule):
             or not _several_devices(facts)
         ):
             return
+        if not facts.value(facts.receiver(call)).is_fresh_cpu:
+            return  # a tensor on a GPU keeps its index
         other = facts.receiver(inner)
         place = facts.place(other)
         if not place or facts.value(other).kind not in (Kind.TENSOR, Kind.UNKNOWN):
