@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -126,7 +128,20 @@ def lint_job(job: Job) -> Outcome:
     """Lints one file of the disk."""
     from torchdevlint.linter import Repair
 
-    return _lint(job.target, Repair[job.repair])
+    with _garbage_collection_paused():
+        return _lint(job.target, Repair[job.repair])
+
+
+@contextmanager
+def _garbage_collection_paused() -> Iterator[None]:
+    """While a tree grows there is no garbage: looking for it costs a tenth of the time. What the file leaves is found behind it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _lint(target: Target, repair: Repair) -> Outcome:
