@@ -135,22 +135,23 @@ class _Reading:
             (block, block.ops.index(call) + 1, frozenset(self._names))
         ]
         seen: set[tuple[int, frozenset[str]]] = set()
+        read: ir.Op | None = None
         while pending:
             block, start, known = pending.pop()
             names = set(known)
             outcome = self._walk(block.ops[start:], names, call)
-            if isinstance(outcome, ir.Op):
-                return outcome
             if outcome == "wait":
                 return None  # on some path: the others may be excluded by what the program knows
-            if outcome == "stop":
+            if isinstance(outcome, ir.Op):
+                read = read or outcome
+            if outcome is not None:
                 continue
             for successor in block.successors:
                 key = (successor, frozenset(names))
                 if key not in seen and len(seen) < 200:
                     seen.add(key)
                     pending.append((body.blocks[successor], 0, key[1]))
-        return None
+        return read
 
     def _walk(self, ops: list[ir.Op], names: set[str], origin: ir.Call) -> ir.Op | str | None:
         for op in ops:

@@ -64,8 +64,8 @@ class TypeStringForPlacement(Rule):
             return
         yield self.report(
             call,
-            f'`.type({place}.type())` moves to the current GPU, not to that of `{place}`: in a replica on another GPU the next operation raises "Expected all '
-            f'tensors to be on the same device"; write `.to({place})`',
+            f"`.type({place}.type())` brings this CPU tensor to the current GPU, not to that of `{place}`: where that is another one the "
+            f'next operation raises "Expected all tensors to be on the same device"; write `.to({place})`',
             fix=lambda: _fix(call, place),
         )
 
