@@ -84,9 +84,13 @@ class LoadInvalidMapLocation(Rule):
         text = written.value
         if isinstance(text, (int, float, bytes)):
             kind = type(text).__name__
+            raised = (
+                "cannot use a string pattern on a bytes-like object"
+                if kind == "bytes"
+                else f"'{kind}' object is not callable"
+            )
             yield self.report(
-                call,
-                f"`map_location` takes no {kind}: this load raises \"TypeError: '{kind}' object is not callable\"; pass a device string",
+                call, f'`map_location` takes no {kind}: this load raises "TypeError: {raised}"; pass a device string'
             )
         elif isinstance(text, str) and re.match(r"cpu:\d+\Z", text):
             yield self._reported_cpu(call, written)
@@ -115,7 +119,7 @@ class LoadInvalidMapLocation(Rule):
         if devices:
             yield self.report(
                 call,
-                "the values of a `map_location` dict must be strings: with `torch.device` objects this load raises "
+                "the values of a `map_location` dict must be strings: with a `torch.device` a key that matches raises "
                 '"TypeError: expected string or bytes-like object"; write the device as a string',
                 fix=lambda: _spell(devices, facts),
             )

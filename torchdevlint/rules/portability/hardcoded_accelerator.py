@@ -97,8 +97,8 @@ class HardcodedAccelerator(Rule):
             yield self._reported_second_move(call, *left)
         elif not guarded and not _is_elsewhere(facts):
             name, safe = chosen_device(facts) or ("", False)
-            if _is_bound_to(call.dst, name, facts):
-                name = ""  # this very line gives the name its value
+            if _is_choice(call.dst, facts):
+                name = ""  # this very line chooses a device: another one in scope is none to replace it with
             if all(known.call is not call for known in self._found):
                 self._found.append(replace(found, name=name, safe=safe and found.device in ("cuda", "cuda:0")))
 
@@ -247,9 +247,10 @@ def _is_elsewhere(facts: Facts) -> bool:
     return is_conditional_test(facts)
 
 
-def _is_bound_to(register: ir.Register, name: str, facts: Facts) -> bool:
+def _is_choice(register: ir.Register, facts: Facts) -> bool:
+    """True for a `torch.device(...)` that gives a device its name: `device = torch.device("cuda")`."""
     return any(
-        isinstance(op, ir.Store) and op.value == register and op.name == name
+        isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == register and looks_like_device(op.name)
         for block in facts.body.blocks
         for op in block.ops
     )

@@ -73,7 +73,7 @@ class DeviceMethodNotCalled(Rule):
             if facts.value(written.object).kind in (Kind.OTHER, Kind.INSTANCE, Kind.SCALAR, Kind.STRING):
                 return
             place = facts.place(written.dst) or f"....{written.name}"
-            yield self._reported(written, f"`{place}`", f"{place}()")
+            yield self._reported(written, f"`{place}`", f"{place}(device)" if written.name == "to" else f"{place}()")
 
     @on_op(ir.Store)
     def check_assignment(self, statement: ir.Store, facts: Facts) -> Iterator[Report]:

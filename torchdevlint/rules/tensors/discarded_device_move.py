@@ -41,7 +41,8 @@ class DiscardedDeviceMove(Rule):
     BatchEncoding by the version of transformers.
 
     ## Fix safety
-    `x = x.to(...)` is safe: the old line did nothing. None is made where the receiver is no name, attribute or plain subscript.
+    `x = x.to(...)` is safe: the old line did nothing. It is unsafe for an argument that only its name (`labels`) tells to be a tensor. None
+    is made where the receiver is no name, attribute or plain subscript.
 
     ## Proof
     After the statement the tensor is still in host memory; after the assignment it is on the accelerator.
@@ -51,7 +52,7 @@ class DiscardedDeviceMove(Rule):
     """
 
     code, name, severity = "TDL501", "discarded-device-move", ERROR
-    fixable = "safe"
+    fixable = "sometimes"
 
     @on_op(ir.Discard)
     def check(self, statement: ir.Discard, facts: Facts) -> Iterator[Report]:
@@ -76,7 +77,7 @@ class DiscardedDeviceMove(Rule):
             f"`{place}.{method.name}(...)` {does} nothing in place: it returns a new tensor, which is thrown away here, and `{place}` stays "
             f"as it is; write `{place} = {place}.{method.name}(...)`".replace("{", "{{").replace("}", "}}"),
             severity=severity,
-            fix=lambda: _assign(call),
+            fix=lambda: _assign(call, safe=severity is ERROR),
         )
 
     @on_op(ir.StoreAttribute)
@@ -162,8 +163,9 @@ def _set_item(store: ir.StoreAttribute) -> NodeFix | None:
     return NodeFix(Applicability.SAFE, "Store it under its key", edits) if edits else None
 
 
-def _assign(call: ir.Call, target: ir.Op | None = None) -> NodeFix | None:
+def _assign(call: ir.Call, target: ir.Op | None = None, *, safe: bool = True) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.assign_statement(call, target)
-    return NodeFix(Applicability.SAFE, "Assign the result", edits) if edits else None
+    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+    return NodeFix(applicability, "Assign the result", edits) if edits else None
