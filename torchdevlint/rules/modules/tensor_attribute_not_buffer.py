@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts, Meeting
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
-from torchdevlint.rules.wording import MISMATCH, describe
+from torchdevlint.rules.wording import MISMATCH, describe, is_data_code
 
 
 class TensorAttributeNotBuffer(Rule):
@@ -35,7 +35,7 @@ class TensorAttributeNotBuffer(Rule):
 
     ## When it stays silent
     Attributes that are moved where they are read or in an overridden `to`, `cuda` or `_apply`; 0-dim tensors in pointwise operations; tensors that are only
-    an index or a shape; classes that are no modules; attributes that are refilled from the inputs.
+    an index or a shape; attributes that are refilled from the inputs.
 
     ## Fix safety
     Safe never: a floating-point buffer is cast by `.half()` where the attribute was not, and an assignment of something else to the name
@@ -55,7 +55,12 @@ class TensorAttributeNotBuffer(Rule):
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
         name = meeting.cpu.attribute
         summary = facts.class_summary
-        if not name or summary is None or not summary.is_module or not facts.in_forward:
+        if not name or summary is None or facts.in_setup or facts.tracing:
+            return
+        if not summary.is_module:
+            yield from self._of_a_plain_class(meeting, name, summary, facts)
+            return
+        if not facts.in_forward:
             return
         if (
             meeting.other.evidence < Evidence.USAGE
@@ -74,13 +79,33 @@ class TensorAttributeNotBuffer(Rule):
         if given and not meeting.other.device.name.endswith(".device") and meeting.other.device.name != "self":
             return
         store = faulty[0]
+        left = "where the caller made it" if given else "on the CPU"
         yield self.report(
             store.op,
-            f"`self.{name}` is a plain attribute, so `.to(device)` leaves it {'where the caller made it' if given else 'on the CPU'}; line {{0}} combines it with {describe(meeting.other)}: "
+            f"`self.{name}` is a plain attribute, so `.to(device)` leaves it {left}; line {{0}} combines it with {describe(meeting.other)}: "
             f'on an accelerator that raises {MISMATCH}; use `self.register_buffer("{name}", ..., persistent=False)`',
             severity=WARNING if given else ERROR,
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
             fix=lambda: _fix(summary, name, store, stores, facts),
+        )
+
+    def _of_a_plain_class(self, meeting: Meeting, name: str, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
+        """A helper that is no module: nothing moves its tensors unless it does so itself."""
+        cpu, other = meeting.cpu, meeting.other
+        if not cpu.is_fresh_cpu or cpu.others or cpu.rank is None or is_data_code(facts):
+            return
+        if other.evidence < Evidence.STRONG or not (other.device.name.endswith(".device") or other.moved is not None):
+            return
+        stores = summary.stores_of(name)
+        faulty = [store for store in stores if store.value.origin is cpu.origin]
+        if not faulty or len(stores) > 1:
+            return
+        yield self.report(
+            faulty[0].op,
+            f"`self.{name}` is made on the CPU and no method moves it; line {{0}} combines it with {describe(other)}: on an accelerator that raises "
+            f"{MISMATCH}; create it on the device of what it meets, or move it there",
+            severity=WARNING,
+            related=(Mention(meeting.op, f"here it meets {describe(other)}"),),
         )
 
 
