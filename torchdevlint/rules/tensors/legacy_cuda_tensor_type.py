@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_attribute, on_call, on_method
+from torchdevlint.rules.rule import (
+    ERROR,
+    INFO,
+    WARNING,
+    NodeFix,
+    Report,
+    Rule,
+    on_attribute,
+    on_call,
+    on_file,
+    on_method,
+)
 
 _DTYPES = {
     "FloatTensor": "float32",
@@ -25,6 +38,17 @@ _DTYPES = {
 _CONSTRUCTORS = tuple("torch.cuda." + name for name in _DTYPES)
 _HOST_CONSTRUCTORS = ("torch.Tensor", *("torch." + name for name in _DTYPES))
 _UNAVAILABLE = '"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled"'
+
+
+_MANY_GPUS = ("init_process_group", "get_world_size", "all_gather", "all_reduce", "nccl")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    op: ir.Op
+    message: str
+    guarded: bool
+    fix: Callable[[], NodeFix | None] | None
 
 
 class LegacyCudaTensorType(Rule):
@@ -64,33 +88,54 @@ class LegacyCudaTensorType(Rule):
     code, name, severity = "TDL511", "legacy-cuda-tensor-type", ERROR
     fixable = "sometimes"
 
+    def __init__(self) -> None:
+        self._found: list[_Found] = []
+        self._asks = False
+
+    def _note(self, op: ir.Op, message: str, *, guarded: bool, fix: Callable[[], NodeFix | None] | None = None) -> None:
+        self._found.append(_Found(op, message, guarded, fix))
+
+    @on_call(*functions.AVAILABILITY)
+    def note_test(self, call: ir.Call, facts: Facts) -> None:
+        self._asks = True
+
+    @on_file
+    def tell(self, facts: Facts) -> Iterator[Report]:
+        told = False
+        cuda_alone = facts.mentions(*_MANY_GPUS) or _has_cuda_extension(facts)
+        for found in self._found:
+            # A file that never asks for CUDA has made one decision: one warning, the rest are notes.
+            warn = not found.guarded and not cuda_alone and (self._asks or not told)
+            told = told or warn
+            yield self.report(found.op, found.message, severity=WARNING if warn else INFO, fix=found.fix)
+
     @on_call(*_CONSTRUCTORS)
-    def check_constructor(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+    def check_constructor(self, call: ir.Call, facts: Facts) -> None:
         last = (facts.qualified(call.function) or "").rpartition(".")[2]
         written = facts.definition(call.function)
         if not isinstance(written, (ir.Load, ir.Attribute)) or written.name != last:
             return  # a name for the type: reported where it was bound
-        yield self.report(
+        self._note(
             call,
             f"`torch.cuda.{last}(...)` works with CUDA alone: a CPU build raises {_UNAVAILABLE.format(name=last)}; write `torch.tensor(..., "
             f"dtype=torch.{_DTYPES[last]}, device=...)`",
-            severity=INFO if facts.guarded("cuda") else WARNING,
+            guarded=facts.guarded("cuda"),
             fix=lambda: _modern(call, last, facts),
         )
 
     @on_attribute(*_DTYPES)
-    def check_use(self, op: ir.Attribute, facts: Facts) -> Iterator[Report]:
+    def check_use(self, op: ir.Attribute, facts: Facts) -> None:
         if facts.qualified(op.dst) != f"torch.cuda.{op.name}" or _is_called_or_compared(op.dst, facts):
             return
-        yield self.report(
+        self._note(
             op,
             f"`torch.cuda.{op.name}` exists with CUDA alone: using it on a CPU build raises {_UNAVAILABLE.format(name=op.name)}; use a dtype and a device "
             f"(`.to(device, torch.{_DTYPES[op.name]})`)",
-            severity=INFO if facts.guarded("cuda") else WARNING,
+            guarded=facts.guarded("cuda"),
         )
 
     @on_method("type")
-    def check_string(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+    def check_string(self, call: ir.Call, facts: Facts) -> None:
         text = facts.constant(call.argument("dtype", 0))
         if (
             not isinstance(text, str)
@@ -98,14 +143,14 @@ class LegacyCudaTensorType(Rule):
             or facts.value(facts.receiver(call)).kind is Kind.STRING
         ):
             return
-        yield self.report(
+        self._note(
             call,
             f"`.type({text!r})` moves to CUDA alone: on a CPU build it raises; use a dtype and a device (`.to(device, dtype)`)",
-            severity=INFO if facts.guarded("cuda") else WARNING,
+            guarded=facts.guarded("cuda"),
         )
 
     @on_call("torch.set_default_tensor_type")
-    def check_default(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+    def check_default(self, call: ir.Call, facts: Facts) -> None:
         spelled = facts.qualified(call.argument("t", 0)) or facts.constant(call.argument("t", 0))
         is_cuda = isinstance(spelled, str) and spelled.startswith("torch.cuda.")
         effect = (
@@ -113,10 +158,10 @@ class LegacyCudaTensorType(Rule):
             if is_cuda
             else "it only sets the default dtype"
         )
-        yield self.report(
+        self._note(
             call,
             f"`torch.set_default_tensor_type` is deprecated since torch 2.1: {effect}; create tensors with `dtype=` and `device=`",
-            severity=WARNING if is_cuda and not facts.guarded("cuda") else INFO,
+            guarded=not is_cuda or facts.guarded("cuda"),
             fix=lambda: _defaults(call, spelled, facts),
         )
 
@@ -135,6 +180,12 @@ class LegacyCudaTensorType(Rule):
             "`torch.tensor` or `torch.empty`",
             severity=ERROR,
         )
+
+
+def _has_cuda_extension(facts: Facts) -> bool:
+    """True for a file that imports kernels: it is about CUDA and nothing else."""
+    kernels = any("cuda" in name.lower() and not name.startswith("torch.cuda") for name in facts.program.imported)
+    return kernels or facts.imports("triton", "cupy", "torch.utils.cpp_extension")
 
 
 def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
