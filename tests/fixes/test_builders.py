@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tokenize
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
@@ -12,57 +11,21 @@ import libcst as cst
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libcst._nodes.internal import CodegenState
 
+from torchdevlint.findings import Applicability, Fix
 from torchdevlint.fixes import builders
+from torchdevlint.fixes.apply import Splicer, apply_fixes
 from torchdevlint.fixes.builders import NodeEdit
 from torchdevlint.program import ir
-
-
-@dataclass(slots=True)
-class Recorder(CodegenState):  # type: ignore[misc]
-    """Notes where each node's text stands and with which indentation: an applier of three lines, to judge builders alone."""
-
-    places: dict[int, tuple[int, int, str]] = field(default_factory=dict)
-    length: int = 0
-
-    def add_token(self, value: str) -> None:
-        self.tokens.append(value)
-        self.length += len(value)
-
-    def add_indent_tokens(self) -> None:
-        for token in self.indent_tokens:
-            self.add_token(token)
-
-    def before_codegen(self, node: cst.CSTNode) -> None:
-        self.places[id(node)] = (self.length, 0, "".join(self.indent_tokens))
-
-    def after_codegen(self, node: cst.CSTNode) -> None:
-        start, _, indent = self.places[id(node)]
-        self.places[id(node)] = (start, self.length, indent)
+from torchdevlint.source.lines import Lines
 
 
 def splice(module: cst.Module, edits: tuple[NodeEdit, ...]) -> str:
-    recorder = Recorder(default_indent=module.default_indent, default_newline=module.default_newline)
-    module._codegen(recorder)
-    text = module.code
-    patches = []
-    for edit in edits:
-        start, end, indent = recorder.places[id(edit.target)]
-        if isinstance(edit.replacement, str):
-            new = edit.replacement
-            if edit.kind.startswith("insert"):
-                new = "".join(indent + line for line in new.splitlines(keepends=True))
-        else:
-            state = CodegenState(default_indent=module.default_indent, default_newline=module.default_newline)
-            state.indent_tokens = [indent]
-            edit.replacement._codegen(state)
-            new = "".join(state.tokens)
-        at = {"replace": (start, end), "insert-before": (start, start), "insert-after": (end, end)}[edit.kind]
-        patches.append((*at, new))
-    for start, end, new in sorted(patches, reverse=True):
-        text = text[:start] + new + text[end:]
-    return text
+    """The module's text after the edits."""
+    lines = Lines(module.code)
+    spliced = Splicer(module, module.code, lines, edits).edits(edits)
+    assert spliced is not None
+    return apply_fixes(module.code, [Fix(Applicability.SAFE, "", spliced)])
 
 
 def op(node: cst.CSTNode) -> ir.Op:
@@ -429,6 +392,41 @@ def test_an_import_changes_its_source() -> None:
     edits = builders.replace_import_source(program(module), op(node), "torch.amp")
     assert edits is not None
     assert splice(module, edits) == source.replace("torch.cuda.amp", "torch.amp")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a = 1\nx.to(d)\n", "a = 1\n"),
+        ("x = x.to(d)\nb = 2\n", "b = 2\n"),
+        ("y = x.to(d)\n", "y = x\n"),
+        ("y = f(x.to(d))\n", "y = f(x)\n"),
+        ("if a:\n    x.to(d)\n", "if a:\n    pass\n"),
+        ("a = 1; x.to(d); b = 2\n", "a = 1; b = 2\n"),
+        ("y = (x\n  # there\n .to(d))\n", None),
+    ],
+)
+def test_a_move_is_undone(before: str, after: str | None) -> None:
+    module = cst.parse_module(before)
+    call = next(
+        node
+        for node in builders._walk(module)
+        if isinstance(node, cst.Call) and builders._plain(node.func).endswith(".to")
+    )
+    edits = builders.undo_method(program(module), op(call))
+    assert (None if edits is None else splice(module, edits)) == after
+
+
+def test_a_tensor_is_brought_to_the_host() -> None:
+    assert fixed("plot(x)\n", "x", lambda at: builders.detach_to_host(at, receiver=False)) == "plot(x.detach().cpu())\n"
+    assert (
+        fixed("x.numpy()\n", "x.numpy()", lambda at: builders.detach_to_host(at, receiver=True))
+        == "x.detach().cpu().numpy()\n"
+    )
+
+
+def test_the_source_of_an_operation_is_its_text() -> None:
+    assert builders.source_of(op(cst.parse_expression("f(a,  b)"))) == "f(a,  b)"
 
 
 def test_edits_are_combined_or_none() -> None:
