@@ -46,6 +46,8 @@ _NO_TAG, _ONE_TAG, _MANY_TAGS = 0, 1, 2
 _NO_TENSORS = frozenset({type(None), int, float, bool, complex})
 """What C++ passes for a tensor argument besides tensors: nothing, or a Python number."""
 _NO_RULE = OpRule("cuda", False, "", ())
+_MIXED = Tag(None)
+IN_FLIGHT = hazards.IN_FLIGHT
 
 UNJUDGED: dict[str, Place | None] = {}
 """Operators that met mixed devices and whose checks nobody knows, with the first line that called them."""
@@ -79,6 +81,7 @@ class Plan:
         "name",
         "results",
         "slow",
+        "tensors",
         "writes_first",
     )
 
@@ -89,6 +92,7 @@ class Plan:
         self.call = func._op
         self.arguments = [(a.name, a.kwarg_only) for a in schema.arguments]
         self.kinds = tuple(_kind(str(a.type)) for a in schema.arguments if not a.kwarg_only)
+        self.tensors = _leading_tensors(self.kinds)
         self.keywords = frozenset(
             a.name
             for a in schema.arguments
@@ -97,15 +101,15 @@ class Plan:
         self.results = _results(self.name, schema)
         self.foreign = func.namespace not in ("aten", "prim", "prims")
         self.writes_first = schema.is_mutable
-        makes = not any(self.kinds) and not self.keywords & {"out"}
+        makes = self.results != _NO_TAG and not any(self.kinds) and "out" not in self.keywords
+        observed = self.base in SYNCS or self.base in _INDEXES
         self.slow = (
             makes
             or self.foreign
             or self.base in _ALWAYS_CHECKED
-            or self.base in SYNCS
             or self.base in _HOST_LENGTHS
             or self.base == "set_"
-            or (self.base in _INDEXES and ledger.RECORDER.ledger is not None)
+            or (observed and ledger.RECORDER.ledger is not None)
         )
 
     def named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -136,12 +140,29 @@ def _results(name: str, schema: Any) -> int:
     return _ONE_TAG if kinds == [1] else _MANY_TAGS
 
 
-_PLANS: dict[Any, Plan] = {}
+def _common_tag(kinds: tuple[int, ...], args: tuple[Any, ...]) -> Tag | None:
+    """The tag of the first tensor when all are on its device, `_MIXED` when not, None without tensors."""
+    tag = None
+    for kind, value in zip(kinds, args):  # noqa: B905 - trailing defaults are absent
+        if kind == 0 or value.__class__ in _NO_TENSORS:
+            continue
+        for tensor in value if kind == 2 else (value,):
+            if tensor is None:
+                continue
+            its = storage_of(tensor)._tdl_tag
+            if tag is None:
+                tag = its
+            elif its.device is not tag.device:
+                return _MIXED
+    return tag
 
 
-def _plan(func: Any) -> Plan:
-    plan = _PLANS[func] = Plan(func)
-    return plan
+def _leading_tensors(kinds: tuple[int, ...]) -> int:
+    """1 or 2 when the operator's tensors are just its first one or two arguments, else 0."""
+    for count in (1, 2):
+        if kinds[:count] == (1,) * count and not any(kinds[count:]):
+            return count
+    return 0
 
 
 def tag_results(out: Any, tag: Tag) -> None:
@@ -168,49 +189,48 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return False  # True wraps each call in torch._dynamo.disable, which is slow and imports dynamo
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        plan = _PLANS.get(func)
-        if plan is None:
+        # the hottest function of the machine: one attribute look-up a tensor, no call that can be spared
+        try:
+            plan = func._tdl_plan
+        except AttributeError:
             if isinstance(func, HigherOrderOperator):
                 return self._higher_order(func, args, kwargs or {})
-            plan = _plan(func)
-        if plan.slow or hazards.IN_FLIGHT or (kwargs and plan.keywords and not plan.keywords.isdisjoint(kwargs)):
+            plan = func._tdl_plan = Plan(func)
+        if plan.slow or IN_FLIGHT or (kwargs and plan.keywords and not plan.keywords.isdisjoint(kwargs)):
             return self._long_way(func, plan, args, kwargs or {})
-        device = tag = None
-        mixed = False
+        tag = None
         try:
-            for kind, value in zip(plan.kinds, args):  # noqa: B905 - trailing defaults are absent
-                if kind == 1:
-                    if value.__class__ in _NO_TENSORS:
-                        continue
-                    its = storage_of(value)._tdl_tag
-                    if its.device is not device:
-                        mixed = device is not None
-                        tag, device = its, its.device
-                elif kind == 2:
-                    for item in value or ():
-                        if item is None:
-                            continue
-                        its = storage_of(item)._tdl_tag
-                        if its.device is not device:
-                            mixed = mixed or device is not None
-                            tag, device = its, its.device
-                if mixed:
-                    break
-        except (NotImplementedError, RuntimeError):  # a tensor without storage
-            mixed = True
-        if mixed:
+            tensors = plan.tensors
+            if tensors == 1:
+                tag = storage_of(args[0])._tdl_tag
+            elif tensors == 2:
+                tag = storage_of(args[0])._tdl_tag
+                other = args[1]
+                if other.__class__ not in _NO_TENSORS and storage_of(other)._tdl_tag.device is not tag.device:
+                    tag = _MIXED
+            else:
+                tag = _common_tag(plan.kinds, args)
+        except (
+            NotImplementedError,
+            RuntimeError,
+            TypeError,
+            IndexError,
+        ):  # no storage, or a number in a tensor's place
+            tag = _MIXED
+        if tag is _MIXED:
             return self._long_way(func, plan, args, kwargs or {})
         out = plan.call(*args, **kwargs) if kwargs else plan.call(*args)
         if tag is HOST or tag is None:  # None: no tensor at all, an empty list
             return out
-        if device is not CPU and device is not ANY_DEVICE:
+        if tag.device is not CPU and tag is not WILD:
             self.last = tag
-        if plan.results == _ONE_TAG:
+        results = plan.results
+        if results == _ONE_TAG:
             try:
                 storage_of(out)._tdl_tag = tag
             except (NotImplementedError, RuntimeError):
                 out._tdl_tag = tag
-        elif plan.results == _MANY_TAGS:
+        elif results == _MANY_TAGS:
             tag_results(out, tag)
         return out
 
@@ -318,7 +338,7 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             hazards.synchronised(_SYNC_NAMES.get(plan.base, plan.base))
         if plan.base == "copy_":
             _observe_copy(named)
-        elif hazards.IN_FLIGHT and plan.base not in _READS_NOTHING:
+        elif IN_FLIGHT and plan.base not in _READS_NOTHING:
             hazards.check_operator(plan.name, tensors, plan.writes_first)
         if plan.base in _INDEXES and on_gpu:
             _observe_indices(named, device)
@@ -399,7 +419,7 @@ def _observe_copy(named: dict[str, Any]) -> None:
     target, source, non_blocking = named["self"], named["src"], bool(named.get("non_blocking"))
     to, origin = device_in_op(target), device_in_op(source)
     if to is ANY_DEVICE or origin is ANY_DEVICE or to == origin:
-        if hazards.IN_FLIGHT:
+        if IN_FLIGHT:
             hazards.check_operator("copy_", [target, source], writes_first=True)
         return
     observe_transfer(source, target, non_blocking, "copy_")
@@ -410,7 +430,7 @@ def observe_transfer(source: Any, target: Any, non_blocking: bool, cause: str, i
     to_host, from_host = device_in_op(target) == CPU, device_in_op(source) == CPU
     kind: ledger.EntryKind = "d2h" if to_host else "h2d" if from_host else "d2d"
     ledger.record_copy(kind, cause, source, implicit)
-    if hazards.IN_FLIGHT and from_host:
+    if IN_FLIGHT and from_host:
         hazards.check_read(source, cause)
     if kind == "d2d":
         return

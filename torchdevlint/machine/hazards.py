@@ -41,14 +41,15 @@ class Hazard:
 
 
 HAZARDS: list[Hazard] = []
-IN_FLIGHT: weakref.WeakSet[Any] = weakref.WeakSet()
-"""Host storages with an asynchronous copy that no synchronisation has followed."""
+IN_FLIGHT: dict[int, weakref.ref[Any]] = {}
+"""Host storages with an asynchronous copy that no synchronisation has followed. A dict: every operator tests it."""
 
 
 def _mark(tensor: Any, direction: str) -> None:
     storage = storage_of(tensor)
     storage._tdl_copy = (direction, user_place(2))
-    IN_FLIGHT.add(storage)
+    key = id(storage)
+    IN_FLIGHT[key] = weakref.ref(storage, lambda _: IN_FLIGHT.pop(key, None))
 
 
 def copy_to_host_began(tensor: Any) -> None:
@@ -63,8 +64,10 @@ def copy_to_device_began(tensor: Any) -> None:
 
 def synchronised(cause: str) -> None:
     """The host has waited for the device: nothing is in flight any more."""
-    for storage in list(IN_FLIGHT):
-        del storage._tdl_copy
+    for reference in list(IN_FLIGHT.values()):
+        storage = reference()
+        if storage is not None:
+            del storage._tdl_copy
     IN_FLIGHT.clear()
     record_sync(cause)
 

@@ -13,7 +13,7 @@ from torchdevlint.machine.places import user_place
 from torchdevlint.machine.state import STATE
 from torchdevlint.machine.tags import CPU, Tag, device_of, set_tag, tag_of
 
-_without_modes = torch._C._DisableTorchDispatch
+without_modes = torch._C._DisableTorchDispatch
 
 
 class ToCopy(torch.autograd.Function):
@@ -41,7 +41,7 @@ class ToCopy(torch.autograd.Function):
 
 def _copy(source: Any, tag: Tag) -> Any:
     if type(source) in (torch.Tensor, torch.nn.Parameter):
-        with _without_modes():
+        with without_modes():
             target = STATE.originals["clone"](source)
     else:
         target = source.clone()

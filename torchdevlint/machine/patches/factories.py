@@ -15,7 +15,7 @@ from torch.utils import _device as torch_device
 
 from torchdevlint.machine import errors, ledger
 from torchdevlint.machine.dispatch import check_generator
-from torchdevlint.machine.moves import move
+from torchdevlint.machine.moves import move, without_modes
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.places import user_place
 from torchdevlint.machine.state import STATE, normal_device
@@ -25,6 +25,10 @@ _stack_length = torch._C._len_torch_function_stack
 _LIKE = ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like")
 _FROM_DATA = ("tensor", "as_tensor", "asarray", "scalar_tensor")
 _ON_HOST = ("from_numpy", "frombuffer", "from_file", "from_dlpack")
+
+
+def _only_machine_dispatches() -> bool:
+    return torch._C._len_torch_dispatch_stack() == 1  # type: ignore[no-any-return]
 
 
 def default_device() -> Any:
@@ -48,7 +52,7 @@ def _finish(made: Any, device: Any, pinned: bool) -> Any:
     return made
 
 
-def _factory(original: Any) -> Any:
+def _factory(original: Any, in_cpp: bool = True) -> Any:
     @functools.wraps(original)
     def factory(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None or isinstance(kwargs.get("device"), bool):
@@ -62,7 +66,12 @@ def _factory(original: Any) -> Any:
         if kwargs.get("generator") is not None:
             check_generator(device, kwargs["generator"])
         pinned = kwargs.pop("pin_memory", False)
-        return _finish(original(*args, device=CPU, **kwargs), device, pinned)
+        if in_cpp and _only_machine_dispatches():
+            with without_modes():  # nothing to check, and the tag is known here
+                made = original(*args, device=CPU, **kwargs)
+        else:
+            made = original(*args, device=CPU, **kwargs)
+        return _finish(made, device, pinned)
 
     return factory
 
@@ -180,8 +189,10 @@ def install() -> None:
         owner = next((module for module in made_by.values() if getattr(module, name, None) is constructor), None)
         if owner is None or name in _FROM_DATA:
             continue
-        wrapper = _sparse if name.startswith("sparse_") else _factory
-        replace(owner, name, wrapper(constructor))
+        if name.startswith("sparse_"):
+            replace(owner, name, _sparse(constructor))
+        else:
+            replace(owner, name, _factory(constructor, in_cpp=owner is not torch.nested))  # jagged tensors are Python's
     for name in _FROM_DATA:
         replace(torch, name, _from_data(getattr(torch, name)))
     for name in _LIKE:

@@ -19,6 +19,7 @@ from torchdevlint.machine.state import STATE, normal_device
 from torchdevlint.machine.tags import CPU, WILD, Device, Tag, device_of, set_tag, storage_of, tag_of
 
 _base = torch._C.TensorBase
+_DEVICE_SPECS = (str, Device, int)
 _METHODS = ("to", "cuda", "cpu", "numpy", "type", "type_as", "get_device", "clone", "detach", "copy_", "tolist", "new")
 _NEW = ("new_zeros", "new_ones", "new_full", "new_empty", "new_tensor", "new_empty_strided")
 
@@ -54,6 +55,10 @@ def _parse_with_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
 def to(self: Any, *args: Any, **kwargs: Any) -> Any:
     if has_torch_function_unary(self):
         return handle_torch_function(torch.Tensor.to, (self,), self, *args, **kwargs)
+    if len(args) == 1 and not kwargs and args[0].__class__ in _DEVICE_SPECS:  # the commonest call needs no parser
+        device = normal_device(args[0])
+        if device.type in ("cpu", "cuda"):
+            return self if device_of(self) is device else move(self, device)
     original = STATE.originals["to"]
     try:
         device, dtype, non_blocking, copy, memory_format = _parse_with_copy(args, kwargs)
