@@ -79,7 +79,8 @@ class _Destinations:
         if isinstance(op, ir.Call):
             return self._follow_call(op)
         if isinstance(op, (ir.Iterate, ir.Unpack)):
-            if (op.iterable if isinstance(op, ir.Iterate) else op.source) in held:
+            source = op.iterable if isinstance(op, ir.Iterate) else op.source
+            if source in held and not self._is_key(op):
                 held.add(op.dst)
             return True
         if isinstance(op, ir.Comprehension):
@@ -92,6 +93,13 @@ class _Destinations:
             return not isinstance(op, ir.Compare) or op.left not in held
         return not any(register in held for register in _operands(op))
 
+    def _is_key(self, op: ir.Op) -> bool:
+        """True for the `k` of `for k, v in state.items()`."""
+        pair = self._facts.definition(op.source) if isinstance(op, ir.Unpack) and op.index == 0 else None
+        items = self._facts.definition(pair.iterable) if isinstance(pair, ir.Iterate) else None
+        method = self._facts.definition(items.function) if isinstance(items, ir.Call) else None
+        return isinstance(method, ir.Attribute) and method.name == "items"
+
     def _follow_call(self, op: ir.Call) -> bool:
         if op.function in self._held:
             return False
@@ -103,7 +111,7 @@ class _Destinations:
                 key = self._facts.constant(first) if first is not None else None
                 if not isinstance(key, str) or key not in _NO_TENSORS:
                     self._held.add(op.dst)
-            return not given
+            return not given or written.name in ("get", "pop")
         if not given:
             return True
         if isinstance(written, ir.Attribute) and written.name == "load_state_dict":
