@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchdevlint.flow.analysis import Analysis
@@ -131,6 +132,17 @@ def moves_itself(summary: ClassSummary, analysis: Analysis) -> bool:
         if index.self_name and index.use(index.self_name).attributes & {"to", "cuda"}:
             return True
     return any(moves_itself(base, analysis) for base in summary.base_summaries)
+
+
+_HOST_CLASS = re.compile(r"(?:Dataset|DataModule|Processor|Collat\w*|Loader|Transforms?|Tokenizer|Pipeline)\Z")
+
+
+def prepares_data(facts: Facts) -> bool:
+    """True in classes that load and prepare data, by their names: their arguments are on the host."""
+    summary = facts.class_summary
+    if summary is None or summary.is_module:
+        return False
+    return any(_HOST_CLASS.search(name) for name in (summary.cls.name, *summary.bases))
 
 
 def tensors_within(value: Value) -> Iterator[Value]:

@@ -16,6 +16,9 @@ from torchdevlint.rules.structure import is_literal_device, literal_accelerator,
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
 _SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.device("{}")'}
 
+# The caller asked for this very device.
+_OVERRIDES = frozenset({"cuda", "to", "_apply"})
+
 
 class HardcodedDeviceInForward(Rule):
     """Finds devices that are spelled literally in the methods of a module.
@@ -38,7 +41,8 @@ class HardcodedDeviceInForward(Rule):
             return x + torch.zeros(x.shape, device=x.device)
 
     ## When it stays silent
-    A test of the device stands around the line (`if x.is_cuda`, `torch.cuda.is_available()`); files for Triton, CuPy or CUDA extensions;
+    An override of `cuda`, `to` or `_apply`; a test of the device stands around the line (`if x.is_cuda`, `torch.cuda.is_available()`);
+    files for Triton, CuPy or CUDA extensions;
     Lightning modules (TDL609).
 
     ## Fix safety
@@ -60,6 +64,8 @@ class HardcodedDeviceInForward(Rule):
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         summary = facts.class_summary
         if summary is None or not summary.is_module or summary.is_lightning or facts.body.kind == "module":
+            return
+        if facts.body.name in _OVERRIDES:
             return
         device = literal_accelerator(call, facts)
         name = facts.callee(call)

@@ -9,6 +9,7 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.structure import prepares_data
 from torchdevlint.rules.wording import describe, device_expression, factory_name, give_device, owns
 
 _TEXT = '"indices should be either on cpu or on the same device as the indexed tensor (cpu)"'
@@ -62,6 +63,8 @@ class AcceleratorIndexIntoCpuTensor(Rule):
         if not isinstance(made, ir.Call) or not (owns(facts, made) or cpu.attribute):
             return
         certain = other.device.is_accelerator or other.moved is not None or facts.in_forward
+        if not certain and prepares_data(facts):
+            return
         severity = ERROR if certain else WARNING
         what = f"`self.{cpu.attribute}`" if cpu.attribute else factory_name(made, facts)
         if isinstance(meeting.op, ir.StoreSubscript):

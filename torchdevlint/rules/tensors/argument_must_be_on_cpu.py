@@ -94,7 +94,8 @@ class ArgumentMustBeOnCpu(Rule):
             return
         moved = value.moved is not None
         # An argument as it came may be on the CPU on purpose; what is computed from one beside a device tensor is not.
-        if not moved and (value.parameter or value.evidence < Evidence.USAGE or not facts.in_forward):
+        given = "len" in value.device.name.partition(".")[0]
+        if not moved and (value.parameter or given or value.evidence < Evidence.USAGE or not facts.in_forward):
             return
         spelled = facts.place(register)
         where = (

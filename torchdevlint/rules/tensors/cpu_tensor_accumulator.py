@@ -10,6 +10,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.structure import prepares_data
 from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 
 
@@ -62,6 +63,8 @@ class CpuTensorAccumulator(Rule):
         if _is_kept_on_the_host(meeting.op, facts) or _comes_in_pairs(meeting.op, facts):
             return
         certain = facts.in_forward or other.device.is_accelerator or other.moved is not None
+        if not certain and prepares_data(facts):
+            return
         expression = device_expression(meeting, facts)
         advice = f"create it with `device={expression}`" if expression else "create it on the other tensor's device"
         safe = Applicability.SAFE if facts.in_forward else Applicability.UNSAFE

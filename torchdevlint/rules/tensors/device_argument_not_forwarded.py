@@ -155,15 +155,19 @@ class DeviceArgumentNotForwarded(Rule):
                 continue
             for parameter in body.parameters:
                 if _DEVICE.search(parameter.name) and not _is_read(parameter.name, body):
-                    yield from self._unused(parameter, body)
+                    yield from self._unused(parameter, body, facts)
 
-    def _unused(self, parameter: ir.Parameter, body: ir.Body) -> Iterator[Report]:
+    def _unused(self, parameter: ir.Parameter, body: ir.Body, facts: Facts) -> Iterator[Report]:
         name = parameter.name
         # A test function takes the fixture `device` for its marks, too.
-        for call, facts in self._made.get(id(body), ()) if not body.name.startswith("test") else ():
-            if id(call) in self._met or _is_unplaced(call, facts):
+        # A module's tensors follow it when it is moved.
+        summary = facts.analysis.summary_of(body.owner) if body.owner is not None else None
+        if summary is not None and summary.is_module and body.name == "__init__":
+            return
+        for call, there in self._made.get(id(body), ()) if not body.name.startswith("test") else ():
+            if id(call) in self._met or _is_unplaced(call, there):
                 continue
-            factory = facts.callee(call)
+            factory = there.callee(call)
             yield self.report(
                 call,
                 f"`{body.name}` never uses its parameter `{name}`: `{factory}(...)` makes its tensor on the CPU whatever the caller asks for; "
