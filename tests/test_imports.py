@@ -13,13 +13,14 @@ PACKAGE = Path(__file__).parent.parent / "torchdevlint"
 
 # A room may import itself, the rooms named here, and nothing else of the package. Rooms of one file are named by it.
 KNOWS: dict[str, frozenset[str]] = {
-    "findings": frozenset(),
+    "severity": frozenset(),
+    "findings": frozenset({"severity"}),
     "source": frozenset({"findings"}),
     "program": frozenset({"source", "findings"}),
     "flow": frozenset({"program", "source", "findings", "rules.rule"}),  # the engine hands rules their facts
     "fixes": frozenset({"program", "source", "findings"}),
     "rules": frozenset({"flow", "fixes", "program", "findings"}),
-    "settings": frozenset({"rules", "findings"}),
+    "settings": frozenset({"rules", "severity"}),
     "linter": frozenset({"settings", "rules", "fixes", "flow", "program", "source", "findings"}),
     "workspace": frozenset({"linter", "settings", "source", "findings", "rules.registry"}),
     "reporting": frozenset({"findings"}),

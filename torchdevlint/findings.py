@@ -5,23 +5,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from torchdevlint.severity import Severity
 
-class Severity(enum.IntEnum):
-    """How bad a finding is; ordered, so that a level can filter."""
-
-    INFO = 0
-    WARNING = 1
-    ERROR = 2
-
-    @property
-    def label(self) -> str:
-        """The lower-case name that reports and settings use."""
-        return self.name.lower()
-
-    @classmethod
-    def from_label(cls, label: str) -> Severity:
-        """The severity called `label`; raises `KeyError` for a word that names none."""
-        return cls[label.upper()]
+__all__ = ["Applicability", "Edit", "Finding", "Fix", "Outcome", "Position", "Related", "Severity", "Span"]
 
 
 class Applicability(enum.Enum):

@@ -1,6 +1,6 @@
 """`[tool.torchdevlint]` of pyproject.toml, the command line over it, and what follows for one file: one frozen `Settings`."""
 
-# Paths are strings here: a Path object for each folder of a large repository costs more than the work itself.
+# Paths are strings and values named tuples here: pathlib and dataclasses would take longer to import than a run without torch takes.
 # ruff: noqa: PTH100, PTH109, PTH113, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torchdevlint.findings import Severity
+from torchdevlint.severity import Severity
 
 if TYPE_CHECKING:
     from torchdevlint.rules.rule import Rule
@@ -60,8 +59,7 @@ class SettingsError(Exception):
     """Settings that cannot be used; the message says where and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Which rules one source of settings (a table, the command line) turns on and off, as codes or their prefixes."""
 
     select: tuple[str, ...] | None = None
@@ -87,8 +85,7 @@ def _longest(code: str, selectors: tuple[str, ...]) -> int:
     return max(lengths, default=-1)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """Everything that decides what is said of a file. `root` is the folder that patterns are relative to."""
 
     root: str = ""
@@ -322,18 +319,27 @@ def _lower_bound(requirement: str) -> tuple[int, int] | None:
     return max(((int(major), int(minor or 0)) for major, minor in bounds), default=None)
 
 
-@dataclass(slots=True)
+_NOTHING = Selection()
+
+
 class Resolver:
     """Finds the settings of each folder: the nearest pyproject.toml with our table, the command line over it.
 
     `config` names one pyproject.toml for all files; `isolated` reads none. `overrides` are the command line's values by field name.
     """
 
-    command_line: Selection = Selection()
-    overrides: dict[str, Any] = field(default_factory=dict)
-    config: str | None = None
-    isolated: bool = False
-    _found: dict[str, Settings] = field(default_factory=dict)
+    def __init__(
+        self,
+        command_line: Selection = _NOTHING,
+        overrides: Mapping[str, Any] | None = None,
+        config: str | None = None,
+        isolated: bool = False,
+    ) -> None:
+        self.command_line = command_line
+        self.overrides = dict(overrides or {})
+        self.config = config
+        self.isolated = isolated
+        self._found: dict[str, Settings] = {}
 
     def for_file(self, path: str) -> Settings:
         """The settings for a file; raises `SettingsError`."""
@@ -361,12 +367,12 @@ class Resolver:
         above = self.for_folder(parent) if parent != folder else self._over(Settings(root=os.getcwd()))
         if here is None or above.target_torch is not None:
             return above
-        return replace(above, target_torch=here.target_torch)
+        return above._replace(target_torch=here.target_torch)
 
     def _over(self, settings: Settings) -> Settings:
         extended = settings.extend_exclude + self.overrides.get("extend_exclude", ())
         selections = (*settings.selections, self.command_line)
-        return replace(settings, **{**self.overrides, "extend_exclude": extended, "selections": selections})
+        return settings._replace(**{**self.overrides, "extend_exclude": extended, "selections": selections})
 
 
 def _read(path: str, root: str, *, wanted: bool = False) -> Settings | None:
@@ -385,4 +391,4 @@ def _read(path: str, root: str, *, wanted: bool = False) -> Settings | None:
     if not isinstance(table, dict):
         raise SettingsError(f"{path}: tool.torchdevlint is not a table")
     settings = from_table(table, os.path.dirname(path), path)
-    return settings if "target-torch" in table else replace(settings, target_torch=minimum)
+    return settings if "target-torch" in table else settings._replace(target_torch=minimum)

@@ -69,6 +69,25 @@ def fail(message: str) -> int:
     return USAGE_ERROR
 
 
+def formatter() -> type[argparse.HelpFormatter]:
+    """Help with its line breaks kept. argparse asks for a formatter at every option, and its own imports shutil for the width."""
+    import argparse
+
+    class Formatter(argparse.RawDescriptionHelpFormatter):
+        def __init__(self, prog: str, **options: Any) -> None:
+            super().__init__(prog, **{"width": _terminal_width() - 2, **options})
+
+    return Formatter
+
+
+def _terminal_width() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    try:
+        return int(columns) if columns.isdigit() and int(columns) > 0 else os.get_terminal_size().columns or 80
+    except OSError:
+        return 80
+
+
 def _run(arguments: Sequence[str]) -> int:
     if list(arguments) in (["--version"], ["-V"]):
         from torchdevlint import __version__
@@ -92,15 +111,15 @@ def _parser(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, dict[str
         prog="torchdevlint",
         description="Finds, repairs and proves device-placement faults in PyTorch code.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter(),
     )
     parser.add_argument("-V", "--version", action="store_true", help="print the version")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="torchdevlint")
     modules: dict[str, Any] = {}
     for name, command in COMMANDS.items():
         if name in arguments[:1]:
             modules[name] = importlib.import_module(command.module)
             modules[name].add_parser(subparsers)
         else:
-            subparsers.add_parser(name, help=command.help)
+            subparsers.add_parser(name, help=command.help, formatter_class=formatter())
     return parser, modules

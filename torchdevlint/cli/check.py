@@ -7,16 +7,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from torchdevlint import cli
-from torchdevlint.findings import Outcome
 from torchdevlint.reporting import FORMATS, renderer
 from torchdevlint.reporting.style import Style
 from torchdevlint.settings import Resolver, Selection, SettingsError, check_codes, parse_level
 from torchdevlint.workspace import runner
 from torchdevlint.workspace.discovery import Target
+
+if TYPE_CHECKING:
+    from torchdevlint.findings import Outcome
 
 STDIN = "-"
 PROGRESS_FROM = 100  # files; fewer are done before a bar is read
@@ -42,7 +43,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         help=cli.COMMANDS["check"].help,
         description="Finds device-placement faults in PyTorch code, and repairs them with --fix.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=cli.formatter(),
     )
     parser.add_argument(
         "paths", nargs="*", default=["."], metavar="PATH", help="files and folders; - reads standard input (default: .)"
@@ -113,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         resolver = _resolver(arguments)
         if arguments.config:
-            resolver.for_folder(str(Path.cwd()))
+            resolver.for_folder(os.getcwd())  # noqa: PTH109
     except (ValueError, SettingsError) as error:
         return cli.fail(str(error))
     result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
@@ -188,7 +189,7 @@ def _check_stdin(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
         settings = resolver.for_file(name if arguments.stdin_filename else "stdin.py")
     except SettingsError as error:
         return runner.Run(problems=[str(error)])
-    result = runner.Run(files=1)
+    result = runner.Run()
     target = Target(name, settings)
     if not (arguments.force_exclude and runner.is_excluded(name, resolver)) and (
         arguments.no_sieve or runner.is_candidate(raw, target)
@@ -246,6 +247,8 @@ def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
         for note in outcome.notes:
             print(f"torchdevlint: {note}", file=sys.stderr)
     if arguments.output_file:
+        from pathlib import Path
+
         try:
             with Path(arguments.output_file).open("w", encoding="utf-8", newline="\n") as file:
                 _print(arguments, outcomes, file)

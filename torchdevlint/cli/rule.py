@@ -28,7 +28,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         help=cli.COMMANDS["rule"].help,
         description="Explains a rule: what it finds, why that is bad, and when its fix is safe.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=cli.formatter(),
     )
     parser.add_argument(
         "code", nargs="?", metavar="CODE", help="a code (TDL101) or a name (load-without-map-location); none: the list"

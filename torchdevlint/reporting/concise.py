@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from torchdevlint.findings import Applicability, Finding, Outcome
 from torchdevlint.reporting.style import SEVERITY_COLOURS, Style
+
+if TYPE_CHECKING:
+    from torchdevlint.findings import Finding, Outcome
 
 
 def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
@@ -27,7 +30,7 @@ def line(finding: Finding, style: Style) -> str:
 
 def is_fixable(finding: Finding, style: Style) -> bool:
     """Whether the fixes that were asked for repair it."""
-    return finding.fix is not None and (style.unsafe_fixes or finding.fix.applicability is Applicability.SAFE)
+    return finding.fix is not None and (style.unsafe_fixes or finding.fix.applicability.value == "safe")
 
 
 def summary(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:

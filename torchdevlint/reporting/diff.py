@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from torchdevlint.findings import Edit, Outcome
 from torchdevlint.reporting.style import Style
+
+if TYPE_CHECKING:
+    from torchdevlint.findings import Edit, Outcome
 
 _COLOURS = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 
@@ -20,6 +22,8 @@ def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
 
 def unified(before: str, after: str, style: Style, filename: str = "", context: int = 3) -> Iterator[str]:
     """The lines of a unified diff. Carriage returns are kept, so that `patch` can apply it to a file with Windows newlines."""
+    import difflib
+
     for line in difflib.unified_diff(_lines(before), _lines(after), filename, filename, lineterm="\n", n=context):
         colour = next((name for start, name in _COLOURS if line.startswith(start)), None)
         body = line.removesuffix("\n")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from torchdevlint.findings import Finding, Outcome, Span
 from torchdevlint.reporting import concise, diff
 from torchdevlint.reporting.style import SEVERITY_COLOURS, Style
+
+if TYPE_CHECKING:
+    from torchdevlint.findings import Finding, Outcome, Span
 
 
 def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:

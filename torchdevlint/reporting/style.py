@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """Paints text with ANSI codes when `colour` is true. `unsafe_fixes`: fixes marked unsafe count as fixable."""
 
     colour: bool = False

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchdevlint.settings import DEFAULT_EXCLUDE, Resolver, Settings, SettingsError, matches
 
@@ -16,21 +15,20 @@ SUFFIXES = (".py", ".pyi")
 _Ignores = tuple[tuple[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One file to check. `path` is spelled as the user spelled its beginning."""
 
     path: str
     settings: Settings
 
 
-@dataclass(slots=True)
 class Discovery:
     """Walks paths. `problems` are sentences about paths and settings that could not be used; the walk goes on behind them."""
 
-    resolver: Resolver
-    problems: list[str] = field(default_factory=list)
-    _seen: set[str] = field(default_factory=set)
+    def __init__(self, resolver: Resolver, problems: list[str] | None = None) -> None:
+        self.resolver = resolver
+        self.problems = [] if problems is None else problems
+        self._seen: set[str] = set()
 
     def targets(self, paths: Sequence[str]) -> Iterator[Target]:
         """The files of the paths, each once. A file that is named itself is checked whatever its name (see `force-exclude`)."""

@@ -9,15 +9,14 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from torchdevlint.findings import Outcome
 from torchdevlint.settings import UNUSED_SUPPRESSION, Resolver
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.workspace.discovery import Discovery, Target
 
 if TYPE_CHECKING:
+    from torchdevlint.findings import Outcome
     from torchdevlint.linter import Repair
 
 # Below this many bytes one process has the answer before others have started.
@@ -26,17 +25,16 @@ PARALLEL_BYTES = 60_000
 Progress = Callable[[int, int], None]
 
 
-@dataclass(slots=True)
 class Run:
     """What came out of all files. `outcomes` are those with something to say, in the order of discovery."""
 
-    outcomes: list[Outcome] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    files: int = 0
+    def __init__(self, problems: Iterable[str] = ()) -> None:
+        self.outcomes: list[Outcome] = []
+        self.problems = list(problems)
+        self.files = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One file for a worker."""
 
     target: Target
@@ -145,6 +143,7 @@ def _garbage_collection_paused() -> Iterator[None]:
 
 
 def _lint(target: Target, repair: Repair) -> Outcome:
+    from torchdevlint.findings import Outcome
     from torchdevlint.linter import lint
 
     try:
@@ -156,11 +155,15 @@ def _lint(target: Target, repair: Repair) -> Outcome:
 
 
 def _died(job: Job, how: str) -> Outcome:
+    from torchdevlint.findings import Outcome
+
     return Outcome(job.target.path, problems=(f"{job.target.path}: the process that checked this file {how}",))
 
 
 def _store(outcome: Outcome, resolver: Resolver, run: Run) -> Outcome:
     """Writes a repaired file. Where that fails, the file is as it was and its findings stand."""
+    from dataclasses import replace
+
     from torchdevlint.linter import Repair
     from torchdevlint.workspace.writer import write_atomically
 
