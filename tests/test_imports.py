@@ -27,7 +27,9 @@ KNOWS: dict[str, frozenset[str]] = {
     "api": frozenset({"workspace", "linter", "settings", "source", "findings"}),
     "machine": frozenset(),
     "checkpoints": frozenset(),
-    "verify": frozenset({"proofs", "workspace", "source", "machine", "linter", "settings", "findings", "reporting"}),
+    "verify": frozenset(
+        {"proofs", "fixes", "workspace", "source", "machine", "linter", "settings", "findings", "reporting"}
+    ),
 }
 ON_TOP = frozenset({"cli", "plugins", "__init__", "__main__", "proofs"})
 MODULES = sorted(PACKAGE.rglob("*.py"))
