@@ -66,6 +66,8 @@ class DeviceIndexFalsy(Rule):
 
     @on_any_call
     def note_call(self, call: ir.Call, facts: Facts) -> None:
+        if facts.program.words.isdisjoint(_INDEX_NAMES):
+            return
         name = facts.callee(call)
         if name == ".add_argument":
             self._note_option(call, facts)

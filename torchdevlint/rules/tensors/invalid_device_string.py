@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_any_call
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
 
 # c10/core/Device.cpp (parse_type), torch 2.13.
 _TYPES = frozenset(
@@ -68,10 +68,19 @@ class InvalidDeviceString(Rule):
     code, name, severity = "TDL512", "invalid-device-string", ERROR
     fixable = "sometimes"
 
-    @on_any_call
-    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+    @on_call("torch.device", "torch.set_default_device", "torch.Generator")
+    @on_method("to", "cuda")
+    def check_argument(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        register = call.argument("device", 0)
+        yield from self._check(call, call.keyword("type") if register is None else register, facts)
+
+    @on_call(*sorted(functions.FACTORIES | functions.LIKE_FACTORIES | modules.LEAF_MODULES_WITH_WEIGHTS))
+    @on_method("new_zeros", "new_ones", "new_full", "new_empty", "new_tensor")
+    def check_keyword(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        yield from self._check(call, call.keyword("device"), facts)
+
+    def _check(self, call: ir.Call, register: ir.Register | None, facts: Facts) -> Iterator[Report]:
         name = facts.callee(call)
-        register = _device_register(call, name, facts)
         if register is None or facts.in_try_catching("RuntimeError", "Exception"):
             return
         strict = name not in (".to", ".cuda") or facts.value(facts.receiver(call)).kind in (Kind.TENSOR, Kind.MODULE)
@@ -96,21 +105,6 @@ class InvalidDeviceString(Rule):
             yield self.report(
                 call, 'a device index cannot be negative: this raises "Device index must not be negative"'
             )
-
-
-def _device_register(call: ir.Call, name: str, facts: Facts) -> ir.Register | None:
-    """The argument in a device position of torch's own, or None."""
-    if name == ".to":
-        return call.argument("device", 0)
-    if name == ".cuda":
-        return call.argument("device", 0)
-    if name in ("torch.device", "torch.set_default_device", "torch.Generator"):
-        return call.argument("device", 0) or call.keyword("type")
-    if name in functions.FACTORIES or name in functions.LIKE_FACTORIES or name.startswith("torch.nn."):
-        return call.keyword("device")
-    if name in (".new_zeros", ".new_ones", ".new_full", ".new_empty", ".new_tensor"):
-        return call.keyword("device")
-    return None
 
 
 def _literals(register: ir.Register | None, facts: Facts) -> Iterator[tuple[ir.Op, str]]:
