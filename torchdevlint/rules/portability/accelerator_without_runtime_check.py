@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
 from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.portability.cuda_api_unguarded import demands_accelerator
+from torchdevlint.rules.portability.cuda_api_unguarded import ASKING, demands_accelerator
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_file
 
 
@@ -56,7 +55,7 @@ class AcceleratorWithoutRuntimeCheck(Rule):
     def note_test(self, call: ir.Call, facts: Facts) -> None:
         self._asks = True
 
-    @on_call(*functions.AVAILABILITY)
+    @on_call(*ASKING)
     def note_demand(self, call: ir.Call, facts: Facts) -> None:
         self._asks = self._asks or demands_accelerator(call, facts)
 

@@ -48,6 +48,8 @@ RAISING = {
     ),
     **_names("torch.xpu.", "synchronize current_device get_device_name get_device_properties set_device", _NO_XPU),
 }
+# Calls that show that a program means to run without an accelerator as well.
+ASKING = tuple(name for name, tested in functions.AVAILABILITY.items() if tested and not name.endswith("device_count"))
 # Files that are written for one kind of machine: their own purpose, not a fault.
 _KERNEL_PACKAGES = (
     "triton",
@@ -125,7 +127,7 @@ class CudaApiUnguarded(Rule):
         self._asks = False
         self._demands = False
 
-    @on_call(*functions.AVAILABILITY)
+    @on_call(*ASKING)
     def note_test(self, call: ir.Call, facts: Facts) -> None:
         self._asks = True
         self._demands = self._demands or demands_accelerator(call, facts)

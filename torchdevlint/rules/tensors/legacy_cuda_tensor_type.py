@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import (
     ERROR,
     INFO,
@@ -95,7 +95,7 @@ class LegacyCudaTensorType(Rule):
     def _note(self, op: ir.Op, message: str, *, guarded: bool, fix: Callable[[], NodeFix | None] | None = None) -> None:
         self._found.append(_Found(op, message, guarded, fix))
 
-    @on_call(*functions.AVAILABILITY)
+    @on_call(*ASKING)
     def note_test(self, call: ir.Call, facts: Facts) -> None:
         self._asks = True
 
