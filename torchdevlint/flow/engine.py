@@ -126,4 +126,5 @@ def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
             ask(rule, check, analysis.summary_of(cls), Facts(analysis, None, None))
     for rule, check in dispatch.every["file"]:
         ask(rule, check, Facts(analysis, None, None))
+    result.reports = [report for report in result.reports if report.holds is None or report.holds()]
     return result

@@ -38,6 +38,7 @@ class Report:
     """A finding before positions are known.
 
     `message` may hold `{0}`, `{1}`, ...: the line numbers of `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`).
+    `holds` is asked once the whole file was analysed, when every use of a value is known; a report that does not hold is dropped.
     """
 
     rule: type[Rule]
@@ -46,6 +47,7 @@ class Report:
     severity: Severity
     related: tuple[Mention, ...] = ()
     fix: Callable[[], NodeFix | None] | None = None
+    holds: Callable[[], bool] | None = None
 
 
 _Check = TypeVar("_Check", bound=Callable[..., Any])
@@ -138,9 +140,10 @@ class Rule:
         severity: Severity | None = None,
         related: tuple[Mention, ...] = (),
         fix: Callable[[], NodeFix | None] | None = None,
+        holds: Callable[[], bool] | None = None,
     ) -> Report:
         """A report of this rule on `op` (the expression to change)."""
-        return Report(type(self), op, message, self.severity if severity is None else severity, related, fix)
+        return Report(type(self), op, message, self.severity if severity is None else severity, related, fix, holds)
 
     @classmethod
     def hooks(cls) -> Iterator[tuple[Hook, str]]:

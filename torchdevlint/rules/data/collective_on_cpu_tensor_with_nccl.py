@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import NOTHING, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.rules.structure import tensors_within
 from torchdevlint.rules.wording import give_device, owns
 
@@ -104,17 +104,22 @@ class CollectiveOnCpuTensorWithNccl(Rule):
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
-        if self._backends != {"nccl"}:
+        if self._backends - {"nccl"}:
             return
+        here = bool(self._backends)
+        group = (
+            "this file's process group is NCCL, which has" if here else "the process group on GPUs is NCCL, which has"
+        )
         for call, value, name, device, takes in self._found:
             origin = value.origin
             assert isinstance(origin, ir.Call)
             short = name.rpartition(".")[2]
             yield self.report(
                 call,
-                f"`{short}` gets a CPU tensor (made on line {{0}}), and this file's process group is NCCL, which has no CPU "
+                f"`{short}` gets a CPU tensor (made on line {{0}}), and {group} no CPU "
                 f'backend: it raises "No backend type associated with device '
                 f'type cpu"; create the tensor with `device={device or "..."}`',
+                severity=ERROR if here else WARNING,
                 related=(Mention(origin, "here the CPU tensor is made"),),
                 fix=lambda origin=origin, device=device, takes=takes: _fix(origin, device if takes else None),  # type: ignore[misc]
             )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
-from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.destinations import only_loaded
@@ -93,7 +94,29 @@ class LoadWithoutMapLocation(Rule):
             "`torch.load` without `map_location` restores each tensor to the device it was saved from: a checkpoint from a GPU fails to load "
             'on a machine without that GPU, and takes its memory where it is; pass `map_location="cpu"` or the device you want',
             fix=fix,
+            holds=lambda: not _is_plain_state(call, facts),
         )
+
+
+def _is_plain_state(call: ir.Call, facts: Facts) -> bool:
+    """True when the result goes only into a scaler or scheduler: their state dicts hold plain numbers (torch/amp/grad_scaler.py)."""
+    uses = [use for use in facts.uses(call) if use.role != "subscript"]
+    return bool(uses) and all(
+        use.callee == ".load_state_dict" and _PLAIN_STATE.search(_receiver_name(use, facts)) for use in uses
+    )
+
+
+def _receiver_name(use: Use, facts: Facts) -> str:
+    """The last name of what a method is called on."""
+    if not isinstance(use.op, ir.Call) or use.body is None:
+        return ""
+    definitions = facts.analysis.index_of(use.body).definitions
+    method = definitions[use.op.function]
+    receiver = definitions[method.object] if isinstance(method, ir.Attribute) else None
+    return receiver.name if isinstance(receiver, (ir.Load, ir.Attribute)) else ""
+
+
+_PLAIN_STATE = re.compile(r"(?:scaler|scheduler|sched)\Z", re.IGNORECASE)
 
 
 def _is_missing(call: ir.Call, facts: Facts) -> bool:

@@ -138,7 +138,11 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
         return WARNING if facts.frame is not None and facts.body.name != "__init__" else None
     # An argument: the caller decides where it lives.
     if name.endswith(".device") and not implicit and not facts.imports("tensorflow", "jax") and not is_data_code(facts):
-        return WARNING
+        # A flag such as `as_numpy` is for callers who know where their tensors are.
+        asked = any(
+            "numpy" in p.name or p.name.startswith("np_") or p.name.endswith("_np") for p in facts.body.parameters
+        )
+        return None if asked else WARNING
     return None
 
 
