@@ -82,7 +82,7 @@ def _is_script(facts: Facts) -> bool:
 def _is_constant(call: ir.Call, facts: Facts) -> bool:
     """True for a value that is bound to an upper-case name: a constant of the library."""
     return any(
-        isinstance(op, ir.Store) and op.value == call.dst and op.name.isupper()
+        isinstance(op, ir.Store) and op.value == call.dst and len(op.name) > 2 and op.name.isupper()
         for block in facts.body.blocks
         for op in block.ops
     )
