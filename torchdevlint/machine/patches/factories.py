@@ -28,7 +28,7 @@ _ON_HOST = ("from_numpy", "frombuffer", "from_file", "from_dlpack")
 
 
 def _only_machine_dispatches() -> bool:
-    return torch._C._len_torch_dispatch_stack() == 1  # type: ignore[no-any-return]
+    return torch._C._len_torch_dispatch_stack() == 1
 
 
 def default_device() -> Any:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import torch
 
 from torchdevlint.machine import errors
 from torchdevlint.machine.patches import replace
-
-_NO_DRIVER_WARNING = "CUDA initialization: " + errors._NO_DEVICE["no-driver"][1]
-_warned: list[bool] = []
 
 
 def install(build: str) -> None:
@@ -24,9 +20,6 @@ def install(build: str) -> None:
         _lazy_init()
 
     def is_available() -> bool:
-        if build == "no-driver" and not _warned:  # c10/cuda/CUDAFunctions.cpp warns once
-            _warned.append(True)
-            warnings.warn(_NO_DRIVER_WARNING, UserWarning, stacklevel=2)
         return False
 
     def device_count() -> int:
