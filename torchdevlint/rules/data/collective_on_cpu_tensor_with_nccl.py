@@ -39,7 +39,7 @@ class CollectiveOnCpuTensorWithNccl(Rule):
 
     ## What it does
     Follows tensors that are made without a device into `torch.distributed.all_reduce`, `broadcast`, `all_gather`, ... in a file that calls
-    `init_process_group("nccl")`.
+    `init_process_group("nccl")`, and, as a warning, in a file that places tensors on devices and leaves the group to its caller.
 
     ## Why is this bad?
     An NCCL process group has no CPU backend: the call raises `RuntimeError: No backend type associated with device type cpu` (older releases:
@@ -107,6 +107,8 @@ class CollectiveOnCpuTensorWithNccl(Rule):
         if self._backends - {"nccl"}:
             return
         here = bool(self._backends)
+        if not here and not _speaks_of_devices(facts):
+            return
         group = (
             "this file's process group is NCCL, which has" if here else "the process group on GPUs is NCCL, which has"
         )
@@ -123,6 +125,12 @@ class CollectiveOnCpuTensorWithNccl(Rule):
                 related=(Mention(origin, "here the CPU tensor is made"),),
                 fix=lambda origin=origin, device=device, takes=takes: _fix(origin, device if takes else None),  # type: ignore[misc]
             )
+
+
+def _speaks_of_devices(facts: Facts) -> bool:
+    """True for files that place tensors themselves, and not for a host backend."""
+    words = facts.program.words | facts.program.imported
+    return facts.mentions("device", "cuda") and not any("gloo" in word for word in words)
 
 
 def _fix(origin: ir.Call, device: str | None) -> NodeFix | None:
