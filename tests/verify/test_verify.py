@@ -191,3 +191,18 @@ def test_in_place_leaves_the_files_as_they_are(folder: Path) -> None:
     done, report = _verify(folder, "--in-place", "program.py", script=script)
     assert report["findings"][0]["verdict"] == "not reached"
     assert f"in {folder}" in done.stderr
+
+
+def test_a_test_suite_is_verified_in_its_tests_and_in_what_they_import(folder: Path) -> None:
+    (folder / "model.py").write_text(_MODEL)
+    (folder / "test_net.py").write_text(
+        "import torch\nfrom model import Net\n\n"
+        "def test_forward():\n    assert Net().cuda()(torch.ones(2, 4).cuda()).shape == (2, 4)\n\n"
+        "def test_values():\n    x = torch.ones(2).cuda()\n    assert x.numpy().sum() == 2\n"
+    )
+    _, report = _verify(folder, "--select", "TDL504,TDL509", "--pytest", "-q")
+    assert {finding["code"]: finding["verdict"] for finding in report["findings"]} == {
+        "TDL504": "confirmed",
+        "TDL509": "confirmed",
+    }
+    assert (report["baseline"], report["repaired"]) == ("exit code 1", "exit code 0")

@@ -107,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
 def program_of(arguments: argparse.Namespace) -> Program:
     """The program of a command line. Raises CannotRun."""
     if arguments.pytest is not None:
-        return program_in(["pytest", *_without_dashes(arguments.pytest)], True, Path.cwd(), pytest=True)
+        # pytest's own rewriting of asserts would read the files past the overlay
+        words = ["pytest", "--assert=plain", *_without_dashes(arguments.pytest)]
+        return program_in(words, True, Path.cwd(), pytest=True)
     words = arguments.module if arguments.module is not None else arguments.program
     words = _without_dashes(words)
     if not words:

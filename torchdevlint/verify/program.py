@@ -28,7 +28,7 @@ class Program:
     def name(self) -> str:
         """The program as its user names it."""
         if self.pytest:
-            return " ".join(("pytest", *self.words[1:]))
+            return " ".join(("pytest", *self.words[2:]))
         return f"-m {self.words[0]}" if self.module else self.words[0]
 
     @property
