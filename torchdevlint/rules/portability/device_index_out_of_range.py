@@ -21,7 +21,7 @@ class DeviceIndexOutOfRange(Rule):
 
     ## Why is this bad?
     `RuntimeError: CUDA error: invalid device ordinal` on a machine with fewer GPUs. `CUDA_VISIBLE_DEVICES` renumbers from 0: with
-    `"2"` there is one GPU, and it is `cuda:0`. Off by default: who writes an index mostly knows the machine.
+    `"2"` there is one GPU, and it is `cuda:0`. Elsewhere it is an info: who writes an index mostly knows the machine.
 
     ## Example
         os.environ["CUDA_VISIBLE_DEVICES"] = "2"
@@ -45,7 +45,6 @@ class DeviceIndexOutOfRange(Rule):
     """
 
     code, name, severity = "TDL811", "device-index-out-of-range", WARNING
-    default = False
 
     def __init__(self) -> None:
         self._places: list[tuple[ir.Op, int]] = []

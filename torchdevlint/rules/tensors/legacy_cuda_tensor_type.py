@@ -11,7 +11,6 @@ from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import (
-    ERROR,
     INFO,
     WARNING,
     NodeFix,
@@ -85,7 +84,7 @@ class LegacyCudaTensorType(Rule):
     torch/csrc/tensor/python_tensor.cpp, torch/__init__.py (set_default_tensor_type), torch/csrc/utils/tensor_new.cpp (legacy_tensor_ctor).
     """
 
-    code, name, severity = "TDL511", "legacy-cuda-tensor-type", ERROR
+    code, name, severity = "TDL511", "legacy-cuda-tensor-type", WARNING
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -178,7 +177,6 @@ class LegacyCudaTensorType(Rule):
             call,
             f'`{name}` makes CPU tensors alone: `device=` raises "legacy constructor expects device type: cpu but device type: {device.type} was passed"; use '
             "`torch.tensor` or `torch.empty`",
-            severity=ERROR,
         )
 
 
