@@ -23,7 +23,11 @@ def _names(prefix: str, words: str, error: str) -> dict[str, str]:
     return {prefix + word: error for word in words.split()}
 
 
-# What each raises on a build without the accelerator (torch 2.13, CPU wheel); every function of the module that is not here returns.
+def _lacks(name: str) -> str:
+    return f"\"module 'torch._C' has no attribute '{name}'\""
+
+
+# What each raises on a build without the accelerator (tried on the CPU wheel of torch 2.13).
 RAISING = {
     **_names(
         "torch.cuda.",
@@ -37,9 +41,12 @@ RAISING = {
     **_names("torch.cuda.", "Stream", '"torch.cuda.Stream requires CUDA support"'),
     **_names(
         "torch.cuda.",
-        "reset_peak_memory_stats reset_max_memory_allocated reset_max_memory_cached reset_accumulated_memory_stats memory_snapshot set_device",
-        "AttributeError: module 'torch._C' has no attribute '_cuda_...'",
+        "reset_peak_memory_stats reset_max_memory_allocated reset_max_memory_cached",
+        _lacks("_cuda_resetPeakMemoryStats"),
     ),
+    **_names("torch.cuda.", "reset_accumulated_memory_stats", _lacks("_cuda_resetAccumulatedMemoryStats")),
+    **_names("torch.cuda.", "memory_snapshot", _lacks("_cuda_memorySnapshot")),
+    **_names("torch.cuda.", "set_device", _lacks("_cuda_setDevice")),
     "torch.cuda.memory_summary": "KeyError: 'allocated_bytes.all.current'",
     **_names(
         "torch.mps.",
@@ -167,7 +174,7 @@ class CudaApiUnguarded(Rule):
             test = _test_for(seen.name)
             yield self.report(
                 seen.op,
-                f"`{seen.name}(...)` raises on a machine without the device ({RAISING[seen.name].replace('{', '').replace('}', '')} on a CPU build), and nothing "
+                f"`{seen.name}(...)` raises on a machine without the device ({RAISING[seen.name]} on a CPU build), and nothing "
                 f"here asks for one; put it under `if {test}:`",
                 severity=severity,
                 fix=lambda seen=seen: _fix(seen, facts),  # type: ignore[misc]
