@@ -98,6 +98,11 @@ def fork_use(operator: str) -> Exception:
     return fault(_AcceleratorError("CUDA error: initialization error\n" + _CUDA_ADVICE), operator)
 
 
+def runtime_error(text: str) -> Exception:
+    """An error of CUDA's runtime (c10/cuda/CUDAException.cpp)."""
+    return fault(_AcceleratorError(f"CUDA error: {text}\n{_CUDA_ADVICE}"), "torch.cuda")
+
+
 def invalid_ordinal() -> Exception:
     """c10/cuda/CUDAException.cpp, cudaErrorInvalidDevice."""
     text = "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?\n"

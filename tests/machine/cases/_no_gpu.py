@@ -34,6 +34,29 @@ def refuses(kind: type[Exception], text: str) -> None:
     assert torch.load(checkpoint, map_location="cpu")["w"].tolist() == [1.0, 2.0]
 
 
+def knows_its_accelerator(kind: type[Exception], text: str) -> None:
+    """A CUDA build without GPU: the accelerator has a name, and every use of it is refused."""
+    assert torch.accelerator.current_accelerator() == torch.device("cuda")
+    assert torch.accelerator.current_accelerator(check_available=True) is None
+    assert not torch.accelerator.is_available() and torch.accelerator.device_count() == 0
+    assert torch.device(1) == torch.device("cuda", 1)
+    x = torch.ones(2)
+    for call in (
+        lambda: x.to(0),
+        lambda: x.cuda(0),
+        lambda: torch.zeros(1, device=0),
+        lambda: torch.nn.Linear(1, 1).to(0),
+        lambda: torch.cuda.set_device(0),
+        lambda: torch.cuda.FloatTensor(2),
+        torch.cuda.get_rng_state,
+        torch.accelerator.synchronize,
+        torch.accelerator.current_device_index,
+        x.pin_memory,
+    ):
+        with raises(kind, text):
+            call()
+
+
 def _cuda_checkpoint() -> bytes:
     """A checkpoint whose storage says cuda:0, made by giving the location when it is saved."""
     storage_location = torch.serialization.location_tag

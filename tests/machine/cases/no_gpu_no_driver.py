@@ -3,7 +3,8 @@
 import warnings
 
 import torch
-from _no_gpu import refuses
+from _no_gpu import knows_its_accelerator, refuses
+from _support import raises
 
 SHAPE = {"build": "no-driver"}
 
@@ -17,3 +18,9 @@ def case_asks_without_a_warning() -> None:
 def case_refuses() -> None:
     refuses(RuntimeError, "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU")
     assert torch.version.cuda and torch.backends.cuda.is_built()
+
+
+def case_a_cuda_build_knows_its_accelerator() -> None:
+    knows_its_accelerator(RuntimeError, "Found no NVIDIA driver on your system")
+    with raises(torch.AcceleratorError, "CUDA error: CUDA driver version is insufficient for CUDA runtime version"):
+        torch.Generator("cuda")
