@@ -128,7 +128,8 @@ class GeneratorDeviceMismatch(Rule):
     @on_call(*_HOST_SAMPLERS)
     def check_host_sampler(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         generator = self._generator(call, facts)
-        if generator.kind is not Kind.GENERATOR or not generator.device.may_be_accelerator:
+        # Who gives a loader the generator of a chosen device has a default device set, perhaps in another file.
+        if generator.kind is not Kind.GENERATOR or not generator.device.is_accelerator:
             return
         if facts.mentions("set_default_device", "set_default_tensor_type") or not isinstance(generator.origin, ir.Call):
             return
@@ -139,7 +140,7 @@ class GeneratorDeviceMismatch(Rule):
             f"`{facts.callee(call).rpartition('.')[2]}` draws its order on the CPU, and this generator (line {{0}}) is on "
             f"`{generator.device.name}`: it raises \"Expected a 'cpu' device type for "
             "generator but found 'cuda'\"; give it a `torch.Generator()`",
-            severity=ERROR if generator.device.is_accelerator else WARNING,
+            severity=ERROR,
             related=(Mention(generator.origin, "here the generator is made"),),
         )
 
