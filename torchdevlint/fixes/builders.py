@@ -394,7 +394,7 @@ def remove_method(op: ir.Op | None) -> Edits | None:
 
 
 def undo_method(program: ir.Program, op: ir.Op | None) -> Edits | None:
-    """`x.to(d)` and `x = x.to(d)` as statements go, elsewhere `x.to(d)` -> `x`; None when a comment would be lost."""
+    """`x.to(d)` and `x = x.to(d)` as statements go, with the comment behind them; elsewhere `x.to(d)` -> `x`, or None as in `remove_method`."""
     call = _call(op)
     if op is None or call is None or not isinstance(call.func, cst.Attribute):
         return None
