@@ -1,0 +1,211 @@
+"""Scores the linter by judged findings: benchmarks/judged.jsonl.
+
+usage: python benchmarks/judged.py TREES... [--write]                   what is still reported, and how much of it is true
+       python benchmarks/judged.py TREES... --draw N --seed S           N unjudged findings at random, to be judged
+
+TREES hold a folder OWNER+NAME for each repository, at the commit of the judgement; or, for single files, NAME--path__to__file.py.
+A line of judged.jsonl: repository, commit, path, line, code, verdict ("true", "false" or "taste": a matter of taste), why (one sentence), and
+the sample that it belongs to: "clean" (every finding on the clean files), "random" (drawn), "rule" (read while a rule was written).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import page
+
+JUDGED = Path(__file__).resolve().parent / "judged.jsonl"
+VERDICTS = ("true", "false", "taste")
+SAMPLES = {
+    "clean": "every finding on the clean files",
+    "random": "drawn at random",
+    "rule": "read while its rule was written: no random sample",
+}
+# Findings that say "this works only on such a machine" or "in this order": true by their wording, so they are told apart.
+APART = frozenset(("TDL203", "TDL801", "TDL803", "TDL805", "TDL811"))
+_PER_REPOSITORY = 8
+_CHUNK = 200
+
+Key = tuple[str, str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a reader said of one finding."""
+
+    repository: str
+    commit: str
+    path: str
+    line: int
+    code: str
+    verdict: str
+    why: str
+    sample: str
+
+    @property
+    def key(self) -> Key:
+        return self.repository, self.path, self.line, self.code
+
+
+@dataclass(slots=True)
+class Score:
+    """Judged findings that the linter reports now, by verdict."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def precision(self) -> float:
+        """The share of true ones; matters of taste count against the linter. NaN for no findings."""
+        return self.verdicts["true"] / total if (total := self.verdicts.total()) else float("nan")
+
+    def row(self) -> tuple[object, ...]:
+        told = f"{self.precision:.0%}" if self.verdicts.total() else "-"
+        return (*(self.verdicts[verdict] for verdict in VERDICTS), told)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("trees", nargs="+", type=Path)
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/benchmarks.md")
+    parser.add_argument("--draw", type=int, help="print this many unjudged findings of the trees, as JSON lines")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    judgements = read(JUDGED)
+    if options.draw:
+        for finding in draw(options.trees, judgements, options.draw, options.seed):
+            print(json.dumps(finding))
+        return 0
+    places = {judgement.key: locate(options.trees, judgement) for judgement in judgements}
+    missing = [judgement for judgement in judgements if places[judgement.key] is None]
+    reported = severities(places, findings(sorted({path for path in places.values() if path is not None})))
+    lines = report(judgements, reported, missing)
+    print(*lines, sep="\n")
+    for judgement in missing:
+        print(f"not found: {judgement.repository} {judgement.path}", file=sys.stderr)
+    if options.write:
+        page.write_section("judged", lines)
+    return 1 if missing else 0
+
+
+def read(path: Path) -> list[Judgement]:
+    """The judgements of a file; raises `ValueError` for a verdict that is none and for a place judged twice."""
+    judgements = [Judgement(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    for judgement in judgements:
+        if judgement.verdict not in VERDICTS:
+            raise ValueError(f"{judgement.key}: {judgement.verdict!r} is no verdict")
+        if judgement.sample not in SAMPLES:
+            raise ValueError(f"{judgement.key}: {judgement.sample!r} is no sample")
+    twice = [key for key, count in Counter(judgement.key for judgement in judgements).items() if count > 1]
+    if twice:
+        raise ValueError(f"judged twice: {twice[0]}")
+    return judgements
+
+
+def locate(trees: Sequence[Path], judgement: Judgement) -> Path | None:
+    """Where the judged file is in the trees."""
+    name = judgement.repository.partition("/")[2]
+    names = (
+        f"{judgement.repository.replace('/', '+', 1)}/{judgement.path}",
+        f"{name}--{judgement.path.replace('/', '__')}",
+    )
+    return next((tree / name for tree in trees for name in names if (tree / name).is_file()), None)
+
+
+def findings(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """What the linter says of files or folders, with its default rules and level."""
+    found: list[dict[str, Any]] = []
+    for start in range(0, len(paths), _CHUNK):
+        command = [
+            sys.executable,
+            "-m",
+            "torchdevlint",
+            "check",
+            "--isolated",
+            "--exit-zero",
+            "--output-format",
+            "json",
+        ]
+        chunk = [str(path) for path in paths[start : start + _CHUNK]]
+        done = subprocess.run([*command, "-j", "1", *chunk], capture_output=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.decode("utf-8", "replace"))
+        found += json.loads(done.stdout)
+    return found
+
+
+def severities(places: Mapping[Key, Path | None], found: Iterable[Mapping[str, Any]]) -> dict[Key, str]:
+    """The severity of each judged finding that is reported."""
+    now = {(finding["filename"], finding["location"]["row"], finding["code"]): finding["severity"] for finding in found}
+    reported = {}
+    for key, path in places.items():
+        severity = now.get((str(path.resolve()), key[2], key[3])) if path is not None else None
+        if severity is not None:
+            reported[key] = severity
+    return reported
+
+
+def report(
+    judgements: Sequence[Judgement], reported: Mapping[Key, str], missing: Sequence[Judgement] = ()
+) -> list[str]:
+    """The section of docs/benchmarks.md."""
+    here = [judgement for judgement in judgements if judgement not in missing]
+    kept = [judgement for judgement in here if judgement.key in reported]
+    groups: dict[tuple[str, str], Score] = defaultdict(Score)
+    rules: dict[str, Score] = defaultdict(Score)
+    for judgement in kept:
+        apart = judgement.code in APART
+        kinds = ("portability and order",) if apart else (f"{reported[judgement.key]}s", "errors and warnings")
+        for kind in kinds:
+            groups[judgement.sample, kind].verdicts[judgement.verdict] += 1
+        rules[judgement.code].verdicts[judgement.verdict] += 1
+    gone = Counter(judgement.verdict for judgement in here if judgement.key not in reported)
+    kinds = ("errors", "warnings", "errors and warnings", "portability and order")
+    rows = [(sample, kind) for sample in SAMPLES for kind in kinds if (sample, kind) in groups]
+    repositories = len({judgement.repository for judgement in here})
+    return [
+        f"Last run: {page.today()}, {len(here)} judged findings of {repositories} repositories; {len(kept)} are still reported. "
+        f"No longer reported: {gone['true']} true, {gone['false']} false, {gone['taste']} matters of taste.",
+        "",
+        *page.table(
+            ("reported now", *VERDICTS, "precision"),
+            [(f"{sample}, {kind}", *groups[sample, kind].row()) for sample, kind in rows],
+        ),
+        "",
+        *(f"* *{sample}*: {meaning}" for sample, meaning in SAMPLES.items()),
+        f"* *portability and order*: {', '.join(sorted(APART))}",
+        "",
+        *page.table(("rule", *VERDICTS, "precision"), [(code, *score.row()) for code, score in sorted(rules.items())]),
+    ]
+
+
+def draw(trees: Sequence[Path], judgements: Sequence[Judgement], number: int, seed: int) -> list[dict[str, Any]]:
+    """Findings at random, at most eight of each repository, none of them judged before."""
+    known = {(judgement.repository, judgement.path, judgement.line, judgement.code) for judgement in judgements}
+    pool = []
+    for tree in trees:
+        for finding in findings([tree]):
+            path = Path(finding["filename"]).relative_to(tree.resolve()).as_posix()
+            repository = tree.name.replace("+", "/", 1)
+            if (repository, path, finding["location"]["row"], finding["code"]) not in known:
+                pool.append({"repository": repository, "path": path, **finding})
+    random.Random(seed).shuffle(pool)
+    taken: Counter[str] = Counter()
+    chosen = []
+    for finding in pool:
+        taken[finding["repository"]] += 1
+        if taken[finding["repository"]] <= _PER_REPOSITORY:
+            chosen.append(finding)
+    return chosen[:number]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
