@@ -134,6 +134,17 @@ def moves_itself(summary: ClassSummary, analysis: Analysis) -> bool:
     return any(moves_itself(base, analysis) for base in summary.base_summaries)
 
 
+def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
+    """True for a call that starts processes in another way than by fork: "spawn", "forkserver", or one that nobody sees here."""
+    if facts.callee(call).rpartition(".")[2] in ("set_start_method", "get_context"):
+        register = call.argument("method", 0)
+    else:
+        register = call.keyword("multiprocessing_context")
+        if register is None:
+            return False
+    return register is None or facts.constant(register) not in ("fork", None)
+
+
 _HOST_CLASS = re.compile(r"(?:Dataset|DataModule|Processor|Collat\w*|Loader|Transforms?|Tokenizer|Pipeline)\Z")
 
 

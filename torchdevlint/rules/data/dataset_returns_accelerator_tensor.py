@@ -13,7 +13,7 @@ from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, Report, Rule, on_any_call, on_call, on_file
-from torchdevlint.rules.structure import nested, target_of_move
+from torchdevlint.rules.structure import asks_for_other_start, nested, target_of_move
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
 
@@ -83,11 +83,13 @@ class DatasetReturnsAcceleratorTensor(Rule):
     def __init__(self) -> None:
         self._placed: dict[int, list[_Placement]] = {}
         self._loaders: list[_Loading] = []
+        self._forks = True
 
     @on_any_call
     def note_placement(self, call: ir.Call, facts: Facts) -> None:
         """Moves to a device, by body."""
         name = facts.callee(call)
+        self._forks = self._forks and not asks_for_other_start(call, facts)
         if name in (".to", ".cuda"):
             device = target_of_move(call, facts)
         elif name in functions.FACTORIES and call.keyword("device") is not None:
@@ -117,7 +119,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
-        if not self._placed or facts.mentions("set_start_method", "multiprocessing_context", "get_context"):
+        if not self._placed or not self._forks:
             return
         severity, loader = self._severity(facts)
         related = (Mention(loader.op, "this loader runs it"),) if loader is not None else ()

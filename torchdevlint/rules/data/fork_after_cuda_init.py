@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_call, on_file
-from torchdevlint.rules.structure import literal_accelerator, nested, target_of_move
+from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_call, on_file, on_method, on_op
+from torchdevlint.rules.structure import asks_for_other_start, literal_accelerator, nested, target_of_move
 
 _FORKS = (
     "multiprocessing.Process",
@@ -39,7 +39,7 @@ class ForkAfterCudaInit(Rule):
         context.Process(target=work, args=(model,)).start()
 
     ## When it stays silent
-    The file sets a start method or asks for a context; `torch.multiprocessing.spawn`; the target is no function of the file. Off by
+    The file asks for another start method or context; `torch.multiprocessing.spawn`; the target is no function of the file. Off by
     default: which start method is in force depends on the
     Python version and on code that this file does not show.
 
@@ -54,6 +54,8 @@ class ForkAfterCudaInit(Rule):
     default = False
 
     def __init__(self) -> None:
+        self._contexts: set[tuple[int, str]] = set()  # names of what `get_context("fork")` returned
+        self._other_start = False
         self._uses: dict[int, ir.Call] = {}
         self._forks: list[tuple[ir.Call, ir.Call, ir.Body]] = []
 
@@ -61,9 +63,23 @@ class ForkAfterCudaInit(Rule):
     def note_use(self, call: ir.Call, facts: Facts) -> None:
         """The first use of an accelerator in each body, in the order of the flow."""
         name = facts.callee(call)
+        self._other_start = self._other_start or asks_for_other_start(call, facts)
         device = target_of_move(call, facts) if name in (".to", ".cuda") else literal_accelerator(call, facts)
         if device is not None and device.may_be_accelerator:
             self._uses.setdefault(id(facts.body), call)
+
+    @on_op(ir.Store)
+    def note_context(self, op: ir.Store, facts: Facts) -> None:
+        """`context = multiprocessing.get_context("fork")`."""
+        written = facts.definition(op.value)
+        if isinstance(written, ir.Call) and facts.callee(written).endswith("get_context"):
+            self._contexts.add((id(facts.body), op.name))
+
+    @on_method("Process", "Pool")
+    def note_context_fork(self, call: ir.Call, facts: Facts) -> None:
+        """Forks through a context."""
+        if (id(facts.body), facts.place(facts.receiver(call))) in self._contexts:
+            self.note_fork(call, facts)
 
     @on_call(*_FORKS)
     def note_fork(self, call: ir.Call, facts: Facts) -> None:
@@ -76,7 +92,7 @@ class ForkAfterCudaInit(Rule):
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
-        if facts.mentions("set_start_method", "get_context"):
+        if self._other_start:
             return
         for call, used, target in self._forks:
             if not any(id(body) in self._uses for body in nested(target)):

@@ -8,7 +8,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_call, on_file
 
 _TRACERS = ("torch.jit.trace", "torch.jit.trace_module", "torch.export.export")
 _NEW = {"torch.zeros": "new_zeros", "torch.ones": "new_ones", "torch.empty": "new_empty", "torch.full": "new_full"}
@@ -54,6 +54,8 @@ class TraceBakesDevice(Rule):
 
     def __init__(self) -> None:
         self._traced: dict[int, ir.Call] = {}
+        self._traced_parameters: dict[int, tuple[str, ir.Call]] = {}  # of functions that trace what they are given
+        self._given: list[tuple[ir.Body, ir.Class, str]] = []
         self._made: list[tuple[ir.Call, ir.Class, str, Facts]] = []
 
     @on_call(*_TRACERS)
@@ -63,6 +65,19 @@ class TraceBakesDevice(Rule):
         value = facts.value(register)
         if value.kind is Kind.MODULE and isinstance(value.definition, ir.Class):
             self._traced.setdefault(id(value.definition), call)
+        elif value.parameter or facts.place(register) in {parameter.name for parameter in facts.body.parameters}:
+            self._traced_parameters[id(facts.body)] = (facts.place(register), call)
+
+    @on_any_call
+    def note_call(self, call: ir.Call, facts: Facts) -> None:
+        """Modules that are given to functions of the file."""
+        callee = facts.value(call.function)
+        if callee.kind is not Kind.FUNCTION or not isinstance(callee.definition, ir.Body):
+            return
+        for number, parameter in enumerate(callee.definition.parameters):
+            value = facts.value(call.argument(parameter.name, number))
+            if value.kind is Kind.MODULE and isinstance(value.definition, ir.Class):
+                self._given.append((callee.definition, value.definition, parameter.name))
 
     @on_call(*_FACTORIES)
     def note_factory(self, call: ir.Call, facts: Facts) -> None:
@@ -78,6 +93,10 @@ class TraceBakesDevice(Rule):
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
+        for body, cls, name in self._given:
+            traced = self._traced_parameters.get(id(body))
+            if traced is not None and traced[0] == name:
+                self._traced.setdefault(id(cls), traced[1])
         for call, cls, place, there in self._made:
             trace = self._traced.get(id(cls))
             if trace is None:
