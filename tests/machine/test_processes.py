@@ -101,6 +101,30 @@ def test_the_next_sitecustomize_is_run(tmp_path: Path) -> None:
     assert run.out.split() == ["theirs", "1"] and run.code == 0
 
 
+def test_a_child_that_cannot_join_is_reported(tmp_path: Path) -> None:
+    variables = environment(Shape(1), report_dir=tmp_path) | {"TORCHDEVLINT_PACKAGE": "/nowhere"}
+    # -S: without site-packages the package is not found, as in another environment's Python; site is run by hand
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import sitecustomize"
+    command = [sys.executable, "-S", "-c", code, variables["PYTHONPATH"].split(os.pathsep)[0]]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert "this Python runs without the virtual machine" in done.stderr
+    (report,) = read_reports(tmp_path)
+    assert not report.started and report.refused
+
+
+def test_another_environment_gets_the_package_alone(tmp_path: Path) -> None:
+    variables = environment(Shape(1), report_dir=tmp_path)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import sitecustomize, torchdevlint.machine.child\n"
+        "import importlib.util; print(importlib.util.find_spec('torch'))"
+    )
+    command = [sys.executable, "-S", "-c", code, variables["PYTHONPATH"].split(os.pathsep)[0]]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert done.stdout.strip() == "None", done.stderr
+    (report,) = read_reports(tmp_path)
+    assert not report.started and report.finished and report.refused is None
+
+
 def test_a_killed_process_leaves_an_unfinished_report(tmp_path: Path) -> None:
     run = run_code(tmp_path, "import os, signal, torch\nos.kill(os.getpid(), signal.SIGKILL)")
     assert run.code == -9 and run.main.started and not run.main.finished

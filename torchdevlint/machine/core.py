@@ -14,6 +14,9 @@ from torchdevlint.machine.shape import Shape
 from torchdevlint.machine.state import STATE, after_fork_in_child
 from torchdevlint.machine.tags import install_default, tag_of
 
+TESTED_RELEASES = frozenset({"2.12", "2.13", "2.14", "2.15"})
+"""The releases of torch that the machine's tests ran on."""
+
 
 class MachineError(RuntimeError):
     """The machine cannot start here; the message says why and what to do."""
@@ -112,6 +115,9 @@ def _start_with_gpus(shape: Shape) -> None:
         raise MachineError(f"operator rules cannot be read ({error}): pip install pyyaml") from error
     except (OSError, ValueError) as error:
         raise MachineError(f"operator rules of torch {torch.__version__} cannot be read: {error}") from error
+    release = ".".join(torch.__version__.split(".")[:2])
+    if release not in TESTED_RELEASES:
+        notes.note(f"the virtual machine was not tested on torch {release}: its self-test passed, so it starts")
     dispatch.RULES.update(rules.rules)
     errors.WORDING.different_from_others = rules.new_wording
     STATE.shape = shape

@@ -233,6 +233,33 @@ def _dlpack_device(original: Any) -> Any:
     return dlpack_device
 
 
+def _cuda_array_interface(self: Any) -> Any:
+    # AttributeError, so that hasattr says no: the pointer is one of the host
+    if device_of(self).type == "cuda":
+        raise AttributeError("a virtual GPU cannot give its memory to other CUDA libraries (__cuda_array_interface__)")
+    raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()}")
+
+
+def _dlpack(original: Any) -> Any:
+    @functools.wraps(original)
+    def dlpack(self: Any, **kwargs: Any) -> Any:
+        if device_of(self).type == "cuda":
+            raise BufferError("a virtual GPU cannot give its memory to other libraries (DLPack)")
+        return original(self, **kwargs)
+
+    return dlpack
+
+
+def _from_dlpack(original: Any) -> Any:
+    @functools.wraps(original)
+    def from_dlpack(ext_tensor: Any, **kwargs: Any) -> Any:
+        if isinstance(ext_tensor, torch.Tensor):
+            return ext_tensor.detach()  # shares memory, as the capsule would
+        return original(ext_tensor, **kwargs)
+
+    return from_dlpack
+
+
 def install() -> None:
     """Keep the originals, then patch."""
     tensor_class = torch.Tensor
@@ -260,4 +287,7 @@ def install() -> None:
     replace(tensor_class, "__new__", staticmethod(_construct))  # the legacy constructor makes a CPU tensor
     replace(tensor_class, "__deepcopy__", _deepcopy(tensor_class.__deepcopy__))  # tensors without storage
     replace(tensor_class, "__repr__", _repr(tensor_class.__repr__))  # one synchronisation for the ledger, not eight
+    replace(tensor_class, "__cuda_array_interface__", property(_cuda_array_interface))  # no device pointer here
+    replace(tensor_class, "__dlpack__", _dlpack(tensor_class.__dlpack__))
+    replace(torch, "from_dlpack", _from_dlpack(torch.from_dlpack))  # torch's own tensors need no capsule
     replace(tensor_class, "__dlpack_device__", _dlpack_device(tensor_class.__dlpack_device__))
