@@ -614,7 +614,7 @@ def _device_call(frame: Frame, op: ir.Call, name: str) -> Value:
     index = op.positional(1)
     if index is not None and device.place == "acc" and ":" not in device.name:
         number = frame.values[index].constant
-        device = Device("acc", f"{device.name}:{number}") if isinstance(number, int) else device
+        device = Device("acc", f"{device.name}:{number}") if isinstance(number, int) else Device("sym", "", chosen=True)
     if register is not None and device is TOP:
         value = frame.values[register]
         if value.device.place == "sym" and value.device.name == "":
@@ -670,6 +670,12 @@ def _from_first(frame: Frame, op: ir.Call, name: str) -> Value:
         return UNKNOWN
     found = tensors_in(frame, first)
     return _reranked(found[0], None) if found else UNKNOWN
+
+
+def _padded(frame: Frame, op: ir.Call, name: str) -> Value:
+    """(padded, lengths): the lengths are always on the CPU (torch/nn/utils/rnn.py)."""
+    padded = _from_first(frame, op, name)
+    return Value(Kind.TUPLE, items=(padded, tensor(CPU, rank=1, evidence=Evidence.STRONG)))
 
 
 def _one_hot(frame: Frame, op: ir.Call, name: str) -> Value:
@@ -822,7 +828,7 @@ _EXACT: dict[str, Handler] = {
     "torch.meshgrid": _meshgrid,
     "torch.nn.utils.rnn.pad_sequence": _from_first,
     "torch.nn.utils.rnn.pack_padded_sequence": _from_first,
-    "torch.nn.utils.rnn.pad_packed_sequence": _from_first,
+    "torch.nn.utils.rnn.pad_packed_sequence": _padded,
     "torch.jit.annotate": _filter,
     "torch.utils.data.DataLoader": _loader,
     "torch.utils.data.dataloader.DataLoader": _loader,

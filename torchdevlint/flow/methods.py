@@ -182,14 +182,8 @@ def _cast(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
             return moved_value(frame, op, receiver, Device("acc", "cuda"))
         if spelled and spelled.startswith("torch.") and spelled.endswith("Tensor"):
             return moved_value(frame, op, receiver, CPU)
-        if (
-            not frame.is_dtype(register)
-            and frame.values[register].kind is Kind.UNKNOWN
-            and receiver.kind is Kind.TENSOR
-        ):
+        if not frame.is_dtype(register) and spelled == "" and receiver.kind is Kind.TENSOR:
             return replace(receiver, device=TOP, origin=None, moved=op, others=())
-    if receiver.kind is Kind.UNKNOWN:
-        return receiver
     return receiver
 
 
@@ -210,6 +204,11 @@ def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Val
     if name in table.NEW_LIKE:
         return _new_like(frame, op, receiver)
     if name == "numpy":
+        written = frame.definitions[op.function]
+        place = frame.place(written.object) if isinstance(written, ir.Attribute) else ""
+        if place and frame.env.get(place) is receiver:
+            # From here on it is on the CPU, or the line has raised.
+            frame.env[place] = replace(receiver, device=CPU, origin=None, moved=op, others=())
         return Value(Kind.NDARRAY, origin=receiver.origin)
     if name in table.TENSOR_SCALARS:
         return SCALAR

@@ -117,6 +117,8 @@ class FactoryWithoutDeviceInForward(Rule):
             ]
             for part in value.parts:
                 made = part.origin
+                if made is not None and is_placeholder(made, facts):
+                    continue
                 if (
                     (
                         placed
@@ -166,6 +168,14 @@ class FactoryWithoutDeviceInForward(Rule):
                 else None
             ),
         )
+
+
+def is_placeholder(made: ir.Op, facts: Facts) -> bool:
+    """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
+    if not isinstance(made, ir.Call) or not owns(facts, made):
+        return False
+    first = facts.value(made.positional(0))
+    return first.constant == 0 or (first.kind is Kind.LIST and first.items == () and first.element is None)
 
 
 def _is_for_another_rule(meeting: Meeting, facts: Facts) -> bool:
@@ -231,6 +241,11 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None
     if cpu.others and facts.in_loop and _stores_of(meeting, facts) > 2:
         return None  # a placeholder that the loop replaces before it is used
+    if is_placeholder(cpu.origin, facts):
+        return None
+    module = meeting.module
+    if meeting.role == "input" and not facts.in_forward and module is not None and module.evidence < Evidence.STRONG:
+        return None  # what an unknown module does with an argument is unknown
     if facts.in_forward:
         if not local and not meeting.strict:
             return WARNING if other.evidence >= Evidence.STRONG else None

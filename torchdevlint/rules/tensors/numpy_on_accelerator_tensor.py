@@ -71,6 +71,8 @@ class NumpyOnAcceleratorTensor(Rule):
         severity = _severity(value, facts)
         if severity is None and (_comes_detached(register, value, facts) or _is_model_output(register, value, facts)):
             severity = WARNING
+        if severity is WARNING and _is_kept_on_host(register, facts):
+            return
         if severity is None or facts.in_try_catching("TypeError", "RuntimeError", "Exception"):
             return
         detach = value.needs_grad and not facts.no_grad
@@ -146,6 +148,47 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
     return None
 
 
+def _root(register: ir.Register | None, facts: Facts) -> tuple[ir.Op | None, list[object]]:
+    """What a chain of methods and subscripts starts from, and the constant keys on the way."""
+    keys: list[object] = []
+    for _ in range(12):
+        op = facts.definition(register)
+        if isinstance(op, ir.Call):
+            method = facts.definition(op.function)
+            if not isinstance(method, ir.Attribute) or facts.qualified(op.function) is not None:
+                return op, keys
+            register = method.object
+        elif isinstance(op, ir.Subscript):
+            keys.append(facts.constant(op.index))
+            register = op.object
+        else:
+            return op, keys
+    return None, keys
+
+
+def _is_kept_on_host(register: ir.Register | None, facts: Facts) -> bool:
+    """True for parts that a training loop leaves on the CPU: `batch["meta"]["scale"]`, anything two keys deep."""
+    _, keys = _root(register, facts)
+    named = [key for key in keys if isinstance(key, str)]
+    return len(named) > 1 or any("meta" in key or "info" in key for key in named)
+
+
+def _speaks_of_devices(facts: Facts) -> bool:
+    """True when the file shows any sign that something is moved; a program without one stays on the CPU."""
+    return facts.mentions("cuda", "device", "accelerator", "accelerate") or facts.imports(
+        "lightning", "pytorch_lightning", "accelerate"
+    )
+
+
+def _is_given(register: ir.Register | None, facts: Facts) -> bool:
+    """True when the chain starts from an argument or from self: the caller decides where it lives."""
+    root, _ = _root(register, facts)
+    names = {parameter.name for parameter in facts.body.parameters}
+    while isinstance(root, ir.Attribute):
+        root = facts.definition(root.object)
+    return isinstance(root, ir.Load) and root.name in names
+
+
 def _is_model_output(register: ir.Register | None, value: Value, facts: Facts) -> bool:
     """True for `self.model(x).numpy()` in a file that speaks of devices: the output is where the model is."""
     op = facts.definition(register)
@@ -173,7 +216,9 @@ def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) ->
                 if method.name in ("cpu", "to", "tolist", "numpy", "resolve_conj"):
                     return False
                 if method.name == "detach":
-                    return facts.value(method.object).device.place not in ("cpu", "meta")
+                    if facts.value(method.object).device.place in ("cpu", "meta"):
+                        return False
+                    return _is_given(register, facts) or _speaks_of_devices(facts)
                 register = method.object
             elif (facts.qualified(op.function) or "").startswith("torch."):
                 register = op.positional(0)
