@@ -9,6 +9,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.loading.data_files import is_own_cache, names_data
 from torchdevlint.rules.loading.destinations import only_loaded
 from torchdevlint.rules.portability.literals import device_in_scope, spelled_callee
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
@@ -43,7 +44,8 @@ class LoadWithoutMapLocation(Rule):
 
     ## When it stays silent
     A second positional argument, `*args` or `**kwargs` (they may carry it); a literal `.safetensors` path, which is read onto the CPU;
-    inside `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values; the branch
+    inside `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values, or that it
+    fills when it does not exist; a file whose name says that it holds prepared data (`self.processed_paths[0]`, "split_dict.pt"); the branch
     of an availability test whose other branch does map; `load` functions of other libraries.
 
     ## Fix safety
@@ -68,6 +70,8 @@ class LoadWithoutMapLocation(Rule):
         if _is_safetensors(call.argument("f", 0), facts) or facts.under(*_NO_STORAGE):
             return
         if _just_written(call, facts) or _other_branch_maps(call, facts):
+            return
+        if names_data(call.argument("f", 0), facts) or is_own_cache(call, facts):
             return
         yield self._reported(call, facts)
 

@@ -1,0 +1,126 @@
+"""Files that hold data which the CPU made, no checkpoint: prepared data sets, splits, vocabularies, caches of inputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.program import ir
+from torchdevlint.rules.portability.literals import spelled_callee
+
+_SAVES = frozenset({"torch.save", "torch.serialization.save"})
+_EXISTS = frozenset({"exists", "isfile", "is_file"})
+# What torch_geometric's data sets call their prepared files; each set writes them itself, from the CPU.
+_DATA_ATTRIBUTES = frozenset({"processed_paths", "processed_file_names", "processed_dir"})
+_DATA_FOLDERS = frozenset({"split", "splits", "processed"})
+_DATA_WORDS = re.compile(
+    r"(?:\A|[^a-z])(?:splits?|vocab(?:s|ulary)?|corpus|metadata|meta|transforms|tokenizer|indices)(?:[^a-z]|\Z)",
+    re.IGNORECASE,
+)
+
+
+def names_data(path: ir.Register | None, facts: Facts) -> bool:
+    """True when the file's name says that it holds prepared data."""
+    definitions = _definitions(facts)
+    return path is not None and any(_is_data_name(op) for op in _parts(path, definitions, facts, depth=6))
+
+
+def is_own_cache(call: ir.Call, facts: Facts) -> bool:
+    """True for `if exists(p): x = torch.load(p) else: x = ...; torch.save(x, p)`: a file that this body fills with what it makes itself.
+
+    The body must not move what it saves.
+    """
+    path = facts.place(call.argument("f", 0))
+    name = _stored_name(call, facts)
+    if not path or not name or facts.frame is None:
+        return False
+    ops = list(_ops(facts.body))
+    definitions = _definitions(facts)
+    calls = [op for op in ops if isinstance(op, ir.Call)]
+    return (
+        any(_method(op, definitions) in _EXISTS and _mentions(op, path, facts) for op in calls)
+        and any(_saves(op, name, path, facts) for op in calls)
+        and not any(_moves(op, name, definitions) for op in calls)
+    )
+
+
+def _saves(op: ir.Call, name: str, path: str, facts: Facts) -> bool:
+    return (
+        spelled_callee(op, facts) in _SAVES
+        and facts.place(op.argument("obj", 0)) == name
+        and facts.place(op.argument("f", 1)) == path
+    )
+
+
+def _moves(op: ir.Call, name: str, definitions: Sequence[ir.Op | None]) -> bool:
+    return _dotted(op.function, definitions) in (f"{name}.to", f"{name}.cuda")
+
+
+def _mentions(op: ir.Call, path: str, facts: Facts) -> bool:
+    written = _definitions(facts)[op.function]
+    receivers = [written.object] if isinstance(written, ir.Attribute) else []
+    return any(facts.place(register) == path for register in (*receivers, *(given.value for given in op.arguments)))
+
+
+def _method(op: ir.Call, definitions: Sequence[ir.Op | None]) -> str:
+    return _dotted(op.function, definitions).rpartition(".")[2]
+
+
+def _dotted(register: ir.Register, definitions: Sequence[ir.Op | None]) -> str:
+    written = definitions[register]
+    if isinstance(written, ir.Load):
+        return written.name
+    if isinstance(written, ir.Attribute):
+        return f"{_dotted(written.object, definitions)}.{written.name}"
+    return ""
+
+
+def _stored_name(call: ir.Call, facts: Facts) -> str:
+    names = [op.name for op in _ops(facts.body) if isinstance(op, ir.Store) and op.value == call.dst]
+    return names[0] if len(names) == 1 else ""
+
+
+def _is_data_name(op: ir.Op) -> bool:
+    if isinstance(op, ir.Attribute):
+        return op.name in _DATA_ATTRIBUTES
+    if not (isinstance(op, ir.Constant) and isinstance(op.value, str)):
+        return False
+    folders, _, file = op.value.rpartition("/")
+    return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or ("." in file and bool(_DATA_WORDS.search(file)))
+
+
+def _parts(register: ir.Register, definitions: Sequence[ir.Op | None], facts: Facts, depth: int) -> Iterator[ir.Op]:
+    """The operations that make a path: the parts of a join, both sides of a sum, the value of a name that is stored once."""
+    written = definitions[register]
+    if written is None:
+        return
+    yield written
+    if depth == 0:
+        return
+    if isinstance(written, ir.Call):
+        function = definitions[written.function]
+        inner = [function.object] if isinstance(function, ir.Attribute) else []  # "{}.transforms.pt".format(...)
+        inner += [argument.value for argument in written.arguments]
+    elif isinstance(written, ir.Binary):
+        inner = [written.left, written.right]
+    elif isinstance(written, ir.FormattedString):
+        inner = list(written.parts[-1:])
+    elif isinstance(written, ir.Subscript):
+        inner = [written.object]
+    elif isinstance(written, ir.Load):
+        stored = [op.value for op in _ops(facts.body) if isinstance(op, ir.Store) and op.name == written.name]
+        inner = stored if len(stored) == 1 else []
+    else:
+        inner = []
+    for part in inner:
+        yield from _parts(part, definitions, facts, depth - 1)
+
+
+def _definitions(facts: Facts) -> Sequence[ir.Op | None]:
+    return facts.analysis.index_of(facts.body).definitions
+
+
+def _ops(body: ir.Body) -> Iterator[ir.Op]:
+    for block in body.blocks:
+        yield from block.ops
