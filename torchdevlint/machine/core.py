@@ -14,7 +14,7 @@ from torchdevlint.machine.shape import Shape
 from torchdevlint.machine.state import STATE, after_fork_in_child
 from torchdevlint.machine.tags import install_default, tag_of
 
-TESTED_RELEASES = frozenset({"2.12", "2.13", "2.14", "2.15"})
+TESTED_RELEASES = frozenset({"2.6", "2.12", "2.13", "2.14", "2.15"})
 """The releases of torch that the machine's tests ran on."""
 
 

@@ -4,7 +4,7 @@ import warnings
 
 import torch
 from _no_gpu import knows_its_accelerator, refuses
-from _support import raises
+from _support import ACCELERATOR_ERROR, raises
 
 SHAPE = {"build": "no-driver"}
 
@@ -22,5 +22,5 @@ def case_refuses() -> None:
 
 def case_a_cuda_build_knows_its_accelerator() -> None:
     knows_its_accelerator(RuntimeError, "Found no NVIDIA driver on your system")
-    with raises(torch.AcceleratorError, "CUDA error: CUDA driver version is insufficient for CUDA runtime version"):
+    with raises(ACCELERATOR_ERROR, "CUDA error: CUDA driver version is insufficient for CUDA runtime version"):
         torch.Generator("cuda")

@@ -7,7 +7,7 @@ import warnings
 
 import torch
 import torch.nn as nn
-from _support import raises
+from _support import ACCELERATOR_ERROR, raises
 
 SHAPE = {"gpus": 2}
 CUDA0, CUDA1 = torch.device("cuda:0"), torch.device("cuda:1")
@@ -204,7 +204,7 @@ def case_bad_ordinal() -> None:
         lambda: torch.zeros(1, device="cuda:7"),
         lambda: torch.cuda.set_device(2),
     ):
-        with raises(torch.AcceleratorError, "CUDA error: invalid device ordinal"):
+        with raises(ACCELERATOR_ERROR, "CUDA error: invalid device ordinal"):
             call()
 
 

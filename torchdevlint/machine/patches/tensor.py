@@ -289,5 +289,5 @@ def install() -> None:
     replace(tensor_class, "__repr__", _repr(tensor_class.__repr__))  # one synchronisation for the ledger, not eight
     replace(tensor_class, "__cuda_array_interface__", property(_cuda_array_interface))  # no device pointer here
     replace(tensor_class, "__dlpack__", _dlpack(tensor_class.__dlpack__))
-    replace(torch, "from_dlpack", _from_dlpack(torch.from_dlpack))  # torch's own tensors need no capsule
+    replace(torch, "from_dlpack", _from_dlpack(torch.utils.dlpack.from_dlpack))  # torch's own tensors need no capsule
     replace(tensor_class, "__dlpack_device__", _dlpack_device(tensor_class.__dlpack_device__))
