@@ -151,3 +151,15 @@ def test_rows_move_by_the_lines_that_a_fix_adds_above_them() -> None:
     span = Span(Position(5, 1), Position(5, 1))
     fix = Fix(Applicability.SAFE, "", (Edit(0, 0, "a\nb\n", span),))
     assert [moved_row(row, 1, fix) for row in (4, 5, 6)] == [4, 7, 8]
+
+
+def test_an_unsafe_fix_is_a_bridge_and_not_a_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Judge, "_fix", lambda self, case: None)  # as if every fix were unsafe
+    report = _judge(tmp_path, lambda: _crash(tmp_path, row=_ROW), _trial)
+    assert _verdict(report) == ("not judged", 3)
+    assert "is unsafe" in report.cases[0].reason and report.final == "exit code 0"
+
+
+def test_a_program_that_stops_is_not_run_again_for_findings_that_cannot_show(tmp_path: Path) -> None:
+    report = _judge(tmp_path, *[lambda: _crash(tmp_path, row=1, message="no data", kind="OSError")] * 2)
+    assert report.runs == 2

@@ -179,15 +179,19 @@ class Judge:
             fault, case = step
             tried.add((case.number, _key(fault)))
             attempt = self._attempt(case)
-            if attempt is None or _shows(fault, attempt.trial, case, attempt.fix):
-                case.blamed = fault if attempt is not None and _is_named(case, fault) else case.blamed
+            if _shows(fault, attempt.trial, case, attempt.fix):
+                case.blamed = fault if _is_named(case, fault) else case.blamed
                 continue
             broken = _broken_by(attempt, case, fault, current)
             if broken:
                 case.settle("fix failed", broken, fault.describe(), attempt.trial.ending)
                 continue
-            case.settle("confirmed", fault.story, fault.describe(), attempt.trial.ending)
-            self.say(f"confirmed: {_where(case)}")
+            if self._fix(case) is None:
+                told = "its fix removes the error but is unsafe: --unsafe-fixes counts it; what lies behind was run with it"
+                case.settle("not judged", told, fault.describe(), attempt.trial.ending)
+            else:
+                case.settle("confirmed", fault.story, fault.describe(), attempt.trial.ending)
+                self.say(f"confirmed: {_where(case)}")
             self._keep(case, attempt)
             current = attempt.trial
         return current
@@ -195,11 +199,19 @@ class Judge:
     def _next_step(self, current: Trial, tried: set[tuple[int, str]]) -> tuple[Fault, Case] | None:
         """The next error and the finding that explains it best; errors that ended the program come first."""
         for fault in sorted(current.faults, key=lambda fault: not fault.uncaught):
-            weighed = [(self._weight(case, fault, current), -case.number, case) for case in self._open()]
-            untried = [item for item in weighed if item[0] > 0 and (item[2].number, _key(fault)) not in tried]
+            ranked = [(*self._rank(case, fault, current), -case.number, case) for case in self._open()]
+            untried = [item for item in ranked if item[0] and (item[3].number, _key(fault)) not in tried]
             if untried:
-                return fault, max(untried)[2]
+                return fault, max(untried)[3]
         return None
+
+    def _rank(self, case: Case, fault: Fault, current: Trial) -> tuple[int, int]:
+        """When to try a finding for an error: (0: never, ...). An unsafe fix serves as a bridge: what lies behind is judged all the same."""
+        weight = self._weight(case, fault, current)
+        usable = self._fix(case) is not None
+        if weight >= _RELATED:
+            return 3 if usable else 2, weight
+        return 1 if usable and weight else 0, weight
 
     def _weight(self, case: Case, fault: Fault, current: Trial | None = None) -> int:
         """How well a finding explains an error: by the lines that the error names and by the words of the rule's proof."""
@@ -232,11 +244,14 @@ class Judge:
         if judged is not None:
             case.settle("not judged", f"the machine cannot judge {judged}")
             return
-        attempt = self._attempt(case)
-        if attempt is None:
+        if self._fix(case) is None:
             shown = next((f for f in current.faults if _is_named(case, f)), None)
-            case.settle("not judged", self._no_fix(case), shown.describe() if shown else "")
+            case.settle("not judged", _no_fix(case), shown.describe() if shown else "")
             return
+        if any(fault.uncaught for fault in current.faults) and not _may_be_silent(case, current):
+            case.settle("not judged", f"the program stops at another error: {current.ending}")
+            return
+        attempt = self._attempt(case)
         silent = _silent_evidence(case, current, attempt)
         changed = _difference(current, again, attempt.trial, silent is not None, self.runner.program.pytest)
         if changed:
@@ -246,11 +261,6 @@ class Judge:
             self.say(f"silent fault confirmed: {_where(case)}")
         else:
             self._nothing_showed(case, current)
-
-    def _no_fix(self, case: Case) -> str:
-        if case.finding.fix is None:
-            return "the rule has no fix here, so there is nothing to confirm"
-        return "its fix is unsafe: --unsafe-fixes tries it as well"
 
     def _nothing_showed(self, case: Case, current: Trial) -> None:
         proof = _proof(case)
@@ -277,16 +287,16 @@ class Judge:
         return [f for f in examine(source, self.resolver.for_file(source.path)).findings if f.code != "TDL000"]
 
     def _open(self) -> list[Case]:
-        return [case for case in self.cases if case.verdict is None and self._fix(case) is not None]
+        return [case for case in self.cases if case.verdict is None and case.finding.fix is not None]
 
     def _fix(self, case: Case) -> Fix | None:
         fix = case.finding.fix
         return fix if fix is not None and (self.unsafe or fix.applicability is Applicability.SAFE) else None
 
-    def _attempt(self, case: Case) -> Attempt | None:
-        fix = self._fix(case)
-        if fix is None:
-            return None
+    def _attempt(self, case: Case) -> Attempt:
+        """Run with the fix of a finding; it has one."""
+        fix = case.finding.fix
+        assert fix is not None
         source = self.sources[case.path].with_text(apply_fixes(self.sources[case.path].text, [fix]))
         moved = {other.number: _moved_mark(other, fix) for other in self.cases if other.path == case.path}
         return Attempt(self._run({case.path: source}, moved), source, fix)
@@ -438,6 +448,20 @@ def _broken_by(attempt: Attempt, case: Case, before: Fault, current: Trial) -> s
         if own and fault.uncaught and not fault.story and fault.kind != before.kind:
             return f"the edited line fails: {fault.describe()}"
     return ""
+
+
+def _no_fix(case: Case) -> str:
+    if case.finding.fix is None:
+        return "the rule has no fix here, so there is nothing to confirm"
+    return "its fix is unsafe: --unsafe-fixes tries it as well"
+
+
+def _may_be_silent(case: Case, current: Trial) -> bool:
+    """Whether a run holds anything that a repair of this finding could remove without an error having shown."""
+    proof = _proof(case)
+    warned = proof is not None and any(re.search(proof.expect, text) for text in current.warnings)
+    hazard = any(_at(case, line) for hazard in current.hazards for line in hazard.lines)
+    return warned or hazard or case.number in current.seen or (proof is not None and proof.ledger)
 
 
 def _silent_evidence(case: Case, current: Trial, attempt: Attempt) -> tuple[str, str, str] | None:
