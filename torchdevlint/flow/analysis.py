@@ -60,8 +60,10 @@ class _Summary:
 class Analysis:
     """Facts of one file. `run` analyses everything and gives each event, with its frame, to `sink_for`."""
 
-    def __init__(self, program: ir.Program) -> None:
+    def __init__(self, program: ir.Program, heard: frozenset[str] | None = None) -> None:
+        """`heard`: the attribute names and operation classes whose events somebody wants; None for all."""
         self.program = program
+        self.heard = heard
         self.uses: dict[int, list[Use]] = {}
         self.module_env: Environment = {}
         self._indices: dict[int, index.BodyIndex] = {}

@@ -91,11 +91,13 @@ def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
                 assert isinstance(op, ir.Call)
                 callee = frame.values[op.function]
                 written = frame.definitions[op.function]
-                wanted = list(every_call)
+                wanted: Sequence[tuple[Rule, Check]] = every_call
                 if callee.kind is Kind.SYMBOL:
-                    wanted += calls.get(callee.symbol, ())
+                    named = calls.get(callee.symbol, ())
+                    # `len`, `range` and their like have no device: only who names them hears of them.
+                    wanted = named if callee.symbol.startswith("builtins.") else [*every_call, *named]
                 elif isinstance(written, ir.Attribute):
-                    wanted += methods.get(written.name, ())
+                    wanted = [*every_call, *methods.get(written.name, ())]
                 if wanted:
                     facts = frame.facts()
                     for rule, check in wanted:
@@ -119,7 +121,7 @@ def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
 
         return sink
 
-    analysis = Analysis(program)
+    analysis = Analysis(program, heard=frozenset(attributes) | frozenset(ops))
     analysis.run(sink_for)
     for cls in program.classes:
         for rule, check in dispatch.every["class"]:

@@ -297,6 +297,11 @@ class Frame:
         if self.sink is not None:
             self.sink(event, op, extra)
 
+    def tell_if_heard(self, event: str, name: str, op: ir.Op) -> None:
+        """Give an event of a frequent operation to the rules, when one of them asked for this name."""
+        if self.sink is not None and (self.analysis.heard is None or name in self.analysis.heard):
+            self.sink(event, op, None)
+
     def facts(self) -> Facts:
         """The facts here and now."""
         return Facts(self.analysis, self, self.block)
@@ -450,7 +455,7 @@ def _by_usage(frame: Frame, path: str, value: Value) -> Value:
 def _attribute(frame: Frame, op: ir.Attribute) -> None:
     value = read_attribute(frame, op)
     frame.values[op.dst] = value
-    frame.tell("attribute", op)
+    frame.tell_if_heard("attribute", op.name, op)
 
 
 def read_attribute(frame: Frame, op: ir.Attribute) -> Value:
@@ -598,7 +603,7 @@ def _compare(frame: Frame, op: ir.Compare) -> None:
         token, negated = conditions.compared(frame, op)
         if token:
             frame.values[op.dst] = Value(Kind.CONDITION, symbol=token, negated=negated)
-    frame.tell("op", op)
+    frame.tell_if_heard("op", type(op).__name__, op)
 
 
 def _choice(frame: Frame, op: ir.Choice) -> None:
@@ -824,7 +829,7 @@ def _augmented(frame: Frame, op: ir.AugmentedAssign) -> None:
         frame.values[op.dst] = _extended(target, element_of(value))
     else:
         frame.values[op.dst] = target if target.kind is value.kind else UNKNOWN
-    frame.tell("op", op)
+    frame.tell_if_heard("op", type(op).__name__, op)
 
 
 def _extended(target: Value, element: Value) -> Value:
@@ -850,7 +855,7 @@ def _store(frame: Frame, op: ir.Store) -> None:
     elif value.kind is Kind.UNKNOWN and LOADER_NAME.search(op.name):
         value = Value(Kind.LOADER, evidence=Evidence.NAME)
     frame.store_place(op.name, value)
-    frame.tell("op", op)
+    frame.tell_if_heard("op", type(op).__name__, op)
 
 
 def _named_device(value: Value, place: str) -> Value:
@@ -873,7 +878,7 @@ def _store_attribute(frame: Frame, op: ir.StoreAttribute) -> None:
         if base.ref == "self" and frame.class_summary is not None:
             value = frame.analysis.store_self_attribute(frame.class_summary, AttributeStore(op, value, frame.body))
         frame.store_place(path, value)
-    frame.tell("op", op)
+    frame.tell_if_heard("op", type(op).__name__, op)
 
 
 def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
@@ -895,7 +900,7 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
                 del frame.env[known]
             if base.kind is Kind.DICT:
                 frame.env[place] = Value(Kind.DICT, element=value if old is None else values.join(old, value))
-    frame.tell("op", op)
+    frame.tell_if_heard("op", type(op).__name__, op)
 
 
 def _delete(frame: Frame, op: ir.Delete) -> None:
@@ -909,14 +914,14 @@ def _declare(frame: Frame, op: ir.Declare) -> None:
 
 
 def _discard(frame: Frame, op: ir.Discard) -> None:
-    frame.tell("op", op)
+    frame.tell_if_heard("op", type(op).__name__, op)
 
 
 def _return(frame: Frame, op: ir.Return) -> None:
     value = frame.values[op.value] if op.value is not None else NONE
     frame.used(value, op, "returned")
     frame.returned = value if frame.returned is None else values.join(frame.returned, value)
-    frame.tell("op", op)
+    frame.tell_if_heard("op", type(op).__name__, op)
 
 
 def _raise(frame: Frame, op: ir.Raise) -> None:
@@ -927,7 +932,6 @@ def _call(frame: Frame, op: ir.Call) -> None:
     frame.tell("before-call", op)
     result = calls.call(frame, op)
     frame.values[op.dst] = result
-    frame.tell("call", op)
 
 
 HANDLERS: dict[type, Callable[[Frame, Any], None]] = {
