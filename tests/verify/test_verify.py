@@ -206,3 +206,17 @@ def test_a_test_suite_is_verified_in_its_tests_and_in_what_they_import(folder: P
         "TDL509": "confirmed",
     }
     assert (report["baseline"], report["repaired"]) == ("exit code 1", "exit code 0")
+
+
+def test_check_keeps_only_the_fixes_that_verify(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import torch\nx = torch.ones(2).cuda()\nif torch.cuda.device_count() > 5:\n    x.cuda().numpy()\nprint(x.numpy().sum())\n"
+    )
+    command = [sys.executable, "-m", "torchdevlint", "check", "--fix", "--select", "TDL509", "--verify", "train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "confirmed" in done.stdout and "not reached" in done.stdout
+    lines = script.read_text().splitlines()
+    assert lines[3:] == ["    x.cuda().numpy()", "print(x.cpu().numpy().sum())"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["train.py"]

@@ -52,6 +52,11 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     fixes = parser.add_argument_group("fixes")
     fixes.add_argument("--fix", action="store_true", help="apply the safe fixes")
     fixes.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: the unsafe fixes as well")
+    fixes.add_argument(
+        "--verify",
+        metavar="SCRIPT",
+        help="with --fix: run SCRIPT before and after each fix, and keep the fixes that a run confirms",
+    )
     fixes.add_argument("--diff", action="store_true", help="print what the fixes would change, and write nothing")
     fixes.add_argument(
         "--add-noqa", action="store_true", help="write a suppression comment on each line that has a finding"
@@ -111,12 +116,20 @@ def run(arguments: argparse.Namespace) -> int:
         return cli.fail("- (standard input) cannot be checked together with other paths")
     if arguments.add_noqa and (arguments.fix or arguments.diff or STDIN in arguments.paths):
         return cli.fail("--add-noqa goes without --fix, --diff and -")
+    if arguments.verify and (not arguments.fix or arguments.diff or arguments.add_noqa or arguments.paths != ["."]):
+        return cli.fail(
+            "--verify goes with --fix and without --diff and paths: it repairs SCRIPT and the project files that it imports"
+        )
     try:
         resolver = _resolver(arguments)
         if arguments.config:
             resolver.for_folder(os.getcwd())  # noqa: PTH109
     except (ValueError, SettingsError) as error:
         return cli.fail(str(error))
+    if arguments.verify:
+        from torchdevlint.cli.verify import fix_verified
+
+        return fix_verified([arguments.verify], resolver, arguments.unsafe_fixes)
     result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
     if arguments.add_noqa:
         return _add_noqa(result)

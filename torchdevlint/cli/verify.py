@@ -21,6 +21,7 @@ from torchdevlint.verify.telling import shorten
 from torchdevlint.verify.trial import Machine, Runner, Trial
 from torchdevlint.verify.workplace import Workplace, WorkplaceError, workplace
 
+_TIMEOUT = 300.0
 _MATRIX = ("cpu", "no-driver", "1", "2")
 _EPILOG = """\
 verdicts:
@@ -65,7 +66,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     parser.add_argument("--level", default=None, metavar="LEVEL", help="the lowest severity: info, warning or error")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
-        "--timeout", type=_seconds, default=300.0, metavar="S", help="seconds for one run (default: 300)"
+        "--timeout", type=_seconds, default=_TIMEOUT, metavar="S", help="seconds for one run (default: 300)"
     )
     parser.add_argument(
         "--in-place", action="store_true", help="run in the folder itself; files are still not changed by us"
@@ -163,6 +164,31 @@ def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver,
         print(json.dumps(as_object(program, machine, version, report, rows), indent=2))
     else:
         print("\n".join(as_lines(program, machine, version, report, rows)))
+    return report.exit_code
+
+
+def fix_verified(words: Sequence[str], resolver: Resolver, unsafe: bool) -> int:
+    """`check --fix --verify`: write the fixes that a run of the program confirms, and no other; the exit code is that of `verify`."""
+    from torchdevlint.verify.judge import Judge
+    from torchdevlint.workspace.writer import write_atomically
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        check_script(Path(words[0]))
+        program = program_in(list(words), False, Path.cwd())
+        machine, version = machine_for("auto", Shape(gpus=1))
+        say(f"{program.name} runs on {machine.describe()} in a temporary copy of {program.folder}, without a sandbox")
+        with workplace(program.folder, False) as place:
+            judge = Judge(Runner(program, place, machine, _TIMEOUT), resolver, unsafe, say)
+            for problem in judge.load(project_files(program)):
+                say(problem)
+            report = judge.judge()
+        print("\n".join(as_lines(program, machine, version, report, [])))
+        for path, content in judge.repaired().items():
+            write_atomically(str(path), content)
+            print(f"{shorten(str(path))}: the confirmed fixes are written")
+    except (CannotRun, ProofError, WorkplaceError, SettingsError, OSError) as error:
+        return cli.fail(str(error))
     return report.exit_code
 
 

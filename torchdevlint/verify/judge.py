@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from torchdevlint.findings import Applicability, Finding, Fix, Severity
+from torchdevlint.findings import Applicability, Finding, Fix, Position, Severity
 from torchdevlint.fixes.apply import apply_fixes
 from torchdevlint.linter import examine
 from torchdevlint.settings import Resolver
@@ -166,6 +166,25 @@ class Judge:
         self._judge_the_rest(current, second)
         report.runs, report.final = self.runs, current.ending
         return report
+
+    def repaired(self) -> dict[Path, bytes]:
+        """The files with the confirmed fixes, and those alone."""
+        changed: dict[Path, bytes] = {}
+        good = [case for case in self.cases if case.verdict in GOOD]
+        for path in dict.fromkeys(case.path for case in good):
+            source = Source.from_bytes(str(path), path.read_bytes())
+            waiting = {case.number: case.first.span.start for case in good if case.path == path}
+            for case in [case for case in good if case.path == path]:
+                start = waiting.pop(case.number)
+                alike = [f for f in self._findings(source) if f.code == case.first.code and f.fix is not None]
+                same = min(alike, key=lambda f, row=start.row: abs(f.span.start.row - row), default=None)  # type: ignore[misc]
+                if same is None or same.fix is None or abs(same.span.start.row - start.row) > 1:
+                    continue  # the fix of another one has repaired it as well
+                fix = same.fix
+                source = source.with_text(apply_fixes(source.text, [fix]))
+                waiting = {n: Position(moved_row(at.row, at.column, fix), at.column) for n, at in waiting.items()}
+                changed[path] = source.to_bytes()
+        return changed
 
     # ---- faults that show as errors
 
