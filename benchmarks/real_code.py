@@ -58,8 +58,8 @@ def main() -> int:
     for folder in options.folders:
         results.append(examine(folder, options.jobs, options.diffs))
         print(*told(results[-1]), sep="\n", flush=True)
-    if options.write:
-        page.write_section("real code", section(results))
+        if options.write:
+            page.write_section("real code", section(results))
     return 1 if any(result.failures for result in results) else 0
 
 

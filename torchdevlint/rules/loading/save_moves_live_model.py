@@ -92,14 +92,7 @@ def _used_again(place: str, move: ir.Call, facts: Facts) -> bool:
     ops = [op for block in facts.body.blocks for op in block.ops]
     at = next((number for number, op in enumerate(ops) if op is move), len(ops))
     later = [op for op in ops[at + 1 :] if isinstance(op, ir.Load) and op.name == root]
-    moved_back = any(
-        isinstance(op, ir.Attribute)
-        and op.name in ("to", "cuda")
-        and facts.frame is not None
-        and facts.frame.place(op.object).partition(".")[0] == root
-        for op in ops[at + 1 :]
-    )
-    if moved_back:
+    if _moves(ops[at + 1 :], root, ("to", "cuda"), facts) or _other_branch_moves_back(ops[:at], root, facts):
         return False
     if facts.in_loop:
         return True
@@ -108,6 +101,24 @@ def _used_again(place: str, move: ir.Call, facts: Facts) -> bool:
         if "." not in place
         else facts.class_summary is not None and facts.body.name not in ("__del__", "close")
     )
+
+
+def _moves(ops: list[ir.Op], root: str, methods: tuple[str, ...], facts: Facts) -> list[int]:
+    """Where the operations move the thing of this name."""
+    return [
+        number
+        for number, op in enumerate(ops)
+        if isinstance(op, ir.Attribute)
+        and op.name in methods
+        and facts.frame is not None
+        and facts.frame.place(op.object).partition(".")[0] == root
+    ]
+
+
+def _other_branch_moves_back(before: list[ir.Op], root: str, facts: Facts) -> bool:
+    """True for `if on_gpu: save(net.cpu()...); net.cuda() else: save(net.cpu()...)`: in the other branch the net is on the CPU."""
+    first = _moves(before, root, ("cpu",), facts)
+    return bool(first) and any(at > first[0] for at in _moves(before, root, ("to", "cuda"), facts))
 
 
 def _fix(move: ir.Call, state_dict: ir.Call | None, place: str) -> NodeFix | None:

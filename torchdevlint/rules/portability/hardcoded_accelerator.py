@@ -18,6 +18,7 @@ from torchdevlint.rules.portability.literals import (
     is_cuda_only,
     names_first_cuda,
     spelled_accelerator,
+    spelled_callee,
 )
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
 
@@ -37,6 +38,12 @@ _OTHER_DEVICES = (
     "types.",
     "argparse.",
     ".add_argument",
+)
+
+
+_COLLECTIVES = frozenset(
+    f"torch.distributed.{name}"
+    for name in "all_reduce all_gather all_gather_into_tensor broadcast gather reduce reduce_scatter scatter".split()
 )
 
 
@@ -63,7 +70,8 @@ class HardcodedAccelerator(Rule):
     ## When it stays silent
     Behind an availability test, a flag, an assertion or an early exit; under `x.is_cuda` or `device.type == "cuda"`; in a `try` that
     catches the error; in tests that a decorator or `pytest.skip` may skip; a `torch.device` that is only compared or listed; default values of
-    parameters and of argparse; devices that are computed (`f"cuda:{rank}"`); files that need CUDA anyway (Triton, CuPy, CUDA extensions);
+    parameters and of argparse; devices that are computed (`f"cuda:{rank}"`); files that need CUDA anyway (Triton, CuPy, CUDA extensions); functions that call a
+    collective;
     Lightning's `accelerator="gpu"`.
 
     ## Fix safety
@@ -240,11 +248,20 @@ def _is_default(call: ir.Call, facts: Facts) -> bool:
 
 
 def _is_elsewhere(facts: Facts) -> bool:
-    """True in methods of an nn.Module (TDL605 speaks of those), and in tests that something may skip."""
+    """True in methods of an nn.Module (TDL605 speaks of those), in tests that something may skip, and around a collective."""
     summary = facts.class_summary
     if summary is not None and summary.is_module and not summary.is_lightning:
         return True
-    return is_conditional_test(facts)
+    return is_conditional_test(facts) or _calls_collective(facts)
+
+
+def _calls_collective(facts: Facts) -> bool:
+    """True in a function with a collective: a tensor on CUDA there is for NCCL, which no other device has."""
+    return facts.body.kind == "function" and any(
+        isinstance(op, ir.Call) and spelled_callee(op, facts) in _COLLECTIVES
+        for block in facts.body.blocks
+        for op in block.ops
+    )
 
 
 def _is_choice(register: ir.Register, facts: Facts) -> bool:
