@@ -15,6 +15,7 @@ from torchdevlint.flow.engine import analyse
 from torchdevlint.program import ir
 from torchdevlint.program.bounds import ParseFailure, parse
 from torchdevlint.program.from_libcst import lower
+from torchdevlint.program.ir import forget_nodes
 from torchdevlint.rules.files.unparsable_file import UnparsableFile
 from torchdevlint.rules.files.unused_suppression import UnusedSuppression
 from torchdevlint.rules.registry import all_rules
@@ -105,16 +106,18 @@ def examine(source: Source, settings: Settings, kinds: frozenset[Kind] = ALL_KIN
             (unparsable(source.path, failure.message, Lines(text), failure.row, failure.column),), parses=False
         )
     rules = settings.rules(source.path)
+    judged = UnusedSuppression in rules  # then findings that the level hides count as uses
     program = lower(module)
-    result = analyse(program, rules)
+    result = analyse(program, [rule for rule in rules if judged or settings.shows(rule.code, rule.severity)])
     problems = [f"{source.path}: {crash}" for crash in result.crashes]
     if not result.reports and not may_have_suppressions(text.encode("utf-8", "replace")):
+        forget_nodes(program)
         return Examination((), problems=tuple(problems))
     lines = Lines(text)
     suppressions = Suppressions.read(text, lines, kinds)
-    judged = UnusedSuppression in rules  # then findings that the level hides count as uses
     reports = [report for report in result.reports if judged or settings.shows(report.rule.code, report.severity)]
-    placed = place(source.path, text, module, lines, reports, problems)
+    placed = list(place(source.path, text, module, lines, reports, problems))
+    forget_nodes(program)
     heard = [finding for finding in placed if not suppressions.silences(finding.code, finding.span.start.row)]
     found = [finding for finding in heard if settings.shows(finding.code, finding.severity)]
     if judged:

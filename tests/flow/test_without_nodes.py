@@ -36,14 +36,7 @@ def said(program: ir.Program) -> list[tuple[str, str, str, tuple[str, int]]]:
 
 
 def without_nodes(program: ir.Program) -> ir.Program:
-    for body in program.bodies:
-        body.node = None
-        for block in body.blocks:
-            for op in block.ops:
-                op.node = None
-    for cls in program.classes:
-        cls.node = None
-    program.node = None
+    ir.forget_nodes(program)
     return program
 
 

@@ -455,3 +455,15 @@ class Program:
     imported: frozenset[str]  # dotted names of imported modules and from-imported things ("torch.nn", "triton", ".ops")
     words: frozenset[str]
     node: Any = None
+
+
+def forget_nodes(program: Program) -> None:
+    """Let go of the syntax tree: a Program is cyclic, and the tree, by far the larger part, need not wait for the garbage collector."""
+    program.node = None
+    for cls in program.classes:
+        cls.node = None
+    for body in program.bodies:
+        body.node = None
+        for block in body.blocks:
+            for op in block.ops:
+                op.node = None
