@@ -13,5 +13,5 @@ def fault() -> None:
 
 
 def repair() -> str:
-    device = torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else "cpu"
+    device = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
     return f"moved to {torch.ones(2).to(device).device}"

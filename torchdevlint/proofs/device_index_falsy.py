@@ -1,5 +1,7 @@
 """TDL520: GPU 0 is a device, and 0 is false."""
 
+import argparse
+
 import torch
 
 CODE = "TDL520"
@@ -7,13 +9,21 @@ SHAPES = ("1",)
 EXPECT = r"GPU 0 was asked for, cpu is used"
 
 
+parser = argparse.ArgumentParser()
+parser.add_argument("--gpu", type=int, default=None)
+
+
 def fault() -> str:
-    gpu = 0
-    device = torch.device("cuda", gpu) if gpu else torch.device("cpu")
-    return f"GPU {gpu} was asked for, {torch.ones(1, device=device).device} is used"
+    args = parser.parse_args(["--gpu", "0"])
+    x = torch.ones(1)
+    if args.gpu:
+        x = x.cuda(args.gpu)
+    return f"GPU {args.gpu} was asked for, {x.device} is used"
 
 
 def repair() -> str:
-    gpu = 0
-    device = torch.device("cuda", gpu) if gpu is not None else torch.device("cpu")
-    return f"GPU {gpu} was asked for, {torch.ones(1, device=device).device} is used"
+    args = parser.parse_args(["--gpu", "0"])
+    x = torch.ones(1)
+    if args.gpu is not None:
+        x = x.cuda(args.gpu)
+    return f"GPU {args.gpu} was asked for, {x.device} is used"

@@ -8,8 +8,8 @@ EXPECT = r"invalid device ordinal"
 
 
 def fault() -> None:
-    torch.ones(2, device="cuda:1")
+    torch.ones(2).to("cuda:1")
 
 
 def repair() -> str:
-    return f"made on {torch.ones(2, device='cuda:0').device}"
+    return f"moved to {torch.ones(2).to('cuda:0').device}"

@@ -5,23 +5,26 @@ from torch import nn
 
 CODE = "TDL113"
 SHAPES = ("cpu", "hidden")
-EXPECT = r"the snapshot follows the training: True"
-
-
-def train(model: nn.Module) -> None:
-    with torch.no_grad():
-        model.weight.add_(1)
+EXPECT = r"the best weights come back: False"
 
 
 def fault() -> str:
     model = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    weight = model.weight.detach().clone()
     best = {key: value.cpu() for key, value in model.state_dict().items()}
-    train(model)
-    return f"the snapshot follows the training: {torch.equal(best['weight'], model.weight)}"
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    model.load_state_dict(best)
+    return f"the best weights come back: {torch.equal(weight, model.weight)}"
 
 
 def repair() -> str:
     model = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    weight = model.weight.detach().clone()
     best = {key: value.detach().cpu().clone() for key, value in model.state_dict().items()}
-    train(model)
-    return f"the snapshot follows the training: {torch.equal(best['weight'], model.weight)}"
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    model.load_state_dict(best)
+    return f"the best weights come back: {torch.equal(weight, model.weight)}"

@@ -1,6 +1,9 @@
 """TDL104: the second rank of a job reads the checkpoint onto the first rank's GPU."""
 
+from pathlib import Path
+
 import torch
+import torch.distributed as dist
 
 from torchdevlint.proofs._checkpoints import save_from
 
@@ -12,13 +15,21 @@ EXPECT = r"rank 1 reads onto cuda:0"
 RANK = 1
 
 
+def join() -> None:
+    """A process group of one: what the second rank does does not depend on the first."""
+    store = Path("store").resolve().as_uri()
+    dist.init_process_group("gloo", init_method=store, rank=0, world_size=1)
+
+
 def fault() -> str:
-    torch.cuda.set_device(RANK)
-    save_from("cuda:0", {"weight": torch.ones(2)}, "model.pt")
-    return f"rank {RANK} reads onto {torch.load('model.pt')['weight'].device}"
+    join()
+    save_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
+    state = torch.load("model.pt", map_location="cuda:0")
+    return f"rank {RANK} reads onto {state['weight'].device}"
 
 
 def repair() -> str:
-    torch.cuda.set_device(RANK)
-    save_from("cuda:0", {"weight": torch.ones(2)}, "model.pt")
-    return f"rank {RANK} reads onto {torch.load('model.pt', map_location='cpu')['weight'].device}"
+    join()
+    save_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
+    state = torch.load("model.pt", map_location="cpu")
+    return f"rank {RANK} reads onto {state['weight'].device}"

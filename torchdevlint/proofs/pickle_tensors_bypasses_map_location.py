@@ -1,8 +1,9 @@
-"""TDL111: a pickle of a GPU tensor, opened where the GPU does not exist."""
+"""TDL111: a pickle of a model on a GPU, opened where the GPU does not exist."""
 
 import pickle
 
 import torch
+from torch import nn
 
 from torchdevlint.proofs._checkpoints import saved_on
 
@@ -11,13 +12,18 @@ SHAPES = ("cpu", "1")
 EXPECT = r"Attempting to deserialize object on (a )?CUDA device"
 
 
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def fault() -> None:
+    model = nn.Linear(2, 2).to(DEVICE)
     with saved_on("cuda:1"):
-        data = pickle.dumps(torch.ones(2))
+        data = pickle.dumps(model)
     pickle.loads(data)
 
 
 def repair() -> str:
+    model = nn.Linear(2, 2).to(DEVICE)
     with saved_on("cuda:1"):
-        torch.save(torch.ones(2), "tensor.pt")
-    return f"read onto {torch.load('tensor.pt', map_location='cpu').device}"
+        torch.save(model.state_dict(), "model.pt")
+    return f"read onto {torch.load('model.pt', map_location='cpu')['weight'].device}"

@@ -34,7 +34,7 @@ class LightningLoadFromCheckpointDevice(Rule):
     Unsafe: the module is returned on another device.
 
     ## Proof
-    A checkpoint of `cuda:1` fails to load on a machine with one GPU; with `map_location="cpu"` it loads.
+    Needs Lightning, which is no dependency of this program: no proof is claimed. (The same load by `torch.load` is the proof of TDL101.)
 
     ## References
     lightning/pytorch/core/saving.py (_default_map_location, _load_from_checkpoint).
