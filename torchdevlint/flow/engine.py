@@ -49,10 +49,12 @@ def _hooks(rule: type[Rule]) -> tuple[tuple[Hook, str], ...]:
 class _Dispatch:
     """Event to checks, by the names that select them."""
 
-    def __init__(self, rules: Sequence[type[Rule]]) -> None:
+    def __init__(self, rules: Sequence[type[Rule]], words: frozenset[str]) -> None:
         self.named: dict[str, dict[str, list[tuple[Rule, Check]]]] = defaultdict(lambda: defaultdict(list))
         self.every: dict[str, list[tuple[Rule, Check]]] = defaultdict(list)
         for rule in rules:
+            if rule.needs and words.isdisjoint(rule.needs):
+                continue
             instance = rule()
             for hook, method in _hooks(rule):
                 check = getattr(instance, method)
@@ -66,7 +68,7 @@ class _Dispatch:
 def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
     """Run the flow analysis over a Program and ask the rules."""
     result = Result()
-    dispatch = _Dispatch(rules)
+    dispatch = _Dispatch(rules, program.words)
     seen: set[tuple[str, int]] = set()
 
     def ask(rule: Rule, check: Check, *given: Any) -> None:

@@ -120,6 +120,7 @@ class Rule:
     name: ClassVar[str]
     severity: ClassVar[Severity]  # the highest that it gives
     default: ClassVar[bool] = True
+    needs: ClassVar[tuple[str, ...]] = ()  # identifiers of which one must occur in the file, or the rule is not asked
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod

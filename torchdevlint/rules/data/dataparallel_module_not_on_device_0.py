@@ -57,6 +57,7 @@ class DataparallelModuleNotOnDevice0(Rule):
     """
 
     code, name, severity = "TDL703", "dataparallel-module-not-on-device-0", ERROR
+    needs = ("DataParallel", "DistributedDataParallel")
     fixable = "unsafe"
 
     def __init__(self) -> None:

@@ -54,6 +54,7 @@ class MetricNotMoved(Rule):
     """
 
     code, name, severity = "TDL303", "metric-not-moved", WARNING
+    needs = ("torchmetrics",)
     fixable = "safe"
 
     @on_any_call

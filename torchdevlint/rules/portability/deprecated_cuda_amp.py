@@ -56,6 +56,7 @@ class DeprecatedCudaAmp(Rule):
     """
 
     code, name, severity = "TDL805", "deprecated-cuda-amp", WARNING
+    needs = ("amp",)
     fixable = "unsafe"
 
     def __init__(self) -> None:

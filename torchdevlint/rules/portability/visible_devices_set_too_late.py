@@ -78,6 +78,7 @@ class VisibleDevicesSetTooLate(Rule):
     """
 
     code, name, severity = "TDL809", "visible-devices-set-too-late", ERROR
+    needs = ("environ", "putenv")
 
     def __init__(self) -> None:
         self._touches: list[_Place] = []

@@ -60,6 +60,7 @@ class TimingWithoutSynchronize(Rule):
     """
 
     code, name, severity = "TDL903", "timing-without-synchronize", WARNING
+    needs = ("time",)
 
     def __init__(self) -> None:
         self._work: set[int] = set()  # calls that queue work on an accelerator, by identity
