@@ -2,6 +2,7 @@
 
 usage: python benchmarks/speed.py FOLDER... [--torchfix PYTHON] [--runs N] [--write]
 
+The peers run over the first folder (they take minutes on a large one), the bare parse over all of them.
 PYTHON is the interpreter of an environment with `pip install torchfix==0.7.0`; ruff, pyflakes and flake8 are measured where this
 interpreter's environment has them. Exit code 1 when a target is missed.
 """
@@ -88,8 +89,8 @@ def main() -> int:
     lines = [f"Last run: {page.today()}, {versions(options.torchfix)}; medians of {options.runs} runs.", ""]
     targets: list[Target] = []
     with tempfile.TemporaryDirectory() as temporary:
-        for folder in options.folders:
-            times = repository(folder, options.torchfix, options.runs, Path(temporary))
+        for number, folder in enumerate(options.folders):
+            times = repository(folder, options.torchfix, options.runs, Path(temporary), with_peers=number == 0)
             lines += [*repository_table(folder, times), ""]
             targets += repository_targets(folder, times)
         times = small(Path(temporary), options.runs)
@@ -127,31 +128,39 @@ def medians(commands: dict[str, Sequence[str]], runs: int) -> dict[str, float]:
     return {name: statistics.median(spent) for name, spent in times.items()}
 
 
-def repository(folder: Path, torchfix: str | None, runs: int, temporary: Path) -> dict[str, float]:
-    """All tools over one folder."""
+def repository(folder: Path, torchfix: str | None, runs: int, temporary: Path, *, with_peers: bool) -> dict[str, float]:
+    """The tools over one folder."""
     listed = temporary / "files.txt"
     listed.write_text("\n".join(torch_files(folder)), encoding="utf-8")
-    here = [sys.executable, "-m"]
     commands: dict[str, Sequence[str]] = {
-        "torchdevlint check": [*here, "torchdevlint", "check", "--isolated", "-j", "1", str(folder)],
+        "torchdevlint check": [sys.executable, "-m", "torchdevlint", "check", "--isolated", "-j", "1", str(folder)],
         "bare libcst.parse_module": [sys.executable, "-c", _BARE_PARSE, str(listed)],
     }
-    ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
-    if ruff:
-        commands["ruff check"] = [ruff, "check", "--isolated", "--no-cache", "--quiet", str(folder)]
-    for peer, arguments in (("pyflakes", []), ("flake8", ["--isolated", "-j", "1"])):
-        if subprocess.run([*here, peer, "--version"], capture_output=True, check=False).returncode == 0:
-            name = "flake8 with torchdevlint's plugin" if peer == "flake8" else peer
-            commands[name] = [*here, peer, *arguments, str(folder)]
+    if with_peers:
+        commands |= peers(folder)
     times = medians(commands, runs)
-    if torchfix:  # minutes on a large repository: once, after one small run to write its bytecode
-        once = {
+    if with_peers and torchfix:  # far slower than the others: twice, after one small run to write its bytecode
+        cpu_seconds([torchfix, "-m", "torchfix", str(temporary)])
+        slow = {
             "TorchFix": [torchfix, "-m", "torchfix", str(folder)],
             "flake8 with TorchFix's plugin": [torchfix, "-m", "flake8", "--isolated", "-j", "1", str(folder)],
         }
-        cpu_seconds([torchfix, "-m", "torchfix", str(temporary)])
-        times |= {name: statistics.median(cpu_seconds(command) for _ in range(2)) for name, command in once.items()}
+        times |= {name: statistics.median(cpu_seconds(command) for _ in range(2)) for name, command in slow.items()}
     return times
+
+
+def peers(folder: Path) -> dict[str, Sequence[str]]:
+    """Commands for the peers that this interpreter's environment has."""
+    here = [sys.executable, "-m"]
+    found: dict[str, Sequence[str]] = {}
+    ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
+    if ruff:
+        found["ruff check"] = [ruff, "check", "--isolated", "--no-cache", "--quiet", str(folder)]
+    for peer, arguments in (("pyflakes", []), ("flake8", ["--isolated", "-j", "1"])):
+        if subprocess.run([*here, peer, "--version"], capture_output=True, check=False).returncode == 0:
+            name = "flake8 with torchdevlint's plugin" if peer == "flake8" else peer
+            found[name] = [*here, peer, *arguments, str(folder)]
+    return found
 
 
 def torch_files(folder: Path) -> list[str]:
