@@ -17,6 +17,30 @@ _ROOT = Path(__file__).resolve().parents[1]
 _TESTS = _ROOT / "tests" / "machine"
 _PAGE = _ROOT / "docs" / "machine-sweeps.md"
 _TITLES = {"ops": "OpInfo", "modules": "ModuleInfo", "optimizers": "OptimizerInfo"}
+_RAN_ON = """
+## Where else it was run
+
+On 2026-11-20 the cases of `tests/machine/cases` passed on these releases, on a computer without GPU: 2.6.0+cu124,
+2.12.1+cu130, 2.13.0+cpu, 2.14.1+cu130, 2.15.0+cu132. So the commonest install, a CUDA wheel without a GPU, is one of
+them; what such a wheel says itself (2.15.0+cu132) is what the shape without driver says. Other releases start with a
+warning once the self-test has passed. No virtual prediction was compared with a real GPU yet.
+
+Unmodified programs that ran on one or two virtual GPUs on that day, with small stand-ins for missing data, torchvision,
+gymnasium and matplotlib:
+pytorch/examples (mnist, mnist_rnn, mnist_hogwild, mnist_forward_forward, vae, dcgan, siamese_network, imagenet --dummy,
+word_language_model, regression, reinforcement_learning, distributed/ddp and ddp-tutorial-series under torchrun), nanoGPT
+train.py, minGPT's adder, transformers (GPT-2, Llama, BERT, T5, ViT, generate, device_map, Trainer), accelerate, Lightning.
+
+## What it does otherwise than a GPU
+
+- Values are the CPU's, and all devices share the CPU's random generator: `torch.cuda.manual_seed` changes nothing.
+- torch.compile and TorchScript run eagerly and say so; torch.export, torch._dynamo, FakeTensor and CUDA graphs are refused.
+- Custom operators with tensors on several devices are run and listed as not judged.
+- NCCL's name stands for gloo. Memory figures are zero, and memory never runs out.
+- CUDA autocast is CPU autocast with CUDA's default dtype: it also casts CPU tensors.
+- The names of cuDNN's methods in two error texts are guesses.
+- A blocking copy in either direction counts as a synchronisation in the ledger, as it is one for the CUDA stream.
+"""
 sys.path.insert(0, str(_TESTS))
 
 from known_exceptions import NOT_COMPARABLE, OTHER_VALUES  # noqa: E402
@@ -58,7 +82,7 @@ def page(results: dict[str, tuple[int, dict[str, str]]], torch_version: str) -> 
     for name, text in wrong.items():
         lines.append(f"| `{name}` | {OTHER_VALUES.get(name, text)} |")
     lines += [f"| `{name}` | {reason} |" for name, reason in NOT_COMPARABLE.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + _RAN_ON
 
 
 def main() -> None:

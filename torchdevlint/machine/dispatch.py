@@ -465,16 +465,3 @@ def enter_thread() -> DeviceMode:
     mode = DeviceMode()
     mode.__enter__()
     return mode
-
-
-__all__ = [
-    "RULES",
-    "STATE",
-    "UNJUDGED",
-    "DeviceMode",
-    "check_generator",
-    "enter_thread",
-    "is_pinned",
-    "observe_transfer",
-    "settled_by",
-]

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from torchdevlint.machine.places import FaultPlaces, Place, TensorStory, user_place
+from torchdevlint.machine.places import FaultPlaces, TensorStory, user_place
 from torchdevlint.machine.tags import ANY_DEVICE, tag_of
 
 ATTRIBUTE = "torchdevlint_places"
@@ -127,13 +127,3 @@ def wrong_argument(common: Any, argument: str, device: Any, method: str) -> Runt
         f"Expected all tensors to be on the same device, but found at least two devices, {common} and {device}! "
         f"(when checking argument for argument {argument} in method {method})"
     )
-
-
-def born_at(tensor: Any) -> Place | None:
-    """Where the storage of a tensor was created."""
-    return tag_of(tensor).born
-
-
-def moved_at(tensor: Any) -> Place | None:
-    """Where the storage of a tensor was last moved to its device."""
-    return tag_of(tensor).moved
