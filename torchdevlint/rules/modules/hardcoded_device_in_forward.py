@@ -114,6 +114,7 @@ def _source(call: ir.Call, facts: Facts) -> tuple[str, bool] | None:
     frame = facts.frame
     if frame is None or not facts.in_forward:
         return None
+    moved = set(_moved_roots(facts))  # an input that is moved itself is none to follow: it would move nothing
     makes = _makes_tensor(call, facts)
     for parameter in facts.body.parameters[1:]:
         value = frame.env.get(parameter.name)
@@ -121,11 +122,23 @@ def _source(call: ir.Call, facts: Facts) -> tuple[str, bool] | None:
             continue
         if (
             value.parameter == parameter.name
+            and parameter.name not in moved
             and value.moved is None
             and facts.place(facts.receiver(call)) != parameter.name
         ):
             return f"{parameter.name}.device", makes and not _moves_inputs(facts)
     return None
+
+
+def _moved_roots(facts: Facts) -> Iterator[str]:
+    """The names that the body moves, or moves what is read from them (`x.data.long().cuda()`)."""
+    for op in operations(facts.body):
+        if isinstance(op, ir.Attribute) and op.name in ("cuda", "to"):
+            read: ir.Op | None = op
+            while isinstance(read, (ir.Attribute, ir.Subscript, ir.Call)):
+                read = facts.definition(read.function if isinstance(read, ir.Call) else read.object)
+            if isinstance(read, ir.Load):
+                yield read.name
 
 
 def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
