@@ -166,9 +166,10 @@ def _leading_tensors(kinds: tuple[int, ...]) -> int:
 
 
 def tag_results(out: Any, tag: Tag) -> None:
-    """Tag every tensor in an operator's result."""
+    """Tag every tensor in an operator's result; meta tensors have no data to be anywhere."""
     for tensor in flat(out):
-        set_tag(tensor, tag)
+        if not tensor.is_meta:
+            set_tag(tensor, tag)
 
 
 class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]

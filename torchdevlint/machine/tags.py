@@ -67,7 +67,11 @@ def set_tag(tensor: Any, tag: Tag) -> None:
     try:
         storage_of(tensor)._tdl_tag = tag
     except (NotImplementedError, RuntimeError):
-        tensor._tdl_tag = tag
+        functorch = torch._C._functorch
+        if functorch.is_functorch_wrapped_tensor(tensor):
+            set_tag(functorch.get_unwrapped(tensor), tag)
+        else:
+            tensor._tdl_tag = tag
 
 
 def _tag_without_storage(tensor: Any) -> Tag:
@@ -82,10 +86,10 @@ def _tag_without_storage(tensor: Any) -> Tag:
 
 
 def device_in_op(tensor: Any) -> Any:
-    """The device that operator checks see: the tag's, or `ANY_DEVICE`, or the native one of an untagged tensor."""
+    """The device that operator checks see: the tag's; `ANY_DEVICE` for a meta tensor, which C++ checks itself."""
     tag = tag_of(tensor)
     if tag is HOST and tensor.is_meta:
-        return native_device(tensor)
+        return ANY_DEVICE
     return tag.device
 
 

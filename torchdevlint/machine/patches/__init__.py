@@ -40,15 +40,19 @@ def suspended() -> Iterator[None]:
 
 
 class _UnpatchedImport(importlib.abc.MetaPathFinder):
-    """torch._dynamo compares torch's functions with its own lists when it is imported: show it the real ones.
+    """Modules of torch that must see the real functions when they are imported, whenever that is.
 
-    Importing it at the start would cost more than the whole machine; optimizers import it at their first step.
+    torch._dynamo compares torch's functions with its own lists; the decompositions for forward-mode derivatives are
+    scripted. Importing them at the start would cost more than the whole machine.
     """
 
+    def __init__(self) -> None:
+        self.waiting = {"torch._dynamo", "torch._decomp.decompositions_for_jvp"} - sys.modules.keys()
+
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        if fullname != "torch._dynamo":
+        if fullname not in self.waiting:
             return None
-        sys.meta_path.remove(self)
+        self.waiting.remove(fullname)
         spec = importlib.util.find_spec(fullname)
         if spec is None or spec.loader is None:
             return spec
@@ -59,7 +63,8 @@ class _UnpatchedImport(importlib.abc.MetaPathFinder):
 
             with suspended():
                 execute(module)
-            tracing.refuse_dynamo(module)
+            if fullname == "torch._dynamo":
+                tracing.refuse_dynamo(module)
 
         spec.loader.exec_module = execute_unpatched  # type: ignore[method-assign]
         return spec
@@ -115,5 +120,4 @@ def install_all() -> None:
         module.install()
     if "torch._dynamo" in sys.modules:
         tracing.refuse_dynamo(sys.modules["torch._dynamo"])
-    else:
-        sys.meta_path.insert(0, _UnpatchedImport())
+    sys.meta_path.insert(0, _UnpatchedImport())
