@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
@@ -46,6 +47,10 @@ def _copy(source: Any, tag: Tag) -> Any:
     else:
         target = source.clone()
     set_tag(target, tag)
+    if forward_ad._current_level >= 0:
+        tangent = forward_ad.unpack_dual(target, level=0).tangent  # type: ignore[no-untyped-call]
+        if tangent is not None:
+            set_tag(tangent, tag)
     return target
 
 

@@ -345,8 +345,9 @@ def case_vmap_and_grad() -> None:
     gradients = torch.func.vmap(torch.func.grad(lambda w, row: (w * row).sum()), in_dims=(None, 0))(weights, g)
     assert gradients.device == CUDA0
     assert torch.func.vmap(lambda row: row * 2 if row.device.type == "cuda" else row.cpu())(g).device == CUDA0
-    value, tangent = torch.func.jvp(lambda v: v.cuda() * 2, (torch.ones(2),), (torch.ones(2),))
-    assert value.device == CUDA0 and tangent.tolist() == [2.0, 2.0]
+    factor = torch.full((2,), 2.0, device="cuda")
+    value, tangent = torch.func.jvp(lambda v: v.cuda() * factor, (torch.ones(2),), (torch.ones(2),))
+    assert value.device == tangent.device == CUDA0 and tangent.tolist() == [2.0, 2.0]
     assert torch.autograd.functional.jacobian(lambda v: v.cuda() ** 2, torch.ones(2)).device.type == "cpu"
 
 
