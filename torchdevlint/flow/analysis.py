@@ -10,10 +10,10 @@ from typing import Any
 from torchdevlint.flow import calls, index, values
 from torchdevlint.flow.devices import CPU, TOP, Device, symbolic
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Use
-from torchdevlint.flow.frame import LOADER_NAME, Environment, Frame, looks_like_device
+from torchdevlint.flow.frame import Environment, Frame
 from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.naming import LOADER_NAME, looks_like_device
 from torchdevlint.flow.values import (
-    AT_LEAST_ONE,
     NOTHING,
     OTHER,
     SCALAR,
@@ -719,6 +719,3 @@ def _global_names(program: ir.Program) -> frozenset[str]:
         if body.kind == "function":
             names |= body.global_names & body.local_names if body.local_names else body.global_names
     return frozenset(names)
-
-
-__all__ = ["AT_LEAST_ONE", "Analysis"]

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import methods, values
-from torchdevlint.flow.devices import CPU, META, SAVED, TOP, Device, symbolic
+from torchdevlint.flow import methods
+from torchdevlint.flow.devices import CPU, SAVED, TOP, Device, symbolic
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
     NDARRAY,
-    NOTHING,
     SCALAR,
     STRING,
     UNKNOWN,
     Evidence,
     Kind,
     Value,
+    element_of,
     replace,
     tensor,
 )
@@ -197,8 +197,6 @@ def iterate(frame: Frame, op: ir.Iterate) -> Value:
         rank = value.rank - 1 if value.rank is not None and value.rank > 0 else None
         return replace(value, rank=rank, group=None)
     if kind in (Kind.LIST, Kind.TUPLE):
-        from torchdevlint.flow.frame import element_of
-
         return element_of(value)
     if kind is Kind.DICT:
         return UNKNOWN
@@ -806,10 +804,6 @@ def _send_to_device(frame: Frame, op: ir.Call, name: str) -> Value:
     return methods.moved_value(frame, op, frame.values[first], frame.device_argument(second))
 
 
-def _meta(frame: Frame, op: ir.Call, name: str) -> Value:
-    return tensor(META)
-
-
 def _accelerator_device(frame: Frame, op: ir.Call, name: str) -> Value:
     return Value(Kind.DEVICE, Device("sym", "", chosen=True))
 
@@ -866,15 +860,3 @@ _EXACT: dict[str, Handler] = {
     **dict.fromkeys(modules.PARAMETERS, _parameter),
     **dict.fromkeys(modules.BUFFERS, _buffer),
 }
-
-
-def operands_of(frame: Frame, op: ir.Call, skip: Iterable[str | None] = ()) -> list[Value]:
-    """All tensors among the arguments of a call."""
-    found: list[Value] = []
-    for argument in op.arguments:
-        if argument.keyword not in skip:
-            found += tensors_in(frame, argument.value)
-    return found
-
-
-__all__ = ["NOTHING", "as_operand", "call", "call_module", "combine", "iterate", "made", "tensors_in", "values"]

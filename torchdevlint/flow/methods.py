@@ -18,6 +18,7 @@ from torchdevlint.flow.values import (
     Evidence,
     Kind,
     Value,
+    element_of,
     join,
     replace,
     tensor,
@@ -314,8 +315,6 @@ def _list_method(frame: Frame, op: ir.Call, name: str, receiver: Value, register
         if given is not None and place:
             value = frame.values[given]
             if name == "extend":
-                from torchdevlint.flow.frame import element_of
-
                 value = element_of(value)
             frame.tell("list-append", op, (place, value))
             frame.env[place] = _appended(receiver, value)
@@ -326,7 +325,6 @@ def _list_method(frame: Frame, op: ir.Call, name: str, receiver: Value, register
 
 
 def _appended(receiver: Value, value: Value) -> Value:
-    from torchdevlint.flow.frame import element_of
 
     old = element_of(receiver)
     if old is UNKNOWN and not receiver.items and receiver.element is None:

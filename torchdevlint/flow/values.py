@@ -91,7 +91,6 @@ class Value:
     ref: str = ""
     refs: tuple[str, ...] = ()
     definition: Any = None  # the ir.Body of a FUNCTION, the ir.Class of a CLASS, MODULE or INSTANCE
-    receiver: Value | None = None  # of a bound method
     negated: bool = False  # a CONDITION that is true when there is no accelerator
     parameter: str = ""  # the function parameter that it is (or is a part of)
     attribute: str = ""  # the attribute of self that it was read from
@@ -139,7 +138,6 @@ def replace(value: Value, **changes: Any) -> Value:
         value.ref,
         value.refs,
         value.definition,
-        value.receiver,
         value.negated,
         value.parameter,
         value.attribute,
@@ -295,3 +293,15 @@ def _join_same_kind(left: Value, right: Value) -> Value:
     return Value(
         kind, device=left.device if left.device == right.device else TOP, evidence=min(left.evidence, right.evidence)
     )
+
+
+def element_of(value: Value) -> Value:
+    """What iterating over a value gives."""
+    if value.element is not None:
+        return value.element
+    if value.items:
+        result = value.items[0]
+        for item in value.items[1:]:
+            result = join(result, item)
+        return result
+    return UNKNOWN

@@ -69,10 +69,6 @@ STRICT = _names(
     "margin_ranking_loss triplet_margin_loss multi_margin_loss poisson_nll_loss gaussian_nll_loss ctc_loss scaled_dot_product_attention "
     "multi_head_attention_forward prelu",
 )
-# These take a list or tuple of tensors as the first argument.
-OF_LISTS = _names(
-    "torch.", "cat concat concatenate stack hstack vstack dstack column_stack linalg.multi_dot block_diag einsum"
-)
 # Arguments that may stay on the CPU in a strict function.
 HOST_ARGUMENTS = {
     "torch.nn.functional.ctc_loss": frozenset({"input_lengths", "target_lengths"}),

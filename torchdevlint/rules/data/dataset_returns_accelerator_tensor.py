@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from torchdevlint.findings import Severity
 from torchdevlint.flow.facts import ClassSummary, Facts
-from torchdevlint.flow.frame import looks_like_device
 from torchdevlint.flow.knowledge import functions, modules
+from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, Report, Rule, on_any_call, on_call, on_file

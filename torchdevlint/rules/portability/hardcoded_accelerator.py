@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.frame import looks_like_device
 from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
