@@ -115,3 +115,11 @@ def test_without_the_option_nothing_changes(tmp_path: Path) -> None:
 def test_a_count_that_no_machine_has_is_a_usage_error(tmp_path: Path) -> None:
     done = _pytest(tmp_path, "--virtual-gpus", "1000")
     assert done.returncode == 4 and "a machine has 0 to 64 GPUs" in done.stderr
+
+
+def test_ending_pytest_ends_the_child_on_the_machine(tmp_path: Path) -> None:
+    (tmp_path / "test_waits.py").write_text(
+        "import os, signal\n\ndef test_waits():\n    os.kill(os.getppid(), signal.SIGTERM)\n    signal.pause()\n"
+    )
+    done = _pytest(tmp_path, "--virtual-gpus", "1")
+    assert done.returncode != 0 and "passed" not in done.stdout

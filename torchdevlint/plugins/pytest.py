@@ -141,12 +141,16 @@ def _run_on_machine(gpus: int, config: pytest.Config) -> int:
     invocation = config.invocation_params
     # `python -m pytest` puts the current folder on sys.path, the console script does not
     flags = ["-m", "pytest"] if Path(sys.argv[0]).name == "__main__.py" else ["-c", _CONSOLE]
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C reaches the child as well: it ends, and we with it
+    sys.stdout.flush()
+    child = subprocess.Popen([sys.executable, *flags, *map(str, invocation.args)], cwd=invocation.dir, env=variables)
+    # Ctrl-C reaches the child as well: it ends, and we with it; other signals are for us alone, so they are passed on
+    handlers = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
+    handlers[signal.SIGTERM] = signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))
     try:
-        sys.stdout.flush()
-        return subprocess.call([sys.executable, *flags, *map(str, invocation.args)], cwd=invocation.dir, env=variables)
+        return child.wait()
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         shutil.rmtree(reports, ignore_errors=True)
 
 
