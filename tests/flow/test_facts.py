@@ -8,6 +8,7 @@ import libcst as cst
 import pytest
 
 from torchdevlint.flow.analysis import Analysis
+from torchdevlint.flow.conditions import ABSENT
 from torchdevlint.flow.frame import Frame
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
@@ -137,7 +138,15 @@ def test_guards(source: str, guard: str) -> None:
     ],
 )
 def test_no_guard(source: str) -> None:
-    assert not probed(source)[1]
+    assert not probed(source)[1] - {ABSENT}
+
+
+@pytest.mark.parametrize("test", ["torch.cuda.is_available()", "args.cuda", "use_gpu"])
+def test_where_there_is_no_accelerator_a_cpu_tensor_is_right(test: str) -> None:
+    value, guards = probed(f"if {test}:\n    pass\nelse:\n    probe(torch.zeros(2))")
+    assert ABSENT in guards and not value.is_fresh_cpu
+    value, guards = probed(f"if {test}:\n    pass\nprobe(torch.zeros(2))")
+    assert ABSENT not in guards and value.is_fresh_cpu
 
 
 def test_loops_come_to_an_end() -> None:

@@ -174,7 +174,7 @@ def made(frame: Frame, op: ir.Call, device: Device, rank: int | None) -> Value:
     if out is not None:
         # No new tensor: the result is where `out` is.
         return frame.values[out] if frame.values[out].kind is Kind.TENSOR else tensor(TOP, evidence=Evidence.STRONG)
-    origin = op if device is CPU and op.keyword("device") is None else None
+    origin = op if device is CPU and op.keyword("device") is None and not frame.is_absent else None
     grad = op.keyword("requires_grad")
     return tensor(
         device,
@@ -381,7 +381,7 @@ def _host_factory(frame: Frame, op: ir.Call, name: str) -> Value:
     rank: int | None = AT_LEAST_ONE
     if first is not None and frame.values[first].kind is Kind.TENSOR:
         return replace(frame.values[first], group=None)
-    return tensor(CPU, rank=rank, origin=op, evidence=Evidence.STRONG)
+    return tensor(CPU, rank=rank, origin=None if frame.is_absent else op, evidence=Evidence.STRONG)
 
 
 def _data_factory(frame: Frame, op: ir.Call, name: str) -> Value:

@@ -17,7 +17,11 @@ from torchdevlint.program import ir
 if TYPE_CHECKING:
     from torchdevlint.flow.frame import Frame
 
+# Holds where a test found no accelerator: tensors stay on the CPU there, and rightly so.
+ABSENT = "no accelerator"
+
 FLAG_NAME = re.compile(r"cuda|gpu|device|\bmps\b|xpu|accelerat|distributed|nccl|half|fp16|amp\b", re.IGNORECASE)
+_GPU_NAME = re.compile(r"cuda|gpu", re.IGNORECASE)
 _NEGATED_NAME = re.compile(
     r"(?:\A|_|\.)(?:no|without|disable|force_cpu|cpu)(?:_|\Z)|no_cuda|nocuda|cpu_only|use_cpu|\Acpu\Z|\.cpu\Z",
     re.IGNORECASE,
@@ -67,7 +71,10 @@ def _learn(frame: Frame, test: ir.Register, true: Knowledge, false: Knowledge, d
         return
     value = frame.values[test]
     if value.kind is Kind.CONDITION:
-        (false if value.negated else true).guards.add(value.symbol or "flag")
+        there, absent = (false, true) if value.negated else (true, false)
+        there.guards.add(value.symbol or "flag")
+        if value.symbol in ACCELERATORS or value.symbol == "accelerator":
+            absent.guards.add(ABSENT)
         if isinstance(op, ir.Attribute) and value.symbol == "cuda":
             _refine_is_cuda(frame, op, false)
         return
@@ -78,7 +85,10 @@ def _learn(frame: Frame, test: ir.Register, true: Knowledge, false: Knowledge, d
     elif isinstance(op, (ir.Load, ir.Attribute, ir.Subscript)):
         place = frame.place(test) or (op.name if isinstance(op, ir.Attribute) else "")
         if FLAG_NAME.search(place) or _NEGATED_NAME.search(place):
-            (false if _NEGATED_NAME.search(place) else true).guards.add("flag")
+            there, absent = (false, true) if _NEGATED_NAME.search(place) else (true, false)
+            there.guards.add("flag")
+            if _GPU_NAME.search(place):
+                absent.guards.add(ABSENT)
 
 
 def _either(frame: Frame, op: ir.Choice, true: Knowledge, depth: int) -> None:
@@ -121,14 +131,32 @@ def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) ->
         elif classes and before.kind in (Kind.TENSOR, Kind.UNKNOWN):
             true.places[place] = OTHER
         return
+    if name == "builtins.hasattr":
+        _learn_hasattr(frame, op, false)
+        return
     written = frame.definitions[op.function]
     path = name or frame.place(op.function) or (written.name if isinstance(written, ir.Attribute) else "")
     if FLAG_NAME.search(path):
-        (false if _NEGATED_NAME.search(path) else true).guards.add("flag")
+        there, absent = (false, true) if _NEGATED_NAME.search(path) else (true, false)
+        there.guards.add("flag")
+        if _GPU_NAME.search(path):
+            absent.guards.add(ABSENT)
     elif isinstance(written, ir.Attribute) and written.name in ("startswith", "__contains__"):
         text = frame.values[op.positional(0) or 0].constant if op.positional(0) is not None else None
         if isinstance(text, str) and text.split(":")[0] in ACCELERATORS:
             true.guards.add(text.split(":")[0])
+
+
+def _learn_hasattr(frame: Frame, op: ir.Call, false: Knowledge) -> None:
+    """What lacks an attribute that every tensor has is no tensor."""
+    first, second = op.positional(0), op.positional(1)
+    place = frame.place(first) if first is not None else ""
+    if (
+        place
+        and second is not None
+        and frame.values[second].constant in ("data", "cuda", "cpu", "numpy", "is_cuda", "device", "detach")
+    ):
+        false.places[place] = OTHER
 
 
 def _class_names(frame: Frame, op: ir.Call) -> set[str]:

@@ -207,6 +207,11 @@ class Frame:
                 return name
         return None
 
+    @property
+    def is_absent(self) -> bool:
+        """True where a test has found no accelerator."""
+        return conditions.ABSENT in self.env.get(GUARDS, frozenset())
+
     def is_guarded(self, block: ir.Block, device_type: str) -> bool:
         """True when an availability test, a flag, or a handler of the error stands between the program and this operation."""
         guards = self.env.get(GUARDS, frozenset())

@@ -530,6 +530,10 @@ def _discard(frame: Frame, op: ir.Discard) -> None:
 def _return(frame: Frame, op: ir.Return) -> None:
     value = frame.values[op.value] if op.value is not None else NONE
     frame.used(value, op, "returned")
+    if value.kind is Kind.TENSOR and value.moved is None and frame.is_absent:
+        value = replace(
+            value, device=TOP, origin=None, moved=op, others=()
+        )  # left on the CPU because there is nothing else
     frame.returned = value if frame.returned is None else values.join(frame.returned, value)
     frame.tell_if_heard("op", type(op).__name__, op)
 
