@@ -84,9 +84,7 @@ class ModulesInPlainContainer(Rule):
                 yield self._told(store, name, value, held, facts)
                 break
 
-    def _told(
-        self, store: AttributeStore, name: str, value: Value, held: Value | None, facts: Facts
-    ) -> Report:
+    def _told(self, store: AttributeStore, name: str, value: Value, held: Value | None, facts: Facts) -> Report:
         parameters = held is not None and held.kind is Kind.TENSOR
         container = "ParameterList" if parameters else "ModuleDict" if value.kind is Kind.DICT else "ModuleList"
         if parameters and value.kind is Kind.DICT:
