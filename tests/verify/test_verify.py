@@ -55,10 +55,11 @@ def _verify(
     if script is not None:
         (folder / "program.py").write_text(script)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    # Options that this test run got (xdist) are not meant for the runs inside.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+    environment["TMPDIR"] = str(temporary)
     command = [sys.executable, "-m", "torchdevlint", "verify", "--json", "--device", "virtual", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=280, env={**os.environ, "TMPDIR": str(temporary)}
-    )
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280, env=environment)
     assert not list(temporary.iterdir()), "a temporary tree is left"
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before, "the folder has changed"
     assert not _still_running(temporary), "a process is left"
