@@ -13,6 +13,7 @@ from torchdevlint.flow.facts import AttributeStore, ClassSummary, Use
 from torchdevlint.flow.frame import Environment, Frame
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.naming import LOADER_NAME, looks_like_device
+from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.flow.values import (
     NOTHING,
     OTHER,
@@ -60,9 +61,12 @@ class _Summary:
 class Analysis:
     """Facts of one file. `run` analyses everything and gives each event, with its frame, to `sink_for`."""
 
-    def __init__(self, program: ir.Program, heard: frozenset[str] | None = None) -> None:
-        """`heard`: the attribute names and operation classes whose events somebody wants; None for all."""
+    def __init__(
+        self, program: ir.Program, heard: frozenset[str] | None = None, observed: Observed = NOTHING_OBSERVED
+    ) -> None:
+        """`heard`: the attribute names and operation classes whose events somebody wants; None for all. `observed`: what a run saw."""
         self.program = program
+        self.observed = observed
         self.heard = heard
         self.uses: dict[int, list[Use]] = {}
         self.module_env: Environment = {}

@@ -10,6 +10,8 @@ from typing import Any
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.frame import Frame
+from torchdevlint.flow.knowledge.methods import CASTS, MOVES
+from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import Hook, Report, Rule
@@ -65,8 +67,8 @@ class _Dispatch:
                     self.every[hook.event].append((instance, check))
 
 
-def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
-    """Run the flow analysis over a Program and ask the rules."""
+def analyse(program: ir.Program, rules: Sequence[type[Rule]], observed: Observed = NOTHING_OBSERVED) -> Result:
+    """Run the flow analysis over a Program, with what a run of it saw, and ask the rules."""
     result = Result()
     dispatch = _Dispatch(rules, program.words)
     seen: set[tuple[str, int]] = set()
@@ -84,7 +86,7 @@ def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
 
     calls, methods = dispatch.named["call"], dispatch.named["method"]
     attributes, ops = dispatch.named["attribute"], dispatch.named["op"]
-    every_call, meets = dispatch.every["call"], dispatch.every["meet"]
+    every_call, device_calls, meets = dispatch.every["call"], dispatch.every["device-call"], dispatch.every["meet"]
 
     def sink_for(frame: Frame) -> Callable[[str, ir.Op, Any], None]:
         def sink(event: str, op: ir.Op, extra: Any) -> None:
@@ -93,13 +95,20 @@ def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
                 assert isinstance(op, ir.Call)
                 callee = frame.values[op.function]
                 written = frame.definitions[op.function]
-                wanted: Sequence[tuple[Rule, Check]] = every_call
+                wanted = [*every_call]
                 if callee.kind is Kind.SYMBOL:
-                    named = calls.get(callee.symbol, ())
                     # `len`, `range` and their like have no device: only who names them hears of them.
-                    wanted = named if callee.symbol.startswith("builtins.") else [*every_call, *named]
+                    if callee.symbol.startswith("builtins."):
+                        wanted.clear()
+                    elif callee.symbol.startswith("torch.") or op.keyword("device") is not None:
+                        wanted += device_calls
+                    wanted += calls.get(callee.symbol, ())
                 elif isinstance(written, ir.Attribute):
-                    wanted = [*every_call, *methods.get(written.name, ())]
+                    if written.name in MOVES or written.name in CASTS or op.keyword("device") is not None:
+                        wanted += device_calls
+                    wanted += methods.get(written.name, ())
+                elif op.keyword("device") is not None:
+                    wanted += device_calls
                 if wanted:
                     facts = frame.facts()
                     for rule, check in wanted:
@@ -123,7 +132,7 @@ def analyse(program: ir.Program, rules: Sequence[type[Rule]]) -> Result:
 
         return sink
 
-    analysis = Analysis(program, heard=frozenset(attributes) | frozenset(ops))
+    analysis = Analysis(program, frozenset(attributes) | frozenset(ops), observed)
     analysis.run(sink_for)
     for cls in program.classes:
         for rule, check in dispatch.every["class"]:

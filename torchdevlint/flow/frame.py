@@ -134,7 +134,8 @@ class Frame:
     def _entry_environment(self) -> Environment:
         env: Environment = {GUARDS: self._entry_guards()}
         for number, parameter in enumerate(self.body.parameters):
-            env[parameter.name] = self.analysis.parameter_value(self.body, parameter, number, self.class_summary)
+            value = self.analysis.parameter_value(self.body, parameter, number, self.class_summary)
+            env[parameter.name] = self.analysis.observed.parameter(self.body, parameter.name, value)
         return env
 
     def _entry_guards(self) -> frozenset[str]:

@@ -464,6 +464,7 @@ def _store(frame: Frame, op: ir.Store) -> None:
         value = _by_usage(frame, op.name, value)
     elif value.kind is Kind.UNKNOWN and LOADER_NAME.search(op.name):
         value = Value(Kind.LOADER, evidence=Evidence.NAME)
+    value = frame.analysis.observed.store(op, value)
     frame.store_place(op.name, value)
     frame.tell_if_heard("op", type(op).__name__, op)
 

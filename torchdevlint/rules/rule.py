@@ -85,6 +85,11 @@ def on_any_call(check: _Check) -> _Check:
     return _hook("call", ())(check)
 
 
+def on_device_call(check: _Check) -> _Check:
+    """`check(self, op: ir.Call, facts)` for calls that may place something: of torch functions, of `.to` and its kind, with `device=`."""
+    return _hook("device-call", ())(check)
+
+
 def on_attribute(*names: str) -> Callable[[_Check], _Check]:
     """`check(self, op: ir.Attribute, facts)` for reads of `anything.name`."""
     return _hook("attribute", names)

@@ -10,7 +10,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.portability.literals import is_cuda_only
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
@@ -60,7 +60,7 @@ class HardcodedDeviceInForward(Rule):
     code, name, severity = "TDL605", "hardcoded-device-in-forward", WARNING
     fixable = "sometimes"
 
-    @on_any_call
+    @on_device_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         summary = facts.class_summary
         if summary is None or not summary.is_module or summary.is_lightning or facts.body.kind == "module":

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_any_call, on_file, on_method
+from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
 from torchdevlint.rules.structure import definition_of, family_methods, moves_itself, only_plain_bases, operations
 
 _DEVICE = re.compile(r"_?device\Z")
@@ -62,7 +62,7 @@ class StaleDeviceAttribute(Rule):
         for argument in call.arguments[:1]:
             self._note(call, argument.value, facts)
 
-    @on_any_call
+    @on_device_call
     def note_factory(self, call: ir.Call, facts: Facts) -> None:
         """`torch.zeros(n, device=self.device)`."""
         register = call.keyword("device")

@@ -20,7 +20,7 @@ from torchdevlint.rules.portability.literals import (
     spelled_accelerator,
     spelled_callee,
 )
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file
 
 # Names by which a file asks the machine, or its caller, for the device.
 _ASKS = ("is_cuda", "current_accelerator", "is_torch_cuda_available", "no_cuda", "use_cuda")
@@ -92,7 +92,7 @@ class HardcodedAccelerator(Rule):
         self._found: list[_Found] = []
         self._asks = False
 
-    @on_any_call
+    @on_device_call
     def collect(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
         self._asks = self._asks or bool(functions.AVAILABILITY.get(facts.callee(call)))

@@ -9,7 +9,7 @@ from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_any_call
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_device_call
 from torchdevlint.rules.structure import target_of_move
 
 _FLOAT64 = ("torch.float64", "torch.double", "numpy.float64", "numpy.double")
@@ -64,7 +64,7 @@ class MpsFloat64(Rule):
             )
         return self._spelled
 
-    @on_any_call
+    @on_device_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         if not self._concerns(facts):
             return

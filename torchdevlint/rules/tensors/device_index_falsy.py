@@ -56,6 +56,7 @@ class DeviceIndexFalsy(Rule):
     """
 
     code, name, severity = "TDL520", "device-index-falsy", ERROR
+    needs = _INDEX_NAMES
     fixable = "unsafe"
 
     def __init__(self) -> None:
@@ -66,8 +67,6 @@ class DeviceIndexFalsy(Rule):
 
     @on_any_call
     def note_call(self, call: ir.Call, facts: Facts) -> None:
-        if facts.program.words.isdisjoint(_INDEX_NAMES):
-            return
         name = facts.callee(call)
         if name == ".add_argument":
             self._note_option(call, facts)

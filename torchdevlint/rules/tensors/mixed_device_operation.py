@@ -15,6 +15,9 @@ from torchdevlint.rules.structure import tensors_within
 from torchdevlint.rules.tensors import factory_of_accelerator_scalar
 from torchdevlint.rules.wording import MISMATCH, owns
 
+_METHODS = method_table.TENSOR_POINTWISE | method_table.TENSOR_STRICT
+_FUNCTIONS = functions.STRICT | functions.POINTWISE
+
 
 class MixedDeviceOperation(Rule):
     """Finds operations on two tensors that are certainly on different devices.
@@ -79,10 +82,10 @@ class MixedDeviceOperation(Rule):
         name = facts.callee(call)
         operands: list[Value] = []
         if name.startswith("."):
-            if name[1:] not in method_table.TENSOR_POINTWISE | method_table.TENSOR_STRICT:
+            if name[1:] not in _METHODS:
                 return
             operands = [facts.value(facts.receiver(call))]
-        elif name not in functions.STRICT | functions.POINTWISE:
+        elif name not in _FUNCTIONS:
             return
         for argument in call.arguments:
             if not argument.star and argument.keyword not in ("out", "generator"):
