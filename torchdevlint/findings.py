@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from torchdevlint.severity import Severity
 
-__all__ = ["Applicability", "Edit", "Finding", "Fix", "Outcome", "Position", "Related", "Severity", "Span"]
+__all__ = [
+    "Applicability",
+    "Edit",
+    "Finding",
+    "Fix",
+    "Outcome",
+    "Position",
+    "Related",
+    "Severity",
+    "Sighting",
+    "Sightings",
+    "Span",
+]
 
 
 class Applicability(enum.Enum):
@@ -80,6 +94,18 @@ class Finding:
     def sort_key(self) -> tuple[str, int, Span, str]:
         """Findings are reported by file, cell, place and code."""
         return (self.filename, self.cell or 0, self.span, self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What a run saw a name hold: a tensor or a module, and its device as PyTorch spells it ("" where that differed or is unknown)."""
+
+    kind: Literal["tensor", "module"]
+    device: str
+
+
+Sightings = Mapping[tuple[int, str], Sighting]
+"""By row and name: the row of the `def` for a parameter, that of the target for an assignment."""
 
 
 @dataclass(frozen=True, slots=True)
