@@ -6,12 +6,14 @@ import enum
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import libcst as cst
 
-from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Span
+from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Sightings, Span
 from torchdevlint.fixes.apply import Splicer, apply_fixes, overlaps
 from torchdevlint.flow.engine import analyse
+from torchdevlint.flow.observed import Observed
 from torchdevlint.program import ir
 from torchdevlint.program.bounds import ParseFailure, parse
 from torchdevlint.program.from_libcst import lower
@@ -23,7 +25,7 @@ from torchdevlint.rules.rule import NodeFix, Report, Rule
 from torchdevlint.settings import Settings
 from torchdevlint.source.deep_stack import call_with_deep_stack
 from torchdevlint.source.lines import Lines
-from torchdevlint.source.positions import spans
+from torchdevlint.source.positions import LineIndex, spans
 from torchdevlint.source.sieve import may_have_suppressions
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.source.suppression import Kind, Suppressions
@@ -96,8 +98,13 @@ def lint_source(source: Source, settings: Settings, repair: Repair = Repair.NONE
     )
 
 
-def examine(source: Source, settings: Settings, kinds: frozenset[Kind] = ALL_KINDS) -> Examination:
-    """The findings that the settings show; `kinds` are the suppression comments to honour."""
+def examine(
+    source: Source,
+    settings: Settings,
+    kinds: frozenset[Kind] = ALL_KINDS,
+    sightings: Sightings = MappingProxyType({}),
+) -> Examination:
+    """The findings that the settings show; `kinds` are the suppression comments to honour, `sightings` what a run of the file saw."""
     text = source.text
     try:
         module = parse(text)
@@ -108,7 +115,8 @@ def examine(source: Source, settings: Settings, kinds: frozenset[Kind] = ALL_KIN
     rules = settings.rules(source.path)
     judged = UnusedSuppression in rules  # then findings that the level hides count as uses
     program = lower(module)
-    result = analyse(program, [rule for rule in rules if judged or settings.shows(rule.code, rule.severity)])
+    wanted = [rule for rule in rules if judged or settings.shows(rule.code, rule.severity)]
+    result = analyse(program, wanted, observed_in(program, module, text, sightings))
     problems = [f"{source.path}: {crash}" for crash in result.crashes]
     if not result.reports and not may_have_suppressions(text.encode("utf-8", "replace")):
         forget_nodes(program)
@@ -123,6 +131,35 @@ def examine(source: Source, settings: Settings, kinds: frozenset[Kind] = ALL_KIN
     if judged:
         found += unused(source.path, suppressions, rules)
     return Examination(tuple(sorted(found, key=lambda finding: finding.sort_key)), problems=tuple(problems))
+
+
+def observed_in(program: ir.Program, module: cst.Module, text: str, sightings: Sightings) -> Observed:
+    """Sightings by row and name, as those of the parameters and assignments that stand there."""
+    observed = Observed()
+    if not sightings:
+        return observed
+    names = {name for _, name in sightings}
+    stores = [
+        op
+        for body in program.bodies
+        for block in body.blocks
+        for op in block.ops
+        if isinstance(op, ir.Store) and op.name in names and isinstance(op.node, cst.Name)
+    ]
+    functions = [body for body in program.bodies if body.kind == "function"]
+    places = spans(module, [*(store.node for store in stores), *(body.node for body in functions)], text)
+    index = LineIndex(text)
+    rows = {key: index.position(place.start).row for key, place in places.items()}
+    for store in stores:
+        seen = sightings.get((rows[id(store.node)], store.name))
+        if seen is not None:
+            observed.stores[id(store)] = seen
+    for body in functions:
+        for parameter in body.parameters:
+            seen = sightings.get((rows[id(body.node)], parameter.name))
+            if seen is not None:
+                observed.parameters[id(body), parameter.name] = seen
+    return observed
 
 
 # ---------------------------------------------------------------------------------------------------- reports to findings

@@ -34,7 +34,7 @@ verdicts:
   fix failed, regression  the fix did not help, or it broke something
 
 exit codes: 0 something was confirmed and nothing went wrong, 1 something was refuted, failed or regressed, 3 nothing was confirmed,
-2 the program could not be run
+2 the program could not be run; with --observe: 0, or 2
 """
 
 
@@ -60,6 +60,11 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     add_shape_options(parser)
     parser.add_argument(
         "--matrix", action="store_true", help="also run before and after on no GPU, no driver, 1 and 2 GPUs"
+    )
+    parser.add_argument(
+        "--observe",
+        action="store_true",
+        help="no fixes and no verdicts: run once, and list the findings that follow from the devices seen, marked `observed`",
     )
     parser.add_argument("--unsafe-fixes", action="store_true", help="try the unsafe fixes as well")
     parser.add_argument("--select", action="append", metavar="CODES", help="verify the findings of these rules alone")
@@ -149,11 +154,15 @@ def machine_for(device: str, shape: Shape, *, named: bool = False) -> tuple[Mach
 def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver, machine: Machine, version: str) -> int:
     from torchdevlint.verify.judge import Judge, Report
 
+    if arguments.observe and (arguments.matrix or arguments.unsafe_fixes):
+        raise CannotRun("--observe runs the program once, without fixes: leave out --matrix and --unsafe-fixes")
     where = f"in {program.folder}" if arguments.in_place else f"in a temporary copy of {program.folder}"
     say(f"{program.name} runs on {machine.describe()}{version and f' (torch {version})'} {where}, without a sandbox")
     with workplace(program.folder, arguments.in_place) as place:
         level_info = arguments.level == "info"
-        runner = Runner(program, place, machine, arguments.timeout, ledger=level_info)
+        runner = Runner(program, place, machine, arguments.timeout, ledger=level_info and not arguments.observe)
+        if arguments.observe:
+            return _observe(arguments, runner, resolver, version)
         judge = Judge(runner, resolver, arguments.unsafe_fixes, say)
         problems = judge.load(project_files(program))
         for problem in problems:
@@ -165,6 +174,33 @@ def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver,
     else:
         print("\n".join(as_lines(program, machine, version, report, rows)))
     return report.exit_code
+
+
+def _observe(arguments: argparse.Namespace, runner: Runner, resolver: Resolver, version: str) -> int:
+    """`--observe`: the findings that the devices of one run add; the exit code."""
+    from torchdevlint.verify.observe import observe
+
+    made = observe(runner, resolver, project_files(runner.program), say)
+    if arguments.json:
+        machine = {
+            "kind": runner.machine.kind,
+            "description": runner.machine.describe(),
+            "torch": made.torch or version,
+        }
+        print(json.dumps({"program": runner.program.name, "machine": machine, **made.to_dict()}, indent=2))
+        return made.exit_code
+    for finding in made.findings:
+        place = finding.span.start
+        path = shorten(finding.filename)
+        print(f"{path}:{place.row}:{place.column}: {finding.code} {finding.name}: {finding.message} [observed]")
+    if made.trouble:
+        print(f"{runner.program.name} could not be observed: {made.trouble}")
+    else:
+        count = len(made.findings)
+        print(
+            f"the run ({made.ending}) adds {count or 'no'} finding{'s'[: count != 1]}; {made.places} places were seen"
+        )
+    return made.exit_code
 
 
 def fix_verified(words: Sequence[str], resolver: Resolver, unsafe: bool) -> int:

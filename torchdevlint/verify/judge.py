@@ -150,7 +150,7 @@ class Judge:
             return report
         first = self._run()
         report.torch, report.baseline = first.torch, first.ending
-        report.trouble = _trouble(first)
+        report.trouble = trouble_of(first)
         if not report.trouble:
             second = self._run()
             if (first.returncode, first.works or first.error) != (second.returncode, second.works or second.error):
@@ -539,7 +539,7 @@ def _difference(current: Trial, again: Trial, trial: Trial, silent: bool, pytest
     return ""
 
 
-def _trouble(trial: Trial) -> str:
+def trouble_of(trial: Trial) -> str:
     """Why nothing can be judged, from the first run of the unchanged program; empty when something can."""
     if trial.refused:
         return f"the machine did not start: {trial.refused}"

@@ -22,6 +22,7 @@ from torchdevlint.verify.workplace import Workplace
 
 _PACKAGE = Path(__file__).parent
 Line = tuple[str, int]
+_EAGER = {"TORCHDYNAMO_DISABLE": "1"}  # torch.compile would stumble over the calls that observe
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class Trial:
     hazards: list[Hazard] = field(default_factory=list)
     reached: set[int] = field(default_factory=set)
     seen: dict[int, str] = field(default_factory=dict)
+    observed: dict[tuple[str, int, str], set[tuple[str, str]]] = field(default_factory=dict)
     copies: dict[Line, int] = field(default_factory=dict)
     unjudged: dict[Line, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -121,17 +123,22 @@ class Runner:
     timeout: float
     ledger: bool = False
 
-    def run(self, texts: Mapping[Path, bytes], marks: Mapping[Path, Sequence[Mark]]) -> Trial:
-        """Run with these texts in the place of the files, and note these places."""
+    def run(
+        self,
+        texts: Mapping[Path, bytes],
+        marks: Mapping[Path, Sequence[Mark]],
+        observe: Sequence[Path] = (),
+    ) -> Trial:
+        """Run with these texts in the place of the files, and note these places; in `observe`, what all names hold."""
         before = self.place.refresh()
         notes = self.place.notes
         shutil.rmtree(notes, ignore_errors=True)
         (notes / "reports").mkdir(parents=True)
-        self._write_plan(notes, texts, marks)
+        self._write_plan(notes, texts, marks, observe)
         done = run_child(
             self._command(),
             cwd=self.place.to_work(self.program.cwd),
-            environment=self._environment(notes),
+            environment=self._environment(notes) | (_EAGER if observe else {}),
             timeout=self.timeout,
             stack_signal=getattr(signal, "SIGUSR2", None),
         )
@@ -166,13 +173,20 @@ class Runner:
             return environment(self.machine.shape, ledger=self.ledger, report_dir=reports, base=variables)
         return variables
 
-    def _write_plan(self, notes: Path, texts: Mapping[Path, bytes], marks: Mapping[Path, Sequence[Mark]]) -> None:
+    def _write_plan(
+        self,
+        notes: Path,
+        texts: Mapping[Path, bytes],
+        marks: Mapping[Path, Sequence[Mark]],
+        observe: Sequence[Path],
+    ) -> None:
         files = {}
-        for number, path in enumerate(sorted({*texts, *marks})):
+        for number, path in enumerate(sorted({*texts, *marks, *observe})):
             copy = notes / f"{number}.py"
             copy.write_bytes(texts[path] if path in texts else path.read_bytes())
             listed = [[mark.number, mark.row, mark.column, mark.probe] for mark in marks.get(path, ())]
-            files[str(self.place.to_work(path))] = {"text": str(copy), "marks": listed}
+            name = str(path) if path in observe else ""
+            files[str(self.place.to_work(path))] = {"text": str(copy), "marks": listed, "observe": name}
         (notes / "plan.json").write_text(json.dumps({"files": files}), encoding="utf-8")
 
     def _output(self, done: Completed) -> tuple[str, ...]:
@@ -189,6 +203,9 @@ class Runner:
                 trial.reached.add(event["reached"])
             elif "seen" in event:
                 trial.seen.setdefault(event["seen"], event["value"])
+            elif "observed" in event:
+                file, row, name = event["observed"]
+                trial.observed.setdefault((file, row, name), set()).add((event["kind"], event["device"]))
             else:
                 self._add_uncaught(trial, event["uncaught"])
 

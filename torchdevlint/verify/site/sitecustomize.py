@@ -1,7 +1,8 @@
 """In every Python process of a verified program: swaps source texts, notes which lines ran, tells how it ended.
 
 TORCHDEVLINT_VERIFY names a folder with `plan.json`: `{"files": {path: {"text": file, "marks": [[number, row, column, probe],
-...]}}}`. What happens is appended to `events.jsonl` there. This file shadows the user's own sitecustomize, so that one runs too.
+...], "observe": name}}}`. With `observe`, what parameters and assigned names hold is noted under that name. What happens is appended
+to `events.jsonl` there. This file shadows the user's own sitecustomize, so that one runs too.
 Nothing of torchdevlint is imported here: the program may run under another interpreter.
 """
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 FOLDER = os.environ.get("TORCHDEVLINT_VERIFY", "")
 _BOOT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "boot.py")
-_REACHED, _SEEN = "__torchdevlint_reached__", "__torchdevlint_seen__"
+_REACHED, _SEEN, _OBSERVED = "__torchdevlint_reached__", "__torchdevlint_seen__", "__torchdevlint_observed__"
 
 
 class Overlay:
@@ -35,6 +36,7 @@ class Overlay:
         self.files = {os.path.realpath(path): entry for path, entry in plan["files"].items()}
         self.names = {os.path.basename(path) for path in self.files}
         self.told: set[Any] = set()
+        self.places: list[tuple[str, int, str]] = []
 
     def find(self, path: str) -> Any:
         """The entry of a file, None when it is not swapped. A look at the name spares most files the system calls."""
@@ -51,6 +53,8 @@ class Overlay:
         lines = source.splitlines(keepends=True)
         for mark in entry["marks"]:
             place_mark(tree, lines, *mark)
+        if entry.get("observe"):
+            place_recorders(tree, entry["observe"], self.places)
         return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
 
     @staticmethod
@@ -70,6 +74,48 @@ class Overlay:
             self.told.add(("seen", number))
             tell({"seen": number, "value": describe(value)})
         return value
+
+    def observed(self, number: int, value: Any) -> None:
+        """Once for each different thing that a name holds. Nothing that the program could notice may come of it."""
+        try:
+            kind, device = sighting(value)
+        except Exception:
+            kind, device = "other", ""
+        if kind and (number, kind, device) not in self.told:
+            self.told.add((number, kind, device))
+            tell({"observed": self.places[number], "kind": kind, "device": device})
+
+
+def sighting(value: Any) -> tuple[str, str]:
+    """("tensor" or "module", its device), ("other", "") for anything else, ("", "") where nothing can be said. Runs no code of the program."""
+    torch = sys.modules.get("torch")
+    kind = type(value)
+    if value is None:
+        return "", ""
+    if issubclass(kind, getattr(torch, "Tensor", ())):
+        device = tensor_device(torch, value)
+        return ("tensor", device) if device else ("", "")
+    if issubclass(kind, getattr(getattr(torch, "nn", None), "Module", ())):
+        waiting, known = [value], {id(value)}
+        devices: set[str] = set()
+        while waiting and len(devices) < 2:
+            fields = waiting.pop().__dict__
+            held = [*fields.get("_parameters", {}).values(), *fields.get("_buffers", {}).values()]
+            devices |= {tensor_device(torch, tensor) for tensor in held if tensor is not None}
+            parts = [part for part in fields.get("_modules", {}).values() if part is not None and id(part) not in known]
+            known.update(map(id, parts))
+            waiting += parts
+        return "module", devices.pop() if len(devices) == 1 else ""
+    return "other", ""
+
+
+def tensor_device(torch: Any, tensor: Any) -> str:
+    """The device, "" where reading it would settle it (a virtual GPU's wildcard)."""
+    with torch._C.DisableTorchFunction():  # neither subclasses nor modes hear of it
+        tags = sys.modules.get("torchdevlint.machine.tags")
+        if tags is not None and tags.tag_of(tensor) is tags.WILD:
+            return ""
+        return str(torch.Tensor.device.__get__(tensor))
 
 
 def tell(event: dict[str, Any]) -> None:
@@ -124,6 +170,64 @@ def place_mark(tree: Any, lines: list[str], number: int, row: int, column: int, 
     block.insert(block.index(statement), ast.copy_location(ast.Expr(call), statement))
 
 
+def place_recorders(tree: Any, file: str, places: list[tuple[str, int, str]]) -> None:
+    """Note what each parameter holds at the start, and each name behind its assignment (loops and `with`: at the start of the block)."""
+
+    def recorders(names: list[Any], at: Any) -> list[Any]:
+        made = []
+        for name, row in names:
+            places.append((file, row, name))
+            call = ast.Call(
+                ast.Name(_OBSERVED, ast.Load()), [ast.Constant(len(places) - 1), ast.Name(name, ast.Load())], []
+            )
+            made.append(ast.copy_location(ast.Expr(call), at))
+        return made
+
+    parents: list[Any] = list(ast.walk(tree))
+    for parent in parents:
+        if isinstance(parent, ast.ClassDef):
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(parent, field, None)
+            if isinstance(block, list):
+                block[:] = [new for old in block for new in (old, *recorders(_assigned(old), old))]
+        first = recorders(_bound_on_entry(parent), parent)
+        if first:
+            behind = int(isinstance(parent, _FUNCTIONS) and ast.get_docstring(parent, clean=False) is not None)
+            parent.body[behind:behind] = first
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _assigned(statement: Any) -> list[Any]:
+    if isinstance(statement, ast.Assign):
+        return [found for target in statement.targets for found in _names(target)]
+    if isinstance(statement, ast.AugAssign) or (isinstance(statement, ast.AnnAssign) and statement.value is not None):
+        return _names(statement.target)
+    return []
+
+
+def _bound_on_entry(node: Any) -> list[Any]:
+    if isinstance(node, _FUNCTIONS):
+        given = node.args
+        return [(one.arg, node.lineno) for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    if isinstance(node, (ast.For, ast.AsyncFor)):
+        return _names(node.target)
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return [found for item in node.items if item.optional_vars is not None for found in _names(item.optional_vars)]
+    return []
+
+
+def _names(target: Any) -> list[Any]:
+    """The plain names of a target with their rows."""
+    if isinstance(target, ast.Name):
+        return [(target.id, target.lineno)]
+    if isinstance(target, ast.Starred):
+        return _names(target.value)
+    return [found for part in getattr(target, "elts", ()) for found in _names(part)]
+
+
 def _holds(node: Any, row: int, column: int) -> bool:
     start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     return bool(start <= (row, column) < end)
@@ -152,6 +256,7 @@ def swap(overlay: Overlay) -> None:
 
     setattr(builtins, _REACHED, overlay.reached)
     setattr(builtins, _SEEN, overlay.seen)
+    setattr(builtins, _OBSERVED, overlay.observed)
     loader = importlib.machinery.SourceFileLoader
     get_code = loader.get_code
 
