@@ -28,7 +28,7 @@ VERDICTS = ("true", "false", "taste")
 SAMPLES = {
     "clean": "every finding on the clean files",
     "random": "100 drawn at random; the causes of its false ones were mended, so what is left of it flatters",
-    "fresh": "60 drawn at random from other repositories after those mends",
+    "fresh": "110 drawn at random from other repositories after those mends, in two draws",
     "rule": "read while its rule was written: no random sample",
 }
 # Findings that say "this works only on such a machine" or "in this order": true by their wording, so they are told apart.

@@ -112,7 +112,7 @@ def cpu_seconds(command: Sequence[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) or b"Traceback (most recent call last)" in done.stderr:
         raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.decode()[-500:]}")
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -579,6 +579,8 @@ class Analysis:
             return self._class_constant(summary, name)
         if any(store.body.name in ("_apply", "to", "cuda", "cpu") for store in stores):
             return tensor(TOP, attribute=name)  # the class moves it itself
+        if any(part.moved is not None and part.attribute == name for store in stores for part in store.value.parts):
+            return tensor(TOP, attribute=name)  # a method moves it, also on a condition
         result: Value | None = None
         for store in stores:
             value = self._as_attribute(summary, name, store.value)

@@ -170,6 +170,16 @@ class FactoryWithoutDeviceInForward(Rule):
         )
 
 
+def _only_shape_is_read(meeting: Meeting, facts: Facts) -> bool:
+    """True for `self.net(torch.zeros(1, 3, 32, 32)).shape[1]`: a probe that set-up code makes before anything moves."""
+    if not isinstance(meeting.op, ir.Call) or facts.frame is None:
+        return False
+    return any(
+        isinstance(op, ir.Attribute) and op.object == meeting.op.dst and op.name in ("shape", "size")
+        for op in facts.frame.definitions
+    )
+
+
 def is_placeholder(made: ir.Op, facts: Facts) -> bool:
     """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
     if not isinstance(made, ir.Call) or not owns(facts, made):
@@ -241,7 +251,7 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None
     if cpu.others and facts.in_loop and _stores_of(meeting, facts) > 2:
         return None  # a placeholder that the loop replaces before it is used
-    if is_placeholder(cpu.origin, facts):
+    if is_placeholder(cpu.origin, facts) or (not facts.in_forward and _only_shape_is_read(meeting, facts)):
         return None
     module = meeting.module
     if meeting.role == "input" and not facts.in_forward and module is not None and module.evidence < Evidence.STRONG:
