@@ -79,6 +79,9 @@ class Analysis:
         self.aliases = _aliases(program)
         self._attribute_cache: dict[tuple[int, str], Value] = {}
         self._settled: set[int] = set()
+        self._reported: set[int] = set()
+        self._imports: Environment = {}
+        self._sink_for: Callable[[Frame], Sink] | None = None
         self._global_stores = _global_names(program)
         words = program.words
         self.legacy_default = "set_default_tensor_type" in words
@@ -87,23 +90,27 @@ class Analysis:
     # ---------------------------------------------------------------------------------------------- running
 
     def run(self, sink_for: Callable[[Frame], Sink]) -> None:
-        """Analyse the whole file."""
-        # Functions that the module calls while it is first read see its imports.
-        self.module_env = {name: self.symbol(qualified) for name, qualified in self.aliases.items()}
-        module = Frame(self, self.program.module)
-        module.run()
+        """Analyse the whole file: the module, the constructors of its classes, then every other body, each told once."""
+        self._sink_for = sink_for
+        self._imports = {name: self.symbol(qualified) for name, qualified in self.aliases.items()}
+        self.module_env = dict(self._imports)
+        module = self._report(self.program.module)
         self.module_env = module.exit_env or module.env
-        self._summaries.clear()
         for cls in self.program.classes:
             self.settle(self.summary_of(cls))
         for body in self.program.bodies:
-            frame = Frame(self, body)
-            frame.run(sink_for(frame))
-            if body.kind == "module":
-                self.module_env = frame.exit_env or frame.env
-            for child in body.functions:
-                if frame.exit_env is not None:
-                    self._closures[id(child)] = frame.exit_env
+            if id(body) not in self._reported:
+                self._report(body)
+
+    def _report(self, body: ir.Body) -> Frame:
+        """Interpret a body and give its events to the rules."""
+        self._reported.add(id(body))
+        frame = Frame(self, body)
+        frame.run(self._sink_for(frame) if self._sink_for is not None else None)
+        for child in body.functions:
+            if frame.exit_env is not None:
+                self._closures[id(child)] = frame.exit_env
+        return frame
 
     def index_of(self, body: ir.Body) -> index.BodyIndex:
         """The index of a body, made once."""
@@ -340,6 +347,11 @@ class Analysis:
     ) -> Value:
         if body.is_generator:
             return UNKNOWN
+        if frame.body.kind == "module":
+            # The module calls while it is still read: its functions see what it has bound so far.
+            self.module_env = {**self._imports, **frame.env}
+        if body.owner is not None:
+            self.settle(self.summary_of(body.owner))
         summary = self._summary(body, frame.depth + 1)
         own = TOP
         if receiver is not None and receiver.ref == "self":
@@ -495,7 +507,9 @@ class Analysis:
         ]
         for name in names:
             body = summary.cls.methods[name]
-            if name == "__init__" or self.index_of(body).self_stores or name in ("build", "setup"):
+            if name == "__init__" and id(body) not in self._reported:
+                self._report(body)
+            elif self.index_of(body).self_stores or name in ("build", "setup"):
                 Frame(self, body, depth=1).run()
         self._attribute_cache.clear()
 
