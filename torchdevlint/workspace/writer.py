@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -17,6 +19,11 @@ def write_atomically(path: str, content: bytes) -> None:
     target = Path(path).resolve(strict=True)
     if not os.access(target, os.W_OK):
         raise PermissionError(13, "the file is read-only", path)
+    with _signals_held():
+        _replace(target, content)
+
+
+def _replace(target: Path, content: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".torchdevlint", dir=target.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -33,3 +40,16 @@ def write_atomically(path: str, content: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):
             Path(temporary).unlink()
         raise
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let Ctrl-C and a parent's SIGTERM wait until the temporary file is renamed or gone."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
