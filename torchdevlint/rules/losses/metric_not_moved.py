@@ -14,7 +14,6 @@ from torchdevlint.rules.structure import tensors_within
 from torchdevlint.rules.wording import owns
 
 _TEXT = '"Encountered different devices in metric calculation"'
-_CONTAINERS = ("torchmetrics.MetricCollection", "torchmetrics.collections.MetricCollection")
 
 
 class MetricNotMoved(Rule):
