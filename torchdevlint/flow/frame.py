@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.flow import conditions, values
+from torchdevlint.flow import conditions, parameters, values
 from torchdevlint.flow.devices import TOP, Device, symbolic
 from torchdevlint.flow.facts import Facts, Meeting, Use
 from torchdevlint.flow.naming import looks_like_device
@@ -134,7 +134,7 @@ class Frame:
     def _entry_environment(self) -> Environment:
         env: Environment = {GUARDS: self._entry_guards()}
         for number, parameter in enumerate(self.body.parameters):
-            value = self.analysis.parameter_value(self.body, parameter, number, self.class_summary)
+            value = parameters.parameter_value(self.analysis, self.body, parameter, number, self.class_summary)
             env[parameter.name] = self.analysis.observed.parameter(self.body, parameter.name, value)
         return env
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import calls
+from torchdevlint.flow import attributes, module_calls
 from torchdevlint.flow.devices import CPU, TOP, Device
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge import methods as table
+from torchdevlint.flow.operands import combine, tensors_in
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
     NDARRAY,
@@ -40,11 +41,15 @@ def call(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Reg
         return _module_method(frame, op, name, receiver)
     if receiver.ref == "self" or kind is Kind.INSTANCE:
         result = frame.analysis.call_method(frame, op, name, receiver)
-        return calls.batch_encoding(frame, op) if result is UNKNOWN and calls.returns_tensors(frame, op) else result
+        return (
+            module_calls.batch_encoding(frame, op)
+            if result is UNKNOWN and module_calls.returns_tensors(frame, op)
+            else result
+        )
     if kind is Kind.OTHER and receiver.symbol == "super":
         return UNKNOWN
     if kind is Kind.TOKENIZER:
-        return calls.batch_encoding(frame, op) if name not in ("encode",) else _encoded(frame, op)
+        return module_calls.batch_encoding(frame, op) if name not in ("encode",) else _encoded(frame, op)
     if kind in (Kind.LIST, Kind.TUPLE):
         return _list_method(frame, op, name, receiver, register)
     if kind is Kind.DICT:
@@ -65,8 +70,8 @@ def call(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Reg
         return Value(Kind.STATE_DICT)
     if name in table.NEW_LIKE:
         return tensor(receiver.device, evidence=Evidence.USAGE)
-    if calls.returns_tensors(frame, op):
-        return calls.batch_encoding(frame, op)
+    if module_calls.returns_tensors(frame, op):
+        return module_calls.batch_encoding(frame, op)
     if kind is Kind.UNKNOWN and receiver.device is not TOP and name not in ("item", "size", "tolist", "get", "keys"):
         return replace(receiver, group=None)
     return UNKNOWN
@@ -74,7 +79,7 @@ def call(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Reg
 
 def _encoded(frame: Frame, op: ir.Call) -> Value:
     """`tokenizer.encode(..., return_tensors="pt")` gives a tensor."""
-    if not calls.returns_tensors(frame, op):
+    if not module_calls.returns_tensors(frame, op):
         return Value(Kind.LIST, element=SCALAR)
     return tensor(CPU, rank=2, origin=op, evidence=Evidence.STRONG)
 
@@ -261,11 +266,11 @@ def _checked(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
     operands: list[tuple[Value, str]] = [(receiver, "output" if in_place else "operand")]
     for argument in op.arguments:
         if not argument.star and argument.keyword not in ("out", "alpha", "dim"):
-            operands += [(value, "operand") for value in calls.tensors_in(frame, argument.value)]
+            operands += [(value, "operand") for value in tensors_in(frame, argument.value)]
     frame.meet(op, operands, strict=strict, callee="." + name)
     if in_place:
         return receiver
-    result = calls.combine([value for value, _ in operands])
+    result = combine([value for value, _ in operands])
     if strict:
         return _reranked(result, AT_LEAST_ONE if name in ("mm", "bmm", "outer", "ger") else None)
     return result
@@ -282,15 +287,15 @@ def _module_method(frame: Frame, op: ir.Call, name: str, module: Value) -> Value
     if name in ("train", "eval", "requires_grad_", "share_memory", "apply", "zero_grad", "to_empty", "compile"):
         return module
     if name in ("register_buffer", "register_parameter") and module.ref == "self" and frame.class_summary is not None:
-        return frame.analysis.register_tensor(frame, op, name, frame.class_summary)
+        return attributes.register(frame.analysis, frame, op, name, frame.class_summary)
     if name == "add_module" or name == "register_module":
         return OTHER
     if name in ("load_state_dict", "register_forward_hook", "named_modules"):
         return OTHER
     if name == "generate" and module.symbol not in ("wrapper", "dispatched"):
-        return calls.call_module(frame, op, module)
+        return module_calls.call_module(frame, op, module)
     if name == "forward":
-        return calls.call_module(frame, op, module)
+        return module_calls.call_module(frame, op, module)
     if module.definition is not None:
         return frame.analysis.call_method(frame, op, name, module)
     return UNKNOWN

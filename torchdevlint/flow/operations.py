@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.flow import calls, conditions, values
+from torchdevlint.flow import attributes, calls, conditions, operands, parameters, values
 from torchdevlint.flow.devices import TOP, Device, from_string, symbolic
 from torchdevlint.flow.facts import AttributeStore
 from torchdevlint.flow.naming import LOADER_NAME
@@ -95,12 +95,12 @@ def read_attribute(frame: Frame, op: ir.Attribute) -> Value:
     if kind is Kind.TENSOR:
         return _tensor_attribute(frame, op, base)
     if base.ref == "self" and frame.class_summary is not None:
-        return frame.analysis.self_attribute(frame, frame.class_summary, name, place)
+        return attributes.of_self(frame.analysis, frame, frame.class_summary, name, place)
     if kind is Kind.MODULE:
         return _module_attribute(frame, base, name, place)
     if kind is Kind.INSTANCE and base.definition is not None:
         summary = frame.analysis.summary_of(base.definition)
-        return frame.analysis.foreign_attribute(summary, name)
+        return attributes.of_other(frame.analysis, summary, name)
     if name == "device" and kind is not Kind.NDARRAY:
         return Value(Kind.DEVICE if kind is Kind.BATCH_ENCODING else Kind.UNKNOWN, symbolic(place or "device"))
     if name == "shape":
@@ -157,7 +157,7 @@ def _module_attribute(frame: Frame, base: Value, name: str, place: str) -> Value
     if base.definition is not None:
         summary = frame.analysis.summary_of(base.definition)
         if summary.stores_of(name) or summary.method(name):
-            return frame.analysis.foreign_attribute(summary, name)
+            return attributes.of_other(frame.analysis, summary, name)
     return UNKNOWN
 
 
@@ -165,10 +165,10 @@ def _binary(frame: Frame, op: ir.Binary) -> None:
     left, right = frame.values[op.left], frame.values[op.right]
     strict = op.operator == "@"
     if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
-        left_tensor, right_tensor = calls.as_operand(left), calls.as_operand(right)
+        left_tensor, right_tensor = operands.as_operand(left), operands.as_operand(right)
         if left_tensor is not None and right_tensor is not None:
             frame.meet(op, [(left_tensor, "operand"), (right_tensor, "operand")], strict=strict, callee=op.operator)
-        frame.values[op.dst] = calls.combine([v for v in (left_tensor, right_tensor) if v is not None])
+        frame.values[op.dst] = operands.combine([v for v in (left_tensor, right_tensor) if v is not None])
         if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
             frame.values[op.dst] = UNKNOWN
     elif left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
@@ -211,10 +211,10 @@ def _compare(frame: Frame, op: ir.Compare) -> None:
     frame.values[op.dst] = SCALAR
     if op.operators[0] in ("==", "!=", "<", ">", "<=", ">="):
         if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
-            a, b = calls.as_operand(left), calls.as_operand(right)
+            a, b = operands.as_operand(left), operands.as_operand(right)
             if a is not None and b is not None:
                 frame.meet(op, [(a, "operand"), (b, "operand")], strict=False, callee=op.operators[0])
-            frame.values[op.dst] = calls.combine([v for v in (a, b) if v is not None])
+            frame.values[op.dst] = operands.combine([v for v in (a, b) if v is not None])
         elif left.kind is Kind.NDARRAY:
             frame.values[op.dst] = NDARRAY
         else:
@@ -407,7 +407,7 @@ def _unpack(frame: Frame, op: ir.Unpack) -> None:
 
 
 def _iterate(frame: Frame, op: ir.Iterate) -> None:
-    frame.values[op.dst] = calls.iterate(frame, op)
+    frame.values[op.dst] = operands.iterate(frame, op)
 
 
 def _enter(frame: Frame, op: ir.Enter) -> None:
@@ -427,7 +427,7 @@ def _yield(frame: Frame, op: ir.Yield) -> None:
 def _augmented(frame: Frame, op: ir.AugmentedAssign) -> None:
     target, value = frame.values[op.target], frame.values[op.value]
     if target.kind is Kind.TENSOR:
-        operand = calls.as_operand(value)
+        operand = operands.as_operand(value)
         if operand is not None:
             frame.meet(
                 op, [(target, "output"), (operand, "operand")], strict=op.operator == "@", callee=op.operator + "="
@@ -456,7 +456,7 @@ def _opaque(frame: Frame, op: ir.Opaque) -> None:
 def _store(frame: Frame, op: ir.Store) -> None:
     value = frame.values[op.value]
     if op.annotation is not None and value.kind is Kind.UNKNOWN:
-        annotated = frame.analysis.annotated(op.annotation, op.name)
+        annotated = parameters.annotated(frame.analysis, op.annotation, op.name)
         if annotated is not None:
             value = annotated
     value = _named_device(value, op.name)
@@ -482,12 +482,12 @@ def _store_attribute(frame: Frame, op: ir.StoreAttribute) -> None:
     frame.used(value, op, "stored")
     place = frame.place(op.object)
     if op.annotation is not None and value.kind is Kind.UNKNOWN:
-        value = frame.analysis.annotated(op.annotation, op.name) or value
+        value = parameters.annotated(frame.analysis, op.annotation, op.name) or value
     if place:
         path = f"{place}.{op.name}"
         value = _named_device(value, path)
         if base.ref == "self" and frame.class_summary is not None:
-            value = frame.analysis.store_self_attribute(frame.class_summary, AttributeStore(op, value, frame.body))
+            value = attributes.store(frame.analysis, frame.class_summary, AttributeStore(op, value, frame.body))
         frame.store_place(path, value)
     frame.tell_if_heard("op", type(op).__name__, op)
 
@@ -519,7 +519,7 @@ def _delete(frame: Frame, op: ir.Delete) -> None:
 
 
 def _declare(frame: Frame, op: ir.Declare) -> None:
-    value = frame.analysis.annotated(op.annotation, op.name)
+    value = parameters.annotated(frame.analysis, op.annotation, op.name)
     if value is not None and frame.body.kind != "class":
         frame.env.setdefault(op.name, value)
 

@@ -1,0 +1,156 @@
+"""The attributes of self across the methods of a class: what is stored, registered, read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.flow import values
+from torchdevlint.flow.devices import CPU, TOP, symbolic
+from torchdevlint.flow.facts import AttributeStore, ClassSummary
+from torchdevlint.flow.naming import looks_like_device
+from torchdevlint.flow.values import NOTHING, OTHER, UNKNOWN, Evidence, Kind, Value, replace, tensor
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.analysis import Analysis
+    from torchdevlint.flow.frame import Frame
+
+
+def store(analysis: Analysis, summary: ClassSummary, store: AttributeStore) -> Value:
+    """Note `self.name = value`; gives the value as the method sees it from now on."""
+    name, value = store.op.name, store.value
+    known = summary.stores.setdefault(name, [])
+    for at, old in enumerate(known):
+        if old.op is store.op:
+            known[at] = store
+            break
+    else:
+        known.append(store)
+    analysis.attribute_cache.pop((id(summary), name), None)
+    if value.kind is Kind.TENSOR and value.symbol in ("parameter", "buffer"):
+        (summary.parameters if value.symbol == "parameter" else summary.buffers).add(name)
+        return replace(value, device=symbolic("self"), origin=None, others=(), evidence=Evidence.STRONG, attribute=name)
+    if value.kind is Kind.MODULE and summary.is_module:
+        return replace(
+            value,
+            device=symbolic("self") if value.device in (CPU, TOP) else value.device,
+            ref=f"analysis.{name}",
+            attribute=name,
+        )
+    return value
+
+
+def register(analysis: Analysis, frame: Frame, op: ir.Call, method: str, summary: ClassSummary) -> Value:
+    """`self.register_buffer(name, tensor)` and `self.register_parameter`."""
+    first = op.argument("name", 0)
+    name = frame.values[first].constant if first is not None else NOTHING
+    if isinstance(name, str):
+        (summary.buffers if method == "register_buffer" else summary.parameters).add(name)
+        second = op.argument("tensor", 1) if method == "register_buffer" else op.argument("param", 1)
+        rank = frame.values[second].rank if second is not None else None
+        frame.store_place(
+            f"{frame.index.self_name}.{name}",
+            tensor(symbolic("self"), rank=rank, evidence=Evidence.STRONG, attribute=name),
+        )
+        analysis.attribute_cache.pop((id(summary), name), None)
+    return OTHER
+
+
+def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, place: str) -> Value:
+    """What `self.name` holds on entry of a method."""
+    if name == "device" and not summary.stores_of("device"):
+        return Value(Kind.DEVICE, symbolic(place or "analysis.device"))
+    key = (id(summary), name)
+    found = analysis.attribute_cache.get(key)
+    if found is None:
+        found = analysis.attribute_cache[key] = _attribute(analysis, summary, name)
+    if found.kind is Kind.UNKNOWN and place:
+        kind, evidence = frame.index.use(place).kind()
+        if kind is Kind.MODULE:
+            return Value(
+                kind, symbolic("self") if summary.is_module else TOP, ref=place, evidence=evidence, attribute=name
+            )
+        if kind is Kind.OPTIMIZER:
+            return Value(kind, evidence=evidence)
+        if looks_like_device(name):
+            return Value(Kind.DEVICE, symbolic(place))
+        if summary.is_module and summary.stores_of(name) and frame.index.use(place).called:
+            # Stored from an argument and called: a submodule.
+            return Value(Kind.MODULE, symbolic("self"), ref=place, evidence=Evidence.USAGE, attribute=name)
+    if (
+        found.kind is Kind.DEVICE
+        and found.device.place == "sym"
+        and place
+        and not found.device.name.startswith("analysis.")
+    ):
+        return replace(found, device=symbolic(place, chosen=found.device.chosen))
+    return found
+
+
+def _attribute(analysis: Analysis, summary: ClassSummary, name: str) -> Value:
+    if summary.is_registered(name):
+        return tensor(
+            symbolic("self"), evidence=Evidence.STRONG, attribute=name, rank=_registered_rank(analysis, summary, name)
+        )
+    stores = summary.stores_of(name)
+    if not stores:
+        return _class_constant(analysis, summary, name)
+    if any(store.body.name in ("_apply", "to", "cuda", "cpu") for store in stores):
+        return tensor(TOP, attribute=name)  # the class moves it itself
+    if any(part.moved is not None and part.attribute == name for store in stores for part in store.value.parts):
+        return tensor(TOP, attribute=name)  # a method moves it, also on a condition
+    result: Value | None = None
+    for store in stores:
+        value = _as_attribute(analysis, summary, name, store.value)
+        result = value if result is None else values.join(result, value)
+    return result or UNKNOWN
+
+
+def _registered_rank(analysis: Analysis, summary: ClassSummary, name: str) -> int | None:
+    ranks = {store.value.rank for store in summary.stores_of(name)}
+    return ranks.pop() if len(ranks) == 1 else None
+
+
+def _as_attribute(analysis: Analysis, summary: ClassSummary, name: str, value: Value) -> Value:
+    if value.kind is Kind.MODULE and summary.is_module:
+        device = value.device if value.device.may_be_accelerator else symbolic("self")
+        return replace(value, device=device, ref=f"analysis.{name}", attribute=name, origin=None)
+    if value.kind is Kind.TENSOR:
+        parts = [replace(part, attribute=name, group=None, others=()) for part in value.parts]
+        parts = [_as_seen_elsewhere(part) for part in parts]
+        result = parts[0]
+        for part in parts[1:]:
+            result = values.join(result, part)
+        return result
+    if value.kind in (Kind.LIST, Kind.DICT, Kind.TUPLE):
+        return replace(value, attribute=name)
+    return replace(value, parameter="") if value.parameter else value
+
+
+def _as_seen_elsewhere(part: Value) -> Value:
+    """A device named by a local of the storing method (`x.device`) means nothing in another one; an argument stays where it was given."""
+    if part.parameter and part.moved is None and part.device.place == "sym" and part.evidence >= Evidence.STRONG:
+        return replace(part, device=TOP, symbol="argument", parameter="")
+    part = replace(part, parameter="") if part.parameter else part
+    if part.device.place == "sym" and not part.device.name.startswith("self"):
+        return replace(part, device=TOP)
+    return part
+
+
+def _class_constant(analysis: Analysis, summary: ClassSummary, name: str) -> Value:
+    method = summary.method(name)
+    if method is not None:
+        if "property" in method.decorators or any(d.endswith("cached_property") for d in method.decorators):
+            if name == "device":
+                return Value(Kind.DEVICE, symbolic("analysis.device"))
+            return UNKNOWN
+        return Value(Kind.FUNCTION, definition=method, ref="bound") if "staticmethod" in method.decorators else UNKNOWN
+    return UNKNOWN
+
+
+def of_other(analysis: Analysis, summary: ClassSummary, name: str) -> Value:
+    """An attribute of an object that is not analysis."""
+    value = _attribute(analysis, summary, name) if name != "device" else UNKNOWN
+    if value.kind is Kind.TENSOR:
+        return replace(value, origin=None, device=TOP, others=())
+    return value if value.kind not in (Kind.MODULE, Kind.DEVICE) else UNKNOWN

@@ -1,0 +1,130 @@
+"""What a class is, from its statement alone: a Module or not, its bases, the methods that forward reaches."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from torchdevlint.flow.facts import ClassSummary
+from torchdevlint.flow.knowledge import modules
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.analysis import Analysis
+
+SETUP_METHODS = (
+    "__init__",
+    "__post_init__",
+    "setup",
+    "reset_parameters",
+    "init_weights",
+    "_init_weights",
+    "build",
+    "_build",
+    "configure_model",
+)
+_MODULE_NAME = re.compile(r"(?:Module|Model|Net|Network|Encoder|Decoder|Layer|Block|Head|Backbone|Agent|Policy)\Z")
+
+
+def describe(analysis: Analysis, found: ClassSummary) -> None:
+    """Fill in what the class statement says; the attributes are filled by `Analysis.settle`."""
+    cls = found.cls
+    in_file = {c.name: c for c in analysis.program.classes if c is not cls}
+    bases = tuple(analysis.resolve_text(base) for base in cls.bases)
+    found.bases = bases
+    found.base_summaries = tuple(analysis.summary_of(in_file[base]) for base in cls.bases if base in in_file)
+    found.is_lightning = any(
+        base in modules.LIGHTNING_BASES or base.endswith("LightningModule") for base in bases
+    ) or any(base.is_lightning for base in found.base_summaries)
+    found.is_module = found.is_lightning or _is_module(analysis, cls, bases, found.base_summaries)
+    found.has_device_property = "device" in cls.methods or any(
+        base.has_device_property for base in found.base_summaries
+    )
+    found.forward_methods = _reachable(analysis, found) if found.is_module else frozenset()
+    setup = _reached(analysis, found, [name for name in SETUP_METHODS if name in cls.methods])
+    others = _reached(analysis, found, [name for name in cls.methods if name not in setup])
+    found.setup_methods = frozenset(setup - others)
+
+
+def _is_module(analysis: Analysis, cls: ir.Class, bases: tuple[str, ...], summaries: tuple[ClassSummary, ...]) -> bool:
+    if any(base.is_module for base in summaries):
+        return True
+    for base in bases:
+        if base in modules.MODULE_BASES or (base.startswith("torch.nn.") and base.rpartition(".")[2][:1].isupper()):
+            return True
+        last = base.rpartition(".")[2]
+        if last.endswith(("PreTrainedModel", "LightningModule")) or base in ("nn.Module", "Module"):
+            return True
+        if "." in base and _MODULE_NAME.search(last) and _holds_modules(analysis, cls):
+            return True
+        # A class with forward whose base comes from elsewhere, named as modules are.
+        if (
+            "forward" in cls.methods
+            and base not in ("?", "object")
+            and not last.endswith(("Function", "Dataset", "Hook", "Transform"))
+        ):
+            resolved_elsewhere = "." in base
+            if resolved_elsewhere and analysis.imports("torch") and not base.startswith(("torch.autograd", "abc.")):
+                return True
+    return False
+
+
+def _holds_modules(analysis: Analysis, cls: ir.Class) -> bool:
+    """True when `__init__` stores an instance of a class of torch.nn (or an embedding or layer by name) on self."""
+    init = cls.methods.get("__init__")
+    if init is None:
+        return False
+    definitions = analysis.index_of(init).definitions
+    for block in init.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.StoreAttribute):
+                made = definitions[op.value]
+                function = definitions[made.function] if isinstance(made, ir.Call) else None
+                text = _dotted(definitions, function)
+                if text and modules.is_module_class(analysis.resolve_text(text)):
+                    return True
+    return False
+
+
+def _reachable(analysis: Analysis, summary: ClassSummary) -> frozenset[str]:
+    """The methods that forward reaches through calls on self."""
+    starts = [
+        "forward",
+        "training_step",
+        "validation_step",
+        "test_step",
+        "predict_step",
+        "loss",
+        "__call__",
+        "forward_train",
+        "forward_test",
+        "step",
+    ]
+    pending = [name for name in starts if summary.method(name) is not None]
+    if not pending:
+        # forward stands in a base class elsewhere: what this class defines is what that one calls.
+        pending = [name for name in summary.cls.methods if not name.startswith("__") and name not in SETUP_METHODS]
+    return _reached(analysis, summary, pending) - {"__init__"}
+
+
+def _reached(analysis: Analysis, summary: ClassSummary, pending: list[str]) -> frozenset[str]:
+    """The methods reached from these through calls on self."""
+    seen: set[str] = set()
+    while pending:
+        name = pending.pop()
+        body = summary.method(name)
+        if name in seen or body is None:
+            continue
+        seen.add(name)
+        pending += [called for called in analysis.index_of(body).self_calls if called not in seen]
+    return frozenset(seen)
+
+
+def _dotted(definitions: list[ir.Op | None], op: ir.Op | None) -> str:
+    """`a.b.c` as written, or ""."""
+    if isinstance(op, ir.Load):
+        return op.name
+    if isinstance(op, ir.Attribute):
+        base = _dotted(definitions, definitions[op.object])
+        return f"{base}.{op.name}" if base else ""
+    return ""

@@ -1,0 +1,178 @@
+"""Transfer functions of modules, optimizers, tokenizers and what wraps them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.flow.devices import CPU, TOP
+from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.operands import Handler, combine, given_device, reference, reranked, tensors_in
+from torchdevlint.flow.values import (
+    AT_LEAST_ONE,
+    UNKNOWN,
+    Evidence,
+    Kind,
+    Value,
+    replace,
+    tensor,
+)
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.frame import Frame
+
+
+def torch_module(frame: Frame, op: ir.Call, name: str) -> Value:
+    """An instance of a class of torch.nn; a loss keeps its CPU weight as `element`."""
+    weight = None
+    if name in modules.WEIGHTED_LOSSES:
+        for register in (op.keyword("weight"), op.keyword("pos_weight"), op.positional(0)):
+            if register is not None and frame.values[register].kind is Kind.TENSOR:
+                weight = frame.values[register]
+                break
+    device = given_device(frame, op)
+    return Value(
+        Kind.MODULE, device, ref=reference(frame, op), evidence=Evidence.STRONG, symbol=name, origin=op, element=weight
+    )
+
+
+def wrapped(frame: Frame, op: ir.Call) -> Value:
+    """DataParallel and its kind: same parameters, inputs moved by the wrapper."""
+    first = op.argument("module", 0)
+    inner = frame.values[first] if first is not None else UNKNOWN
+    return Value(
+        Kind.MODULE, TOP, ref=inner.ref if inner.kind is Kind.MODULE else "", evidence=Evidence.STRONG, symbol="wrapper"
+    )
+
+
+def pretrained(frame: Frame, op: ir.Call, name: str) -> Value:
+    device_map = op.keyword("device_map")
+    quantized = op.keyword("load_in_8bit") or op.keyword("load_in_4bit") or op.keyword("quantization_config")
+    if device_map is not None or quantized is not None or op.has_splat:
+        return Value(
+            Kind.MODULE, TOP, ref=reference(frame, op), evidence=Evidence.STRONG, symbol="dispatched", origin=op
+        )
+    return Value(
+        Kind.MODULE,
+        CPU,
+        ref=reference(frame, op),
+        evidence=Evidence.STRONG,
+        symbol=name.removesuffix(".from_pretrained"),
+        origin=op,
+    )
+
+
+def optimizer(frame: Frame, op: ir.Call, name: str) -> Value:
+    """An optimizer over the parameters of some modules."""
+    register = op.argument("params", 0)
+    value = frame.values[register] if register is not None else UNKNOWN
+    refs = value.refs if value.kind in (Kind.PARAMETERS, Kind.LIST) else ()
+    return Value(Kind.OPTIMIZER, refs=refs, origin=op, symbol=name, evidence=Evidence.STRONG)
+
+
+def returns_tensors(frame: Frame, op: ir.Call) -> bool:
+    """True for a call that says `return_tensors="pt"`: a tokenizer's or processor's."""
+    register = op.keyword("return_tensors")
+    return register is not None and frame.values[register].constant == "pt"
+
+
+def batch_encoding(frame: Frame, op: ir.Call) -> Value:
+    """What a tokenizer returns."""
+    if not returns_tensors(frame, op):
+        return UNKNOWN
+    return Value(Kind.BATCH_ENCODING, CPU, origin=op, evidence=Evidence.STRONG, ref=reference(frame, op))
+
+
+def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = True) -> Value:
+    """The output of a module: on its parameters' device; CPU inputs are told."""
+    device = frame.module_device(module)
+    name = module.symbol
+    inputs = _inputs(frame, op)
+    if name in ("wrapper", "dispatched"):
+        moved = next((value for value in inputs if value.moved is not None and value.device.may_be_accelerator), None)
+        where = device if moved is None else moved.device
+        return tensor(where, moved=op if moved else None, evidence=Evidence.USAGE, needs_grad=True)
+    operands: list[tuple[Value, str]] = []
+    parameters = tensor(
+        device, evidence=module.evidence, rank=AT_LEAST_ONE, moved=op, attribute=module.attribute or "module"
+    )
+    is_loss = name.startswith("torch.nn.") and name.endswith("Loss")
+    has_weights = (
+        not name.startswith("torch.nn.") or name in modules.LEAF_MODULES_WITH_WEIGHTS or name in modules.CONTAINERS
+    )
+    if has_weights and not is_loss and device.may_be_accelerator:
+        operands.append((parameters, "module"))
+    operands += [(value, "input") for value in inputs]
+    if is_loss and module.element is not None and not _moved(frame, module):
+        operands.append((module.element, "weight"))
+    if checked and (is_loss or has_weights):
+        frame.meet(op, operands, strict=True, callee=name or "module", module=module)
+    if is_loss:
+        result = combine(inputs) if inputs else tensor(device)
+        return replace(
+            result,
+            rank=0,
+            needs_grad=True,
+            group=None,
+            origin=None,
+            device=result.device if not result.is_fresh_cpu else TOP,
+        )
+    if not has_weights and inputs:
+        return reranked(inputs[0], None)
+    if device is CPU or device.place == "top":
+        # An unmoved module may be moved elsewhere; its output follows its input.
+        followed = next((v for v in inputs if v.moved is not None and v.device.may_be_accelerator), None)
+        if device is CPU and inputs and all(v.device is CPU and not v.others for v in inputs):
+            followed = inputs[0]
+        elif device is CPU:
+            followed = None
+        device = followed.device if followed is not None else TOP
+    evidence = Evidence.STRONG if name in modules.LEAF_MODULES_WITH_WEIGHTS else Evidence.USAGE
+    return tensor(
+        device,
+        evidence=min(evidence, module.evidence),
+        moved=op if device.may_be_accelerator else None,
+        needs_grad=True,
+    )
+
+
+def _inputs(frame: Frame, op: ir.Call) -> list[Value]:
+    """The tensors that a module is called with, also inside batches and `**inputs`."""
+    inputs: list[Value] = []
+    for argument in op.arguments:
+        value = frame.values[argument.value]
+        if value.kind is Kind.BATCH_ENCODING or (value.kind is Kind.BATCH and not argument.star):
+            inputs.append(_encoded(value))
+        elif argument.star == "**" and value.kind is Kind.DICT and value.element is not None and value.element.moved:
+            inputs.append(tensor(value.element.device, moved=value.element.moved, evidence=Evidence.NAME))
+        elif not argument.star:
+            inputs += tensors_in(frame, argument.value)
+    return inputs
+
+
+def _encoded(value: Value) -> Value:
+    return tensor(value.device, rank=AT_LEAST_ONE, origin=value.origin, moved=value.moved, evidence=value.evidence)
+
+
+def _moved(frame: Frame, module: Value) -> bool:
+    state = frame.env.get("@" + module.ref) if module.ref else None
+    return state is not None
+
+
+def copied(frame: Frame, op: ir.Call, name: str) -> Value:
+    first = op.positional(0)
+    value = frame.values[first] if first is not None else UNKNOWN
+    if value.kind is Kind.MODULE:
+        return replace(value, device=frame.module_device(value), ref=reference(frame, op))
+    return replace(value, group=None) if value.kind is Kind.TENSOR else value
+
+
+def _loader(frame: Frame, op: ir.Call, name: str) -> Value:
+    generator = op.keyword("collate_fn")
+    return Value(Kind.LOADER, evidence=Evidence.USAGE if generator is not None else Evidence.STRONG, symbol=name)
+
+
+EXACT: dict[str, Handler] = {
+    "torch.utils.data.DataLoader": _loader,
+    "torch.utils.data.dataloader.DataLoader": _loader,
+}

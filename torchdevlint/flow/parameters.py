@@ -1,0 +1,137 @@
+"""What a parameter holds when its function starts: by annotation, default, use, and only then by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.flow import values
+from torchdevlint.flow.devices import TOP, symbolic
+from torchdevlint.flow.facts import ClassSummary
+from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.naming import LOADER_NAME, looks_like_device
+from torchdevlint.flow.values import NOTHING, SCALAR, UNKNOWN, Evidence, Kind, Value, replace, tensor
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.analysis import Analysis
+
+_TENSOR_ANNOTATIONS = frozenset(
+    "Tensor FloatTensor LongTensor BoolTensor IntTensor ByteTensor DoubleTensor Variable".split()
+)
+_TRANSPARENT = frozenset("Optional Union | Annotated Final typing.Optional typing.Union t.Optional t.Union".split())
+
+
+def annotated(analysis: Analysis, annotation: ir.Annotation, name: str) -> Value | None:
+    """The value that an annotation promises, or None when it says nothing of interest."""
+    last = annotation.name.rpartition(".")[2]
+    if last in _TENSOR_ANNOTATIONS:
+        return tensor(symbolic(f"{name}.device"), evidence=Evidence.STRONG)
+    if annotation.name in _TRANSPARENT or last in ("Optional", "Union"):
+        inner = [annotated(analysis, argument, name) for argument in annotation.arguments if argument.name != "None"]
+        kinds = {value.kind if value is not None else None for value in inner}
+        if len(inner) >= 1 and len(kinds) == 1 and inner[0] is not None:
+            return inner[0]
+        if Kind.DEVICE in kinds:
+            return Value(Kind.DEVICE, symbolic(name))
+        return Value(Kind.OTHER) if None not in kinds and Kind.TENSOR not in kinds else UNKNOWN
+    resolved = analysis.resolve_text(annotation.name)
+    if resolved in ("torch.device", "torch.types.Device", "torch.types.DeviceLikeType") or last == "device":
+        return Value(Kind.DEVICE, symbolic(name))
+    if resolved == "torch.dtype":
+        return values.DTYPE
+    if resolved in ("int", "float", "bool"):
+        return SCALAR
+    if resolved == "str":
+        return Value(Kind.DEVICE, symbolic(name)) if looks_like_device(name) else values.STRING
+    if resolved in modules.LOADERS or last == "DataLoader":
+        return Value(Kind.LOADER, evidence=Evidence.USAGE)
+    if resolved in modules.MODULE_BASES or resolved == "torch.nn.Module" or last in ("PreTrainedModel",):
+        return Value(Kind.MODULE, TOP, ref=name, evidence=Evidence.STRONG)
+    if resolved.startswith("torch.optim."):
+        return Value(Kind.OPTIMIZER, evidence=Evidence.STRONG)
+    if last == "ndarray":
+        return values.NDARRAY
+    if last in ("BatchEncoding", "BatchFeature"):
+        return Value(Kind.BATCH_ENCODING, TOP, evidence=Evidence.STRONG)
+    if last in ("List", "list", "Sequence", "Tuple", "tuple", "Iterable"):
+        element = annotated(analysis, annotation.arguments[0], name) if annotation.arguments else None
+        if element is not None and element.is_tensor:
+            return Value(Kind.LIST, element=replace(element, device=symbolic(f"{name}[0].device")))
+        return Value(Kind.LIST, element=element) if element is not None and element.kind is Kind.SCALAR else UNKNOWN
+    if last in ("Dict", "dict", "Mapping"):
+        element = annotated(analysis, annotation.arguments[1], name) if len(annotation.arguments) == 2 else None
+        if element is not None and element.is_tensor:
+            return Value(Kind.DICT, element=replace(element, device=symbolic(f"{name}'s device")))
+        return UNKNOWN
+    if last in ("Any", "object", "?", "Callable", "None"):
+        return None
+    return UNKNOWN
+
+
+def parameter_value(
+    analysis: Analysis, body: ir.Body, parameter: ir.Parameter, number: int, summary: ClassSummary | None
+) -> Value:
+    """What a parameter holds when the function starts: by annotation, default, use, and only then by name."""
+    name = parameter.name
+    body_index = analysis.index_of(body)
+    if number == 0 and body_index.self_name == name and body.owner is not None:
+        if "classmethod" in body.decorators:
+            return Value(Kind.CLASS, definition=body.owner)
+        is_module = summary is not None and summary.is_module
+        return Value(
+            Kind.MODULE if is_module else Kind.INSTANCE,
+            symbolic("self"),
+            ref="self",
+            definition=body.owner,
+            evidence=Evidence.STRONG,
+        )
+    if parameter.kind == "*":
+        return UNKNOWN
+    if parameter.kind == "**":
+        return Value(Kind.DICT)
+    if parameter.annotation is not None:
+        value = annotated(analysis, parameter.annotation, name)
+        if value is not None:
+            return replace(value, parameter=name) if value.kind is not Kind.UNKNOWN else Value(parameter=name)
+    if looks_like_device(name):
+        return Value(Kind.DEVICE, symbolic(name), parameter=name)
+    default = _default(analysis, body, parameter)
+    if default is not None and default.kind in (Kind.SCALAR, Kind.STRING):
+        return replace(default, constant=NOTHING, device=TOP, parameter=name)
+    use = body_index.use(name)
+    kind, evidence = use.kind()
+    if kind is Kind.TENSOR:
+        return tensor(symbolic(f"{name}.device"), parameter=name, evidence=evidence)
+    if kind is Kind.MODULE:
+        return Value(Kind.MODULE, TOP, ref=name, evidence=evidence, parameter=name)
+    if kind is Kind.OPTIMIZER:
+        return Value(Kind.OPTIMIZER, evidence=evidence, parameter=name)
+    in_forward = summary is not None and summary.is_module and body.name == "forward"
+    if (
+        in_forward
+        and default is None
+        and not use.called
+        and not use.host_argument
+        and (use.module_argument or use.arithmetic)
+    ):
+        return tensor(symbolic(f"{name}.device"), parameter=name, evidence=Evidence.USAGE)
+    if LOADER_NAME.search(name):
+        return Value(Kind.LOADER, evidence=Evidence.NAME, parameter=name)
+    if name in ("model", "net", "network") and use.called:
+        return Value(Kind.MODULE, TOP, ref=name, evidence=Evidence.NAME, parameter=name)
+    return Value(parameter=name)
+
+
+def _default(analysis: Analysis, body: ir.Body, parameter: ir.Parameter) -> Value | None:
+    if parameter.default is None or body.parent is None:
+        return None
+    definition = analysis.index_of(body.parent).definitions[parameter.default]
+    if isinstance(definition, ir.Constant):
+        constant = definition.value
+        if isinstance(constant, (bool, int, float)):
+            return Value(Kind.SCALAR, constant=constant)
+        if isinstance(constant, str):
+            return Value(Kind.STRING, constant=constant)
+        if constant is None:
+            return values.NONE
+    return None

@@ -1,0 +1,168 @@
+"""Transfer functions of Python's builtins and of NumPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.flow.devices import TOP, symbolic
+from torchdevlint.flow.operands import Handler, element, reranked
+from torchdevlint.flow.values import (
+    AT_LEAST_ONE,
+    NDARRAY,
+    SCALAR,
+    STRING,
+    UNKNOWN,
+    Evidence,
+    Kind,
+    Value,
+    replace,
+    tensor,
+)
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.frame import Frame
+
+
+def _sequence_copy(frame: Frame, op: ir.Call, name: str) -> Value:
+    first = op.positional(0)
+    if first is None:
+        return Value(Kind.LIST, items=())
+    value = frame.values[first]
+    if value.kind in (Kind.LIST, Kind.TUPLE):
+        return replace(value, kind=Kind.LIST if name.endswith("list") else Kind.TUPLE, symbol="")
+    if value.kind is Kind.PARAMETERS:
+        return value
+    if value.kind is Kind.TENSOR:
+        return Value(Kind.LIST, element=reranked(value, None))
+    return Value(Kind.LIST if name.endswith("list") else Kind.TUPLE)
+
+
+def _dict(frame: Frame, op: ir.Call, name: str) -> Value:
+    entries = tuple((a.keyword, frame.values[a.value]) for a in op.arguments if a.keyword)
+    first = op.positional(0)
+    if first is not None and frame.values[first].kind is Kind.DICT:
+        base = frame.values[first]
+        return replace(base, entries=(*base.entries, *entries))
+    return Value(Kind.DICT, entries=entries)
+
+
+def _filter(frame: Frame, op: ir.Call, name: str) -> Value:
+    second = op.positional(1)
+    value = frame.values[second] if second is not None else UNKNOWN
+    return value if value.kind in (Kind.PARAMETERS, Kind.LIST) else UNKNOWN
+
+
+def _chain(frame: Frame, op: ir.Call, name: str) -> Value:
+    refs: list[str] = []
+    for argument in op.arguments:
+        refs += frame.values[argument.value].refs
+    return Value(Kind.PARAMETERS, refs=tuple(dict.fromkeys(refs))) if refs else UNKNOWN
+
+
+def _enumerate(frame: Frame, op: ir.Call, name: str) -> Value:
+    first = op.positional(0)
+    if first is None:
+        return UNKNOWN
+    return Value(Kind.LIST, element=Value(Kind.TUPLE, items=(SCALAR, element(frame, op, first))))
+
+
+def _zip(frame: Frame, op: ir.Call, name: str) -> Value:
+    if any(argument.star for argument in op.arguments):
+        return UNKNOWN
+    items = tuple(element(frame, op, argument.value) for argument in op.arguments if argument.keyword is None)
+    return Value(Kind.LIST, element=Value(Kind.TUPLE, items=items))
+
+
+def _passed_iterable(frame: Frame, op: ir.Call, name: str) -> Value:
+    first = op.positional(0)
+    if first is None:
+        return UNKNOWN
+    return frame.values[first]
+
+
+def _next(frame: Frame, op: ir.Call, name: str) -> Value:
+    first = op.positional(0)
+    if first is None:
+        return UNKNOWN
+    value = frame.values[first]
+    if value.kind is Kind.PARAMETERS:
+        device = TOP
+        if len(value.refs) == 1:
+            state = frame.env.get("@" + value.refs[0])
+            device = state.device if state is not None else TOP
+            if not device.may_be_accelerator:
+                device = symbolic(
+                    f"next({value.refs[0]}.parameters()).device"
+                    if "#" not in value.refs[0]
+                    else "next(model.parameters()).device"
+                )
+        return tensor(device, evidence=Evidence.STRONG, rank=AT_LEAST_ONE)
+    return element(frame, op, first)
+
+
+def _scalar(frame: Frame, op: ir.Call, name: str) -> Value:
+    return SCALAR
+
+
+def _range(frame: Frame, op: ir.Call, name: str) -> Value:
+    return Value(Kind.LIST, element=SCALAR, symbol="range")
+
+
+def _str(frame: Frame, op: ir.Call, name: str) -> Value:
+    first = op.positional(0)
+    if first is not None and frame.values[first].kind is Kind.DEVICE:
+        return replace(frame.values[first], kind=Kind.STRING)
+    return STRING
+
+
+def _super(frame: Frame, op: ir.Call, name: str) -> Value:
+    return Value(Kind.OTHER, symbol="super")
+
+
+def _getattr(frame: Frame, op: ir.Call, name: str) -> Value:
+    return UNKNOWN
+
+
+_NUMPY_SCALARS = frozenset(
+    "float32 float64 int32 int64 isnan isinf prod log exp sqrt argmax mean sum std max min random.rand random.randint random.choice".split()
+)
+
+
+def numpy_call(frame: Frame, op: ir.Call, name: str) -> Value:
+    last = name.partition(".")[2]
+    if last.startswith("random.seed") or last in ("save", "savez", "set_printoptions", "load"):
+        return UNKNOWN if last != "load" else Value(Kind.UNKNOWN)
+    if last in _NUMPY_SCALARS:
+        return UNKNOWN
+    return NDARRAY
+
+
+EXACT: dict[str, Handler] = {
+    "torch.jit.annotate": _filter,
+    "builtins.list": _sequence_copy,
+    "builtins.tuple": _sequence_copy,
+    "builtins.sorted": _sequence_copy,
+    "builtins.reversed": _sequence_copy,
+    "builtins.dict": _dict,
+    "builtins.enumerate": _enumerate,
+    "builtins.zip": _zip,
+    "builtins.iter": _passed_iterable,
+    "builtins.next": _next,
+    "builtins.filter": _filter,
+    "builtins.len": _scalar,
+    "builtins.int": _scalar,
+    "builtins.float": _scalar,
+    "builtins.bool": _scalar,
+    "builtins.isinstance": _scalar,
+    "builtins.hasattr": _scalar,
+    "builtins.range": _range,
+    "builtins.str": _str,
+    "builtins.super": _super,
+    "builtins.getattr": _getattr,
+    "itertools.chain": _chain,
+    "tqdm.tqdm": _passed_iterable,
+    "tqdm.auto.tqdm": _passed_iterable,
+    "tqdm.notebook.tqdm": _passed_iterable,
+    "tqdm": _passed_iterable,
+}
