@@ -1,4 +1,4 @@
-"""Annotations that are written as text, parsed with the standard library's `ast` and never evaluated."""
+"""Annotations as nodes of the standard library's `ast`, and as text, which is parsed with it. Nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 import functools
 import re
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from torchdevlint.program.ir import Annotation
 
@@ -27,33 +29,79 @@ def parse_annotation(text: str) -> Annotation:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(f"({text})", mode="eval")
-        return annotation_of(tree.body)
+        return annotation_of(tree.body, set())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return UNKNOWN
 
 
-def annotation_of(node: ast.expr) -> Annotation:
-    """The annotation that a node of the standard library's `ast` spells."""
-    match node:
-        case ast.Name(id=name):
-            return Annotation(name)
-        case ast.Attribute():
-            return Annotation(dotted_name(node) or "?")
-        case ast.Constant(value=None):
-            return Annotation("None")
-        case ast.Constant(value=str(text)):
-            return parse_annotation(text)
-        case ast.Subscript(value=value, slice=index):
-            base = dotted_name(value)
-            if base is None or is_literal(base):
-                return Annotation(base or "?")
-            items = index.elts if isinstance(index, ast.Tuple) else [index]
-            return Annotation(base, tuple(annotation_of(item) for item in items))
-        case ast.BinOp(op=ast.BitOr()):
-            return Annotation("|", tuple(_alternatives(node)))
-        case ast.List(elts=items):
-            return Annotation("[]", tuple(annotation_of(item) for item in items))
-    return UNKNOWN
+def annotation_of(node: ast.expr, words: set[str]) -> Annotation:
+    """The annotation that a node of the standard library's `ast` spells; the names in it are added to `words`."""
+    handler = _HANDLERS.get(type(node))
+    return handler(node, words) if handler is not None else UNKNOWN
+
+
+# Frozen, and the same few names come again and again.
+plain = functools.lru_cache(maxsize=4096)(Annotation)
+
+
+def _name(node: ast.Name, words: set[str]) -> Annotation:
+    words.add(node.id)
+    return plain(node.id)
+
+
+def _attribute(node: ast.Attribute, words: set[str]) -> Annotation:
+    name = dotted_name(node)
+    if name is None:
+        return UNKNOWN
+    words.update(name.split("."))
+    return plain(name)
+
+
+def _constant(node: ast.Constant, words: set[str]) -> Annotation:
+    if node.value is None:
+        return plain("None")
+    return parse_annotation(node.value) if isinstance(node.value, str) else UNKNOWN
+
+
+def _subscript(node: ast.Subscript, words: set[str]) -> Annotation:
+    name = dotted_name(node.value)
+    if name is None:
+        return UNKNOWN
+    words.update(name.split("."))
+    if is_literal(name):
+        return plain(name)
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return Annotation(name, _elements(items, words))
+
+
+def _list(node: ast.List, words: set[str]) -> Annotation:
+    return Annotation("[]", _elements(node.elts, words))
+
+
+def _elements(items: list[ast.expr], words: set[str]) -> tuple[Annotation, ...]:
+    return tuple([annotation_of(item.value if isinstance(item, ast.Starred) else item, words) for item in items])
+
+
+def _alternatives(node: ast.expr, words: set[str]) -> Annotation:
+    rights: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        rights.append(node.right)
+        node = node.left
+    return (
+        Annotation("|", tuple([annotation_of(part, words) for part in (node, *reversed(rights))]))
+        if rights
+        else UNKNOWN
+    )
+
+
+_HANDLERS: dict[type[ast.expr], Callable[[Any, set[str]], Annotation]] = {
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Constant: _constant,
+    ast.Subscript: _subscript,
+    ast.List: _list,
+    ast.BinOp: _alternatives,
+}
 
 
 def is_literal(name: str) -> bool:
@@ -70,11 +118,3 @@ def dotted_name(node: ast.expr) -> str | None:
     if not isinstance(node, ast.Name):
         return None
     return ".".join([node.id, *reversed(parts)])
-
-
-def _alternatives(node: ast.expr) -> list[Annotation]:
-    rights: list[ast.expr] = []
-    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        rights.append(node.right)
-        node = node.left
-    return [annotation_of(part) for part in (node, *reversed(rights))]

@@ -6,11 +6,24 @@ being written, the loops, `with` statements and `try` statements around it, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from torchdevlint.program.ir import Block, Body, Class, Op, Program, Register, TryContext
+from torchdevlint.program.ir import (
+    Block,
+    Body,
+    Class,
+    Import,
+    MakeClass,
+    MakeFunction,
+    Op,
+    Opaque,
+    Program,
+    Register,
+    Store,
+    TryContext,
+)
 
 Exit = Literal["break", "continue", "return"]
 
@@ -44,8 +57,13 @@ class ProgramBuilder:
         self.pending: list[BodyBuilder] = []
         self.module = BodyBuilder(self, Body("module", "<module>", "<module>", node, None))
 
-    def finish(self) -> Program:
-        """The Program; every body must have been lowered and finished."""
+    def finish(self, handlers: Mapping[type[Any], Callable[[BodyBuilder, Any], None]]) -> Program:
+        """The Program, once the module's body was lowered; `handlers` lower the bodies of functions, by the type of their node."""
+        self.module.finish()
+        for builder in self.pending:  # grows while it is walked
+            node = builder.body.node
+            handlers[type(node)](builder, node)
+            builder.finish()
         module = self.module.body
         return Program(
             module, self.bodies, self.classes, frozenset(self.imported), frozenset(self.words), node=module.node
@@ -97,6 +115,44 @@ class BodyBuilder:
         body.register_count = self.registers
         body.local_names -= body.global_names
         body.local_names -= body.nonlocal_names
+
+    # ------------------------------------------------------------------------------------------------ operations
+
+    def opaque(self, node: Any, *operands: Register) -> Register:
+        """A value that nothing is known of; also what an expression newer than this program becomes."""
+        dst = self.registers
+        self.registers = dst + 1
+        self.ops.append(Opaque(node, dst, operands))
+        return dst
+
+    def bind(self, node: Any, name: str, value: Register) -> None:
+        """Binds a name that no comprehension renames."""
+        self.words.add(name)
+        self.body.local_names.add(name)
+        self.ops.append(Store(node, name, value))
+
+    def import_(self, node: Any, qualified: str, target: Any, name: str) -> None:
+        """Binds `name`, which the node `target` spells, to what `qualified` names."""
+        dst = self.registers
+        self.registers = dst + 1
+        self.ops.append(Import(node, dst, qualified, name))
+        self.bind(target, name, dst)
+
+    def make_function(self, node: Any, inner: BodyBuilder) -> Register:
+        """The function object of the body that `inner` lowers."""
+        dst = self.registers
+        self.registers = dst + 1
+        self.ops.append(MakeFunction(node, dst, inner.body))
+        return dst
+
+    def make_class(self, node: Any, inner: BodyBuilder) -> Register:
+        """The class object of the body that `inner` has lowered."""
+        inner.finish()
+        assert inner.body.owner is not None
+        dst = self.registers
+        self.registers = dst + 1
+        self.ops.append(MakeClass(node, dst, inner.body.owner))
+        return dst
 
     # ------------------------------------------------------------------------------------------------ bodies
 

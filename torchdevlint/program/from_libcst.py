@@ -14,19 +14,16 @@ from typing import Any
 
 import libcst as cst
 
-from torchdevlint.program.builder import BodyBuilder, FinallyExit, ProgramBuilder
+from torchdevlint.program import control
+from torchdevlint.program.builder import BodyBuilder, ProgramBuilder
+from torchdevlint.program.control import Captures
 from torchdevlint.program.ir import (
     Attribute,
     AugmentedAssign,
-    Block,
     Declare,
     Delete,
     Discard,
-    Enter,
     Import,
-    Iterate,
-    MakeClass,
-    MakeFunction,
     Program,
     Raise,
     Register,
@@ -34,15 +31,12 @@ from torchdevlint.program.ir import (
     StoreAttribute,
     StoreSubscript,
     Subscript,
-    TryContext,
 )
 from torchdevlint.program.libcst_expressions import (
     OPERATORS,
-    bind,
-    condition,
     evaluate,
     index_of,
-    opaque,
+    operands,
     optional,
     parameters_of,
     store,
@@ -54,7 +48,7 @@ Execute = Callable[[BodyBuilder, Any], None]
 
 _SMALL: dict[type[Any], Execute] = {}
 _STATEMENTS: dict[type[Any], Execute] = {}
-_PATTERNS: dict[type[Any], Callable[[BodyBuilder, Any, _Captures], None]] = {}
+_PATTERNS: dict[type[Any], Callable[[BodyBuilder, Any, Captures], None]] = {}
 
 
 def lower(module: cst.Module) -> Program:
@@ -68,11 +62,7 @@ def lower(module: cst.Module) -> Program:
 def _lower(module: cst.Module) -> Program:
     program = ProgramBuilder(module)
     _statements(program.module, module.body)
-    program.module.finish()
-    for builder in program.pending:  # grows while it is walked
-        _FUNCTIONS[type(builder.body.node)](builder, builder.body.node)
-        builder.finish()
-    return program.finish()
+    return program.finish(_FUNCTIONS)
 
 
 # ---------------------------------------------------------------------------------------------------- small statements
@@ -130,7 +120,7 @@ def _augmented_assign(b: BodyBuilder, node: cst.AugAssign) -> None:
     elif isinstance(target, cst.Subscript):
         b.ops.append(StoreSubscript(target, holder, index, dst))
     elif isinstance(target, cst.Name):
-        bind(b, target, target.value, dst)
+        b.bind(target, target.value, dst)
 
 
 def _return(b: BodyBuilder, node: cst.Return) -> None:
@@ -149,13 +139,7 @@ def _raise(b: BodyBuilder, node: cst.Raise) -> None:
 
 
 def _assert(b: BodyBuilder, node: cst.Assert) -> None:
-    holds, fails = b.new_block(), b.new_block()
-    condition(b, node.test, holds, fails)
-    b.begin(fails)
-    if node.msg is not None:
-        evaluate(b, node.msg)
-    b.ops.append(Raise(node, None))
-    b.begin(holds)
+    control.assert_(b, _SYNTAX, node, node.test, node.msg)
 
 
 def _pass(b: BodyBuilder, node: cst.Pass) -> None:
@@ -208,7 +192,7 @@ def _import(b: BodyBuilder, node: Any) -> None:
         b.words.update(qualified.split("."))
         b.program.imported.add(qualified)
         target = alias.asname.name if alias.asname is not None else root(alias.name)
-        _import_as(b, alias, qualified if alias.asname is not None else target.value, target)
+        b.import_(alias, qualified if alias.asname is not None else target.value, target, target.value)
 
 
 def _import_from(b: BodyBuilder, node: Any) -> None:
@@ -226,19 +210,13 @@ def _import_from(b: BodyBuilder, node: Any) -> None:
         qualified = prefix + alias.name.value
         b.words.add(alias.name.value)
         b.program.imported.add(qualified)
-        _import_as(b, alias, qualified, alias.asname.name if alias.asname is not None else alias.name)
-
-
-def _import_as(b: BodyBuilder, alias: cst.ImportAlias, qualified: str, target: cst.Name) -> None:
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Import(alias, dst, qualified, target.value))
-    bind(b, target, target.value, dst)
+        target = alias.asname.name if alias.asname is not None else alias.name
+        b.import_(alias, qualified, target, target.value)
 
 
 def _type_alias(b: BodyBuilder, node: cst.TypeAlias) -> None:
     # The value is evaluated lazily, if ever.
-    bind(b, node.name, node.name.value, opaque(b, node))
+    b.bind(node.name, node.name.value, b.opaque(node))
 
 
 # ---------------------------------------------------------------------------------------------------- statements
@@ -266,72 +244,26 @@ def _line(b: BodyBuilder, line: Any) -> None:
 
 
 def _if(b: BodyBuilder, node: cst.If) -> None:
-    ends: list[Block] = []
+    branches = []
     branch: cst.If | cst.Else | None = node
-    while type(branch) is cst.If:
-        on_true, on_false = b.new_block(), b.new_block()
-        condition(b, branch.test, on_true, on_false)
-        b.begin(on_true)
-        _suite(b, branch.body)
-        if b.live:
-            ends.append(b.block)
-        b.begin(on_false)
+    while isinstance(branch, cst.If):
+        branches.append((branch.test, branch.body))
         branch = branch.orelse
-    if branch is None:
-        # Nothing stands on the last false edge: the block it leads to is where the branches meet.
-        for end in ends:
-            b.edge(end, on_false)
-        return
-    _suite(b, branch.body)
-    if b.live:
-        ends.append(b.block)
-    b.join(ends)
+    control.if_(b, _SYNTAX, branches, _body(branch))
 
 
 def _for(b: BodyBuilder, node: cst.For) -> None:
-    iterable = evaluate(b, node.iter)
-    after = b.new_block()
-    otherwise = b.new_block() if node.orelse is not None else after
-    header = b.enter_loop(after)
-    turn = b.new_block()
-    b.edge(header, turn)
-    b.edge(header, otherwise)
-    b.begin(turn)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Iterate(node, dst, iterable, node.asynchronous is not None))
-    store(b, node.target, dst)
-    _suite(b, node.body)
-    b.jump(header)
-    b.leave_loop()
-    _loop_end(b, node.orelse, otherwise, after)
+    is_async = node.asynchronous is not None
+    control.for_(b, _SYNTAX, node, node.target, node.iter, node.body, _body(node.orelse), is_async)
 
 
 def _while(b: BodyBuilder, node: cst.While) -> None:
-    after = b.new_block()
-    otherwise = b.new_block() if node.orelse is not None else after
-    header = b.enter_loop(after)
-    turn = b.new_block()
-    if _is_always_true(node.test):
-        b.jump(turn)
-    else:
-        condition(b, node.test, turn, otherwise)
-    b.begin(turn)
-    _suite(b, node.body)
-    b.jump(header)
-    b.leave_loop()
-    _loop_end(b, node.orelse, otherwise, after)
+    test = None if _is_always_true(node.test) else node.test
+    control.while_(b, _SYNTAX, test, node.body, _body(node.orelse))
 
 
-def _loop_end(b: BodyBuilder, orelse: cst.Else | None, otherwise: Block, after: Block) -> None:
-    if orelse is not None:
-        b.begin_if_reached(otherwise)
-        if not b.live:
-            b.begin(otherwise)
-        _suite(b, orelse.body)
-        if otherwise.index in b.reached:
-            b.jump(after)
-    b.begin_if_reached(after)
+def _body(clause: cst.Else | cst.Finally | None) -> cst.BaseSuite | None:
+    return None if clause is None else clause.body
 
 
 def _is_always_true(test: cst.BaseExpression) -> bool:
@@ -341,79 +273,18 @@ def _is_always_true(test: cst.BaseExpression) -> bool:
 
 
 def _with(b: BodyBuilder, node: cst.With) -> None:
-    outside = b.withs
-    for item in node.items:
-        manager = evaluate(b, item.item)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Enter(item, dst, manager))
-        if item.asname is not None:
-            store(b, item.asname.name, dst)
-        b.withs = (*b.withs, manager)
-        b.enter()
-    _suite(b, node.body)
-    b.withs = outside
-    if b.live:
-        b.enter()
+    items = [(item, item.item, None if item.asname is None else item.asname.name) for item in node.items]
+    control.with_(b, _SYNTAX, items, node.body)
 
 
 def _try(b: BodyBuilder, node: Any) -> None:
-    b.try_count += 1
-    identity = b.try_count
-    caught = [_caught(handler.type) for handler in node.handlers]
-    catches = tuple(name for names in caught for name in names)
-    outside = b.tries
-    final: FinallyExit | None = None
-    if node.finalbody is not None:
-        b.tries = (*outside, TryContext(identity, "finally", catches))
-        final = FinallyExit(b.new_block())
-        b.exits.append(final)
-    before = b.block
-    first = len(b.body.blocks)
+    handlers = [_handler(handler) for handler in node.handlers]
+    control.try_(b, _SYNTAX, node.body, handlers, _body(node.orelse), _body(node.finalbody))
 
-    b.tries = (*outside, TryContext(identity, "body", catches))
-    b.enter()
-    _suite(b, node.body)
-    raising = [before, *b.body.blocks[first:]]
-    if node.orelse is not None:
-        b.tries = (*outside, TryContext(identity, "else", catches))
-        b.enter()
-        _suite(b, node.orelse.body)
-    ends = [b.block] if b.live else []
 
-    for handler, names in zip(node.handlers, caught, strict=True):
-        b.tries = (*outside, TryContext(identity, "handler", names))
-        entry = b.new_block()
-        b.edge(before, entry)
-        b.raise_into(raising, entry)
-        b.begin(entry)
-        if handler.type is not None:
-            value = opaque(b, handler, evaluate(b, handler.type))
-            if handler.name is not None:
-                store(b, handler.name.name, value)
-        _suite(b, handler.body)
-        if b.live:
-            ends.append(b.block)
-
-    if node.finalbody is None or final is None:
-        b.tries = outside
-        b.join(ends)
-        return
-    b.exits.pop()
-    b.tries = (*outside, TryContext(identity, "finally", catches))
-    b.edge(before, final.entry)
-    b.raise_into(b.body.blocks[first:], final.entry)
-    for end in ends:
-        b.edge(end, final.entry)
-    b.begin(final.entry)
-    _suite(b, node.finalbody.body)
-    for kind in sorted(final.exits):
-        b.leave(kind)
-    b.tries = outside
-    if b.live and ends:
-        b.enter()
-    else:
-        b.live = False
+def _handler(node: Any) -> control.Handler:
+    name = None if node.name is None else (node.name.name, node.name.name.value)
+    return control.Handler(node, node.type, _caught(node.type), name, node.body)
 
 
 def _caught(type_: cst.BaseExpression | None) -> tuple[str, ...]:
@@ -425,81 +296,50 @@ def _caught(type_: cst.BaseExpression | None) -> tuple[str, ...]:
 
 
 def _match(b: BodyBuilder, node: cst.Match) -> None:
-    subject = evaluate(b, node.subject)
-    ends: list[Block] = []
-    for case in node.cases:
-        if not b.live:
-            b.revive()
-        captures: _Captures = []
-        _pattern(b, case.pattern, captures)
-        always = case.guard is None and _is_irrefutable(case.pattern)
-        matched = b.enter() if always else b.new_block()
-        otherwise = None if always else b.new_block()
-        if otherwise is not None:
-            b.edge(b.block, matched)
-            b.edge(b.block, otherwise)
-            b.begin(matched)
-        for name in captures:
-            bind(b, name, name.value, opaque(b, name, subject))
-        if case.guard is not None and otherwise is not None:
-            body = b.new_block()
-            condition(b, case.guard, body, otherwise)
-            b.begin(body)
-        _suite(b, case.body)
-        if b.live:
-            ends.append(b.block)
-        if otherwise is not None:
-            b.begin(otherwise)
-        else:
-            b.live = False
-    if b.live:
-        ends.append(b.block)
-    b.join(ends)
-
-
-_Captures = list[cst.Name]
+    cases = [control.Case(case.pattern, case.guard, case.body) for case in node.cases]
+    control.match_(b, _SYNTAX, node.subject, cases, _pattern, _is_irrefutable)
 
 
 def _is_irrefutable(pattern: cst.MatchPattern) -> bool:
     return isinstance(pattern, cst.MatchAs) and (pattern.pattern is None or _is_irrefutable(pattern.pattern))
 
 
-def _pattern(b: BodyBuilder, pattern: cst.CSTNode, captures: _Captures) -> None:
+def _pattern(b: BodyBuilder, pattern: cst.CSTNode, captures: Captures) -> None:
     handler = _PATTERNS.get(type(pattern))
     if handler is not None:
         handler(b, pattern, captures)
 
 
-def _match_value(b: BodyBuilder, pattern: cst.MatchValue, captures: _Captures) -> None:
+def _match_value(b: BodyBuilder, pattern: cst.MatchValue, captures: Captures) -> None:
     evaluate(b, pattern.value)
 
 
-def _match_as(b: BodyBuilder, pattern: cst.MatchAs, captures: _Captures) -> None:
+def _match_as(b: BodyBuilder, pattern: cst.MatchAs, captures: Captures) -> None:
     if pattern.pattern is not None:
         _pattern(b, pattern.pattern, captures)
     if pattern.name is not None:
-        captures.append(pattern.name)
+        captures.append((pattern.name, pattern.name.value))
 
 
-def _match_star(b: BodyBuilder, pattern: cst.MatchStar, captures: _Captures) -> None:
+def _match_star(b: BodyBuilder, pattern: cst.MatchStar, captures: Captures) -> None:
     if pattern.name is not None:
-        captures.append(pattern.name)
+        captures.append((pattern.name, pattern.name.value))
 
 
-def _match_sequence(b: BodyBuilder, pattern: cst.MatchList | cst.MatchTuple, captures: _Captures) -> None:
+def _match_sequence(b: BodyBuilder, pattern: cst.MatchList | cst.MatchTuple, captures: Captures) -> None:
     for element in pattern.patterns:
         _pattern(b, element.value if isinstance(element, cst.MatchSequenceElement) else element, captures)
 
 
-def _match_mapping(b: BodyBuilder, pattern: cst.MatchMapping, captures: _Captures) -> None:
+def _match_mapping(b: BodyBuilder, pattern: cst.MatchMapping, captures: Captures) -> None:
     for element in pattern.elements:
         evaluate(b, element.key)
         _pattern(b, element.pattern, captures)
     if pattern.rest is not None:
-        captures.append(pattern.rest)
+        captures.append((pattern.rest, pattern.rest.value))
 
 
-def _match_class(b: BodyBuilder, pattern: cst.MatchClass, captures: _Captures) -> None:
+def _match_class(b: BodyBuilder, pattern: cst.MatchClass, captures: Captures) -> None:
     evaluate(b, pattern.cls)
     for element in pattern.patterns:
         _pattern(b, element.value, captures)
@@ -508,13 +348,8 @@ def _match_class(b: BodyBuilder, pattern: cst.MatchClass, captures: _Captures) -
         _pattern(b, keyword.pattern, captures)
 
 
-def _match_or(b: BodyBuilder, pattern: cst.MatchOr, captures: _Captures) -> None:
-    bound = {name.value for name in captures}
-    for element in pattern.patterns:
-        found: _Captures = []
-        _pattern(b, element.pattern, found)
-        captures += [name for name in found if name.value not in bound]
-        bound.update(name.value for name in found)
+def _match_or(b: BodyBuilder, pattern: cst.MatchOr, captures: Captures) -> None:
+    control.alternatives(b, [element.pattern for element in pattern.patterns], captures, _pattern)
 
 
 # ---------------------------------------------------------------------------------------------------- definitions
@@ -531,10 +366,7 @@ def _function(b: BodyBuilder, node: cst.FunctionDef) -> None:
     body.parameters = parameters_of(b, inner, node.params)
     if node.returns is not None:
         body.returns = annotation_of(b, node.returns.annotation)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(MakeFunction(node, dst, body))
-    bind(b, node.name, name, dst)
+    b.bind(node.name, name, b.make_function(node, inner))
 
 
 def _function_body(b: BodyBuilder, node: cst.FunctionDef) -> None:
@@ -558,12 +390,7 @@ def _class(b: BodyBuilder, node: cst.ClassDef) -> None:
     inner.body.decorator_registers = decorator_registers
     _type_parameters(inner, node.type_parameters)
     _suite(inner, node.body)
-    inner.finish()
-    assert inner.body.owner is not None
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(MakeClass(node, dst, inner.body.owner))
-    bind(b, node.name, node.name.value, dst)
+    b.bind(node.name, node.name.value, b.make_class(node, inner))
 
 
 def _base_name(node: cst.BaseExpression) -> str:
@@ -582,10 +409,13 @@ def _type_parameters(b: BodyBuilder, parameters: cst.TypeParameters | None) -> N
     """Binds the names of `[T]`; bounds and defaults are evaluated lazily and so not lowered."""
     for parameter in parameters.params if parameters is not None else ():
         name = parameter.param.name
-        bind(b, name, name.value, opaque(b, parameter))
+        b.bind(name, name.value, b.opaque(parameter))
 
 
 # ---------------------------------------------------------------------------------------------------- tables
+
+_SYNTAX = control.Syntax(evaluate, store, operands, _suite)
+
 _SMALL.update(
     {
         cst.Expr: _expression_statement,

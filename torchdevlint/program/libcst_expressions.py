@@ -11,7 +11,7 @@ from typing import Any
 
 import libcst as cst
 
-from torchdevlint.program import literals
+from torchdevlint.program import control, literals
 from torchdevlint.program.builder import BodyBuilder
 from torchdevlint.program.ir import (
     Annotation,
@@ -19,19 +19,13 @@ from torchdevlint.program.ir import (
     Attribute,
     Await,
     Binary,
-    Block,
     Call,
-    Choice,
     Compare,
-    Comprehension,
     Constant,
     Element,
     FormattedString,
-    Iterate,
     Load,
-    MakeFunction,
     Mapping,
-    Opaque,
     Parameter,
     Register,
     Slice,
@@ -44,32 +38,22 @@ from torchdevlint.program.ir import (
     Yield,
 )
 from torchdevlint.program.ir import Sequence as SequenceOp
-from torchdevlint.program.libcst_names import annotation_of, pieces_of
+from torchdevlint.program.libcst_names import KEYWORD_VALUES, annotation_of, pieces_of
 
 
 class _Handlers(dict[type[Any], Callable[[BodyBuilder, Any], Register]]):
     """The handler of each node type; an expression newer than this program is opaque."""
 
     def __missing__(self, kind: type[Any]) -> Callable[[BodyBuilder, Any], Register]:
-        return opaque
+        return BodyBuilder.opaque
 
 
 _EXPRESSIONS = _Handlers()
-
-_KEYWORD_VALUES = {"None": None, "True": True, "False": False}
 
 
 def evaluate(b: BodyBuilder, node: cst.CSTNode) -> Register:
     """The register that holds the value of an expression behind the operations that this adds."""
     return _EXPRESSIONS[type(node)](b, node)
-
-
-def opaque(b: BodyBuilder, node: cst.CSTNode, *operands: Register) -> Register:
-    """A value that nothing is known of; also what an expression newer than this program becomes."""
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Opaque(node, dst, operands))
-    return dst
 
 
 # ---------------------------------------------------------------------------------------------------- atoms
@@ -79,8 +63,8 @@ def _name(b: BodyBuilder, node: cst.Name) -> Register:
     name = node.value
     dst = b.registers
     b.registers = dst + 1
-    if name in _KEYWORD_VALUES:
-        b.ops.append(Constant(node, dst, _KEYWORD_VALUES[name]))
+    if name in KEYWORD_VALUES:
+        b.ops.append(Constant(node, dst, KEYWORD_VALUES[name]))
         return dst
     b.words.add(name)
     if b.renames:
@@ -100,7 +84,7 @@ def _number(b: BodyBuilder, node: cst.Integer | cst.Float | cst.Imaginary) -> Re
     try:
         return _constant(b, node, literals.number(node.value))
     except ValueError:
-        return opaque(b, node)
+        return b.opaque(node)
 
 
 def _ellipsis(b: BodyBuilder, node: cst.Ellipsis) -> Register:
@@ -111,7 +95,7 @@ def _string(b: BodyBuilder, node: cst.SimpleString) -> Register:
     try:
         return _constant(b, node, literals.string(node.value))
     except ValueError:
-        return opaque(b, node)
+        return b.opaque(node)
 
 
 def _formatted(b: BodyBuilder, node: cst.FormattedString | cst.TemplatedString | cst.ConcatenatedString) -> Register:
@@ -133,11 +117,20 @@ def _formatted(b: BodyBuilder, node: cst.FormattedString | cst.TemplatedString |
 def _fields(b: BodyBuilder, fields: Iterable[cst.CSTNode], prefix: list[str], parts: list[Register], raw: bool) -> None:
     for item in fields:
         if isinstance(item, cst.FormattedStringExpression | cst.TemplatedStringExpression):
+            if item.equal is not None and not parts:
+                prefix.append(_shown(item))
             parts.append(evaluate(b, item.expression))
             _fields(b, item.format_spec or (), [], parts, raw)
         elif not parts:
             assert isinstance(item, cst.FormattedStringText | cst.TemplatedStringText)
             prefix.append(literals.formatted_text(item.value, raw))
+
+
+def _shown(item: cst.FormattedStringExpression | cst.TemplatedStringExpression) -> str:
+    """The text that `{ x = }` puts before the value of `x`."""
+    module = cst.Module([])
+    shown = (item.whitespace_before_expression, item.expression, item.equal)
+    return "".join(module.code_for_node(part) for part in shown if part is not None)
 
 
 def _concatenated(b: BodyBuilder, node: cst.ConcatenatedString) -> Register:
@@ -147,7 +140,7 @@ def _concatenated(b: BodyBuilder, node: cst.ConcatenatedString) -> Register:
             return _formatted(b, node)
         return _constant(b, node, literals.joined([piece.value for piece in pieces]))
     except ValueError:
-        return opaque(b, node)
+        return b.opaque(node)
 
 
 # ---------------------------------------------------------------------------------------------------- chains
@@ -291,82 +284,34 @@ def _comparison(b: BodyBuilder, node: cst.Comparison) -> Register:
 # ---------------------------------------------------------------------------------------------------- branches
 
 
-def _operands(node: cst.BooleanOperation) -> list[cst.BaseExpression]:
+def operands(node: cst.BaseExpression) -> control.Operands | None:
     """The operands of `a and b and c`, which LibCST nests to the left."""
+    if type(node) is not cst.BooleanOperation:
+        return None
     kind = type(node.operator)
-    operands = [node.right]
+    nodes = [node.right]
     left = node.left
     while isinstance(left, cst.BooleanOperation) and type(left.operator) is kind and not left.lpar:
-        operands.append(left.right)
+        nodes.append(left.right)
         left = left.left
-    operands.append(left)
-    operands.reverse()
-    return operands
+    nodes.append(left)
+    nodes.reverse()
+    return control.Operands("and" if kind is cst.And else "or", nodes)
 
 
 def _boolean(b: BodyBuilder, node: cst.BooleanOperation) -> Register:
-    is_and = isinstance(node.operator, cst.And)
-    operands = _operands(node)
-    values = []
-    ends = []
-    for operand in operands[:-1]:
-        value = evaluate(b, operand)
-        values.append(value)
-        further, short = b.new_block(), b.new_block()
-        if is_and:
-            b.branch(value, further, short)
-        else:
-            b.branch(value, short, further)
-        ends.append(short)
-        b.begin(further)
-    values.append(evaluate(b, operands[-1]))
-    join = b.enter()
-    for end in ends:
-        b.edge(end, join)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Choice(node, dst, "and" if is_and else "or", tuple(values)))
-    return dst
+    found = operands(node)
+    assert found is not None
+    return control.boolean(b, _SYNTAX, node, found)
 
 
 def _conditional(b: BodyBuilder, node: cst.IfExp) -> Register:
-    pending: list[tuple[cst.IfExp, Register, Register, Block]] = []
+    links = []
     inner: cst.BaseExpression = node
     while type(inner) is cst.IfExp:
-        test = evaluate(b, inner.test)
-        on_true, on_false = b.new_block(), b.new_block()
-        b.branch(test, on_true, on_false)
-        b.begin(on_true)
-        value = evaluate(b, inner.body)
-        pending.append((inner, test, value, b.block))
-        b.begin(on_false)
+        links.append((inner, inner.test, inner.body))
         inner = inner.orelse
-    otherwise = evaluate(b, inner)
-    for link, test, value, end in reversed(pending):
-        join = b.enter()
-        b.edge(end, join)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Choice(link, dst, "if", (value, otherwise), test))
-        otherwise = dst
-    return otherwise
-
-
-def condition(b: BodyBuilder, node: cst.BaseExpression, on_true: Block, on_false: Block) -> None:
-    """Branches on a test; `and` and `or` in it become branches of their own, so that each operand refines by itself."""
-    if type(node) is not cst.BooleanOperation:
-        b.branch(evaluate(b, node), on_true, on_false)
-        return
-    is_and = isinstance(node.operator, cst.And)
-    *operands, last = _operands(node)
-    for operand in operands:
-        further = b.new_block()
-        if is_and:
-            condition(b, operand, further, on_false)
-        else:
-            condition(b, operand, on_true, further)
-        b.begin(further)
-    condition(b, last, on_true, on_false)
+    return control.conditional(b, _SYNTAX, links, inner)
 
 
 # ---------------------------------------------------------------------------------------------------- displays
@@ -396,59 +341,23 @@ def _dict(b: BodyBuilder, node: cst.Dict) -> Register:
 
 
 def _starred(b: BodyBuilder, node: cst.StarredElement) -> Register:
-    return opaque(b, node, evaluate(b, node.value))
+    return b.opaque(node, evaluate(b, node.value))
 
 
 def _comprehension(b: BodyBuilder, node: cst.BaseComp) -> Register:
-    """The loops of a comprehension, inline, with its variables renamed so that they are its own."""
+    clauses = []
     clause: cst.CompFor | None = node.for_in
-    assert clause is not None
-    iterable = evaluate(b, clause.iter)
-    outside = b.renames
-    b.comprehensions += 1
-    b.renames = outside | {name: f"{name}@{b.comprehensions}" for name in _comprehension_names(clause)}
-    after = b.new_block()
-    depth = 0
-    exit_to = after
     while clause is not None:
-        header = b.enter_loop(after)
-        turn = b.new_block()
-        header.successors += [turn.index, exit_to.index]
-        b.begin(turn)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Iterate(clause, dst, iterable, clause.asynchronous is not None))
-        store(b, clause.target, dst)
-        for filter_ in clause.ifs:
-            further = b.new_block()
-            condition(b, filter_.test, further, header)
-            b.begin(further)
-        depth += 1
-        exit_to = header
+        tests = [filter_.test for filter_ in clause.ifs]
+        names = list(_target_names(clause.target))
+        is_async = clause.asynchronous is not None
+        clauses.append(control.Clause(clause, clause.target, names, clause.iter, tests, is_async))
         clause = clause.inner_for_in
-        if clause is not None:
-            iterable = evaluate(b, clause.iter)
-    key = None
     if isinstance(node, cst.DictComp):
-        key = evaluate(b, node.key)
-        value = evaluate(b, node.value)
+        element: tuple[Any, Any] = (node.key, node.value)
     else:
-        value = evaluate(b, node.elt if isinstance(node, cst.BaseSimpleComp) else node.value)  # type: ignore[attr-defined]
-    b.jump(header)
-    for _ in range(depth):
-        b.leave_loop()
-    b.renames = outside
-    b.begin(after)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Comprehension(node, dst, _COMPREHENSIONS[type(node)], key, value))
-    return dst
-
-
-def _comprehension_names(clause: cst.CompFor | None) -> Iterable[str]:
-    while clause is not None:
-        yield from _target_names(clause.target)
-        clause = clause.inner_for_in
+        element = (None, node.elt if isinstance(node, cst.BaseSimpleComp) else node.value)  # type: ignore[attr-defined]
+    return control.comprehension(b, _SYNTAX, node, _COMPREHENSIONS[type(node)], clauses, element)
 
 
 def _target_names(target: cst.CSTNode) -> Iterable[str]:
@@ -484,7 +393,7 @@ def _yield(b: BodyBuilder, node: cst.Yield) -> Register:
 def _walrus(b: BodyBuilder, node: cst.NamedExpr) -> Register:
     value = evaluate(b, node.value)
     assert isinstance(node.target, cst.Name)
-    bind(b, node.target, node.target.value, value)
+    b.bind(node.target, node.target.value, value)
     return value
 
 
@@ -493,19 +402,10 @@ def _lambda(b: BodyBuilder, node: cst.Lambda) -> Register:
     inner.body.parameters = parameters_of(b, inner, node.params)
     for parameter in inner.body.parameters:
         inner.renames.pop(parameter.name, None)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(MakeFunction(node, dst, inner.body))
-    return dst
+    return b.make_function(node, inner)
 
 
 # ---------------------------------------------------------------------------------------------------- targets
-
-
-def bind(b: BodyBuilder, node: cst.CSTNode, name: str, value: Register, annotation: Annotation | None = None) -> None:
-    b.words.add(name)
-    b.body.local_names.add(name)
-    b.ops.append(Store(node, name, value, annotation))
 
 
 def store(b: BodyBuilder, target: Any, value: Register, annotation: Annotation | None = None) -> None:
@@ -611,6 +511,8 @@ OPERATORS: dict[type[Any], str] = {
     cst.Is: "is",
     cst.IsNot: "is not",
 }
+
+_SYNTAX = control.Expressions(evaluate, store, operands)
 
 _SHAPES: dict[type[Any], Any] = {cst.Tuple: "tuple", cst.List: "list", cst.Set: "set"}
 

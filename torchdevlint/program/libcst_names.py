@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import libcst as cst
 
 from torchdevlint.program import literals
-from torchdevlint.program.annotations import UNKNOWN, is_literal, parse_annotation
+from torchdevlint.program.annotations import UNKNOWN, is_literal, parse_annotation, plain
 from torchdevlint.program.builder import BodyBuilder
 from torchdevlint.program.ir import (
     Annotation,
 )
+
+KEYWORD_VALUES = {"None": None, "True": True, "False": False}
 
 
 def dotted(node: cst.CSTNode) -> str | None:
@@ -22,7 +23,7 @@ def dotted(node: cst.CSTNode) -> str | None:
     while type(node) is cst.Attribute:
         parts.append(node.attr.value)
         node = node.value
-    if type(node) is not cst.Name:
+    if type(node) is not cst.Name or node.value in KEYWORD_VALUES:
         return None
     parts.append(node.value)
     parts.reverse()
@@ -43,13 +44,12 @@ def annotation_of(b: BodyBuilder, node: cst.BaseExpression) -> Annotation:
     return handler(b, node) if handler is not None else UNKNOWN
 
 
-# Frozen, and the same few names come again and again.
-_plain = functools.lru_cache(maxsize=4096)(Annotation)
-
-
 def _name(b: BodyBuilder, node: cst.Name) -> Annotation:
-    b.words.add(node.value)
-    return _plain(node.value)
+    name = node.value
+    if name in KEYWORD_VALUES:
+        return plain(name) if name == "None" else UNKNOWN
+    b.words.add(name)
+    return plain(name)
 
 
 def _attribute(b: BodyBuilder, node: cst.Attribute) -> Annotation:
@@ -57,7 +57,7 @@ def _attribute(b: BodyBuilder, node: cst.Attribute) -> Annotation:
     if name is None:
         return UNKNOWN
     b.words.update(name.split("."))
-    return _plain(name)
+    return plain(name)
 
 
 def _subscript(b: BodyBuilder, node: cst.Subscript) -> Annotation:
@@ -66,8 +66,11 @@ def _subscript(b: BodyBuilder, node: cst.Subscript) -> Annotation:
         return UNKNOWN
     b.words.update(name.split("."))
     if is_literal(name):
-        return _plain(name)
+        return plain(name)
     items = [part.slice for part in node.slice]
+    first = items[0]
+    if len(items) == 1 and type(first) is cst.Index and type(first.value) is cst.Tuple:
+        return Annotation(name, _elements(b, first.value.elements))
     arguments = [annotation_of(b, item.value) if type(item) is cst.Index else UNKNOWN for item in items]
     return Annotation(name, tuple(arguments))
 
@@ -84,7 +87,11 @@ def _alternatives(b: BodyBuilder, node: cst.BinaryOperation) -> Annotation:
 
 
 def _list(b: BodyBuilder, node: cst.List) -> Annotation:
-    return Annotation("[]", tuple([annotation_of(b, element.value) for element in node.elements]))
+    return Annotation("[]", _elements(b, node.elements))
+
+
+def _elements(b: BodyBuilder, elements: Sequence[cst.BaseElement]) -> tuple[Annotation, ...]:
+    return tuple([annotation_of(b, element.value) for element in elements])
 
 
 def _string(b: BodyBuilder, node: cst.SimpleString | cst.ConcatenatedString) -> Annotation:

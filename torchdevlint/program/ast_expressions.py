@@ -1,0 +1,478 @@
+"""Lowers the expressions and targets of the standard library's `ast`, by a table from node type to handler.
+
+What `libcst_expressions` makes of the same text, operation by operation: a test compares the two. Chains (`a + b + c`, `a.b().c()`)
+are lowered in loops here as well.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from torchdevlint.program import control
+from torchdevlint.program.annotations import annotation_of
+from torchdevlint.program.builder import BodyBuilder
+from torchdevlint.program.ir import (
+    Annotation,
+    Argument,
+    Attribute,
+    Await,
+    Binary,
+    Call,
+    Compare,
+    Constant,
+    Element,
+    FormattedString,
+    Load,
+    Mapping,
+    Parameter,
+    Register,
+    Slice,
+    Store,
+    StoreAttribute,
+    StoreSubscript,
+    Subscript,
+    Unary,
+    Unpack,
+    Yield,
+)
+from torchdevlint.program.ir import Sequence as SequenceOp
+
+
+class _Handlers(dict[type[Any], Callable[[BodyBuilder, Any], Register]]):
+    """The handler of each node type; an expression newer than this program is opaque."""
+
+    def __missing__(self, kind: type[Any]) -> Callable[[BodyBuilder, Any], Register]:
+        return BodyBuilder.opaque
+
+
+_EXPRESSIONS = _Handlers()
+
+
+def evaluate(b: BodyBuilder, node: ast.expr) -> Register:
+    """The register that holds the value of an expression behind the operations that this adds."""
+    return _EXPRESSIONS[type(node)](b, node)
+
+
+def optional(b: BodyBuilder, node: ast.expr | None) -> Register | None:
+    return None if node is None else _EXPRESSIONS[type(node)](b, node)
+
+
+# ---------------------------------------------------------------------------------------------------- atoms
+
+
+def _name(b: BodyBuilder, node: ast.Name) -> Register:
+    name = node.id
+    dst = b.registers
+    b.registers = dst + 1
+    b.words.add(name)
+    if b.renames:
+        name = b.renames.get(name, name)
+    b.ops.append(Load(node, dst, name))
+    return dst
+
+
+def _constant(b: BodyBuilder, node: ast.Constant) -> Register:
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(Constant(node, dst, node.value))
+    return dst
+
+
+def _formatted(b: BodyBuilder, node: Any) -> Register:
+    prefix: list[str] = []
+    parts: list[Register] = []
+    _fields(b, node.values, prefix, parts)
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(FormattedString(node, dst, "".join(prefix), tuple(parts)))
+    return dst
+
+
+def _fields(b: BodyBuilder, fields: Iterable[Any], prefix: list[str], parts: list[Register]) -> None:
+    for item in fields:
+        if not isinstance(item, ast.Constant):
+            parts.append(evaluate(b, item.value))
+            if item.format_spec is not None:
+                _fields(b, item.format_spec.values, [], parts)
+        elif not parts:
+            prefix.append(str(item.value))
+
+
+# ---------------------------------------------------------------------------------------------------- chains
+
+
+def _postfix(b: BodyBuilder, node: Any) -> Register:
+    """Attributes, calls and subscripts, from the innermost outwards."""
+    chain = []
+    while True:
+        kind = type(node)
+        if kind is ast.Call:
+            chain.append(node)
+            node = node.func
+        elif kind is ast.Attribute or kind is ast.Subscript:
+            chain.append(node)
+            node = node.value
+        else:
+            break
+    value = _EXPRESSIONS[kind](b, node)
+    while chain:
+        node = chain.pop()
+        kind = type(node)
+        if kind is ast.Attribute:
+            name = node.attr
+            b.words.add(name)
+            dst = b.registers
+            b.registers = dst + 1
+            b.ops.append(Attribute(node, dst, value, name))
+        elif kind is ast.Call:
+            arguments = _arguments(b, node.args, node.keywords) if node.args or node.keywords else ()
+            dst = b.registers
+            b.registers = dst + 1
+            b.ops.append(Call(node, dst, value, arguments))
+        else:
+            index = evaluate(b, node.slice)
+            dst = b.registers
+            b.registers = dst + 1
+            b.ops.append(Subscript(node, dst, value, index))
+        value = dst
+    return value
+
+
+def _arguments(b: BodyBuilder, args: list[ast.expr], keywords: list[ast.keyword]) -> tuple[Argument, ...]:
+    if args and keywords and type(args[-1]) is ast.Starred and _place(args[-1]) > _place(keywords[0]):
+        mixed: list[ast.expr | ast.keyword] = [*args, *keywords]
+        return tuple([_argument(b, node) for node in sorted(mixed, key=_place)])  # f(a, k=1, *rest)
+    arguments = []
+    for node in args:
+        if type(node) is ast.Starred:
+            arguments.append(_argument(b, node))
+        else:
+            arguments.append(Argument(_EXPRESSIONS[type(node)](b, node)))
+    for keyword in keywords:
+        arguments.append(_argument(b, keyword))
+    return tuple(arguments)
+
+
+def _argument(b: BodyBuilder, node: ast.expr | ast.keyword) -> Argument:
+    if type(node) is ast.keyword:
+        value = _EXPRESSIONS[type(node.value)](b, node.value)
+        name = node.arg
+        if name is None:
+            return Argument(value, None, "**")
+        b.words.add(name)
+        return Argument(value, name)
+    if type(node) is ast.Starred:
+        return Argument(evaluate(b, node.value), None, "*")
+    assert isinstance(node, ast.expr)
+    return Argument(evaluate(b, node))
+
+
+def _place(node: ast.expr | ast.keyword) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _slice(b: BodyBuilder, node: ast.Slice) -> Register:
+    lower = optional(b, node.lower)
+    upper = optional(b, node.upper)
+    step = optional(b, node.step)
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(Slice(node, dst, lower, upper, step))
+    return dst
+
+
+def _binary(b: BodyBuilder, node: ast.BinOp) -> Register:
+    chain = []
+    inner: ast.expr = node
+    while type(inner) is ast.BinOp:
+        chain.append(inner)
+        inner = inner.left
+    left = evaluate(b, inner)
+    for link in reversed(chain):
+        right = _EXPRESSIONS[type(link.right)](b, link.right)
+        dst = b.registers
+        b.registers = dst + 1
+        b.ops.append(Binary(link, dst, OPERATORS[type(link.op)], left, right))
+        left = dst
+    return left
+
+
+def _unary(b: BodyBuilder, node: ast.UnaryOp) -> Register:
+    chain = []
+    inner: ast.expr = node
+    while type(inner) is ast.UnaryOp:
+        chain.append(inner)
+        inner = inner.operand
+    operand = evaluate(b, inner)
+    for link in reversed(chain):
+        dst = b.registers
+        b.registers = dst + 1
+        b.ops.append(Unary(link, dst, OPERATORS[type(link.op)], operand))
+        operand = dst
+    return operand
+
+
+def _comparison(b: BodyBuilder, node: ast.Compare) -> Register:
+    left = evaluate(b, node.left)
+    comparators = tuple([evaluate(b, comparator) for comparator in node.comparators])
+    operators = tuple([OPERATORS[type(operator)] for operator in node.ops])
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(Compare(node, dst, left, operators, comparators))
+    return dst
+
+
+# ---------------------------------------------------------------------------------------------------- branches
+
+
+def operands(node: ast.expr) -> control.Operands | None:
+    """The operands of `a and b and c`."""
+    if type(node) is not ast.BoolOp:
+        return None
+    return control.Operands("and" if type(node.op) is ast.And else "or", node.values)
+
+
+def _boolean(b: BodyBuilder, node: ast.BoolOp) -> Register:
+    found = operands(node)
+    assert found is not None
+    return control.boolean(b, _SYNTAX, node, found)
+
+
+def _conditional(b: BodyBuilder, node: ast.IfExp) -> Register:
+    links = []
+    inner: ast.expr = node
+    while type(inner) is ast.IfExp:
+        links.append((inner, inner.test, inner.body))
+        inner = inner.orelse
+    return control.conditional(b, _SYNTAX, links, inner)
+
+
+# ---------------------------------------------------------------------------------------------------- displays
+
+
+def _display(b: BodyBuilder, node: ast.Tuple | ast.List | ast.Set) -> Register:
+    elements = []
+    for element in node.elts:
+        if type(element) is ast.Starred:
+            elements.append(Element(evaluate(b, element.value), True))
+        else:
+            elements.append(Element(_EXPRESSIONS[type(element)](b, element)))
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(SequenceOp(node, dst, _SHAPES[type(node)], tuple(elements)))
+    return dst
+
+
+def _dict(b: BodyBuilder, node: ast.Dict) -> Register:
+    keys: list[Register | None] = []
+    values = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        keys.append(None if key is None else evaluate(b, key))
+        values.append(evaluate(b, value))
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(Mapping(node, dst, tuple(keys), tuple(values)))
+    return dst
+
+
+def _starred(b: BodyBuilder, node: ast.Starred) -> Register:
+    return b.opaque(node, evaluate(b, node.value))
+
+
+def _comprehension(b: BodyBuilder, node: Any) -> Register:
+    clauses = [
+        control.Clause(part, part.target, list(_target_names(part.target)), part.iter, part.ifs, bool(part.is_async))
+        for part in node.generators
+    ]
+    element = (node.key, node.value) if type(node) is ast.DictComp else (None, node.elt)
+    return control.comprehension(b, _SYNTAX, node, _COMPREHENSIONS[type(node)], clauses, element)
+
+
+def _target_names(target: ast.expr) -> Iterable[str]:
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from _target_names(element)
+    elif isinstance(target, ast.Starred):
+        yield from _target_names(target.value)
+
+
+# ---------------------------------------------------------------------------------------------------- other values
+
+
+def _await(b: BodyBuilder, node: ast.Await) -> Register:
+    value = evaluate(b, node.value)
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(Await(node, dst, value))
+    return dst
+
+
+def _yield(b: BodyBuilder, node: ast.Yield | ast.YieldFrom) -> Register:
+    b.body.is_generator = True
+    value = optional(b, node.value)
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(Yield(node, dst, value, type(node) is ast.YieldFrom))
+    return dst
+
+
+def _walrus(b: BodyBuilder, node: ast.NamedExpr) -> Register:
+    value = evaluate(b, node.value)
+    b.bind(node.target, node.target.id, value)
+    return value
+
+
+def _lambda(b: BodyBuilder, node: ast.Lambda) -> Register:
+    inner = b.function("lambda", "<lambda>", node)
+    inner.body.parameters = parameters_of(b, inner, node.args)
+    for parameter in inner.body.parameters:
+        inner.renames.pop(parameter.name, None)
+    return b.make_function(node, inner)
+
+
+# ---------------------------------------------------------------------------------------------------- targets
+
+
+def store(b: BodyBuilder, target: Any, value: Register, annotation: Annotation | None = None) -> None:
+    kind = type(target)
+    if kind is ast.Name:
+        name = target.id
+        b.words.add(name)
+        if b.renames:
+            name = b.renames.get(name, name)
+        b.body.local_names.add(name)
+        b.ops.append(Store(target, name, value, annotation))
+    elif kind is ast.Attribute:
+        holder = evaluate(b, target.value)
+        b.words.add(target.attr)
+        b.ops.append(StoreAttribute(target, holder, target.attr, value, annotation))
+    elif kind is ast.Subscript:
+        holder = evaluate(b, target.value)
+        index = evaluate(b, target.slice)
+        b.ops.append(StoreSubscript(target, holder, index, value))
+    elif kind is ast.Tuple or kind is ast.List:
+        _unpack(b, target.elts, value)
+
+
+def _unpack(b: BodyBuilder, elements: Sequence[ast.expr], value: Register) -> None:
+    count = len(elements)
+    behind_star = False
+    for index, element in enumerate(elements):
+        starred = isinstance(element, ast.Starred)
+        inner = element.value if isinstance(element, ast.Starred) else element
+        dst = b.registers
+        b.registers = dst + 1
+        b.ops.append(Unpack(inner, dst, value, index - count if behind_star else index, count, starred))
+        store(b, inner, dst)
+        behind_star = behind_star or starred
+
+
+def parameters_of(b: BodyBuilder, inner: BodyBuilder, arguments: ast.arguments) -> tuple[Parameter, ...]:
+    """The parameters in order; their defaults are evaluated in `b`, the body around the function."""
+    made: list[Parameter] = []
+
+    def add(parameter: ast.arg, kind: Any, default: ast.expr | None = None) -> None:
+        register = optional(b, default)
+        written = parameter.annotation
+        annotation = None if written is None else annotation_of(written, b.words)
+        made.append(Parameter(parameter.arg, kind, register, annotation))
+
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    defaults = [*[None] * (positional - len(arguments.defaults)), *arguments.defaults]
+    for parameter in arguments.posonlyargs:
+        add(parameter, "positional-only", defaults.pop(0))
+    for parameter, default in zip(arguments.args, defaults, strict=True):
+        add(parameter, "positional", default)
+    if arguments.vararg is not None:
+        add(arguments.vararg, "*")
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        add(parameter, "keyword-only", default)
+    if arguments.kwarg is not None:
+        add(arguments.kwarg, "**")
+    names = [parameter.name for parameter in made]
+    inner.body.local_names.update(names)
+    b.words.update(names)
+    return tuple(made)
+
+
+# ---------------------------------------------------------------------------------------------------- tables
+
+OPERATORS: dict[type[Any], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitOr: "|",
+    ast.BitAnd: "&",
+    ast.BitXor: "^",
+    ast.MatMult: "@",
+    ast.UAdd: "+",
+    ast.USub: "-",
+    ast.Invert: "~",
+    ast.Not: "not",
+    ast.Lt: "<",
+    ast.Gt: ">",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.LtE: "<=",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+}
+
+_SYNTAX = control.Expressions(evaluate, store, operands)
+
+_SHAPES: dict[type[Any], Any] = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}
+
+_COMPREHENSIONS: dict[type[Any], Any] = {
+    ast.ListComp: "list",
+    ast.SetComp: "set",
+    ast.GeneratorExp: "generator",
+    ast.DictComp: "dict",
+}
+
+_EXPRESSIONS.update(
+    {
+        ast.Name: _name,
+        ast.Constant: _constant,
+        ast.JoinedStr: _formatted,
+        ast.Attribute: _postfix,
+        ast.Call: _postfix,
+        ast.Subscript: _postfix,
+        ast.Slice: _slice,
+        ast.BinOp: _binary,
+        ast.UnaryOp: _unary,
+        ast.Compare: _comparison,
+        ast.BoolOp: _boolean,
+        ast.IfExp: _conditional,
+        ast.Tuple: _display,
+        ast.List: _display,
+        ast.Set: _display,
+        ast.Dict: _dict,
+        ast.Starred: _starred,
+        ast.ListComp: _comprehension,
+        ast.SetComp: _comprehension,
+        ast.GeneratorExp: _comprehension,
+        ast.DictComp: _comprehension,
+        ast.Await: _await,
+        ast.Yield: _yield,
+        ast.YieldFrom: _yield,
+        ast.NamedExpr: _walrus,
+        ast.Lambda: _lambda,
+    }
+)
+
+# Node types that only newer releases of Python have.
+if hasattr(ast, "TemplateStr"):
+    _EXPRESSIONS[ast.TemplateStr] = _formatted

@@ -1,0 +1,454 @@
+"""Lowers a module of the standard library's `ast` to the Program that `from_libcst` makes of the same text, for a tenth of the cost.
+
+Same bodies, blocks, operations and registers: only the nodes differ, and these hold no comments and white space, so that a fix needs
+LibCST's.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from torchdevlint.program import control
+from torchdevlint.program.annotations import annotation_of, dotted_name
+from torchdevlint.program.ast_expressions import (
+    OPERATORS,
+    evaluate,
+    operands,
+    optional,
+    parameters_of,
+    store,
+)
+from torchdevlint.program.builder import BodyBuilder, ProgramBuilder
+from torchdevlint.program.control import Captures
+from torchdevlint.program.ir import (
+    Attribute,
+    AugmentedAssign,
+    Declare,
+    Delete,
+    Discard,
+    Import,
+    Program,
+    Raise,
+    Register,
+    Return,
+    StoreAttribute,
+    StoreSubscript,
+    Subscript,
+)
+from torchdevlint.source.deep_stack import call_with_deep_stack
+
+Execute = Callable[[BodyBuilder, Any], None]
+
+_STATEMENTS: dict[type[Any], Execute] = {}
+_PATTERNS: dict[type[Any], Callable[[BodyBuilder, Any, Captures], None]] = {}
+
+
+def read(text: str) -> Program | None:
+    """The Program of a text, None where the running Python refuses it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return lower(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def lower(module: ast.Module) -> Program:
+    """The Program of a parsed file: outer bodies first, function bodies after the bodies that make them."""
+    try:
+        return _lower(module)
+    except RecursionError:  # what nests beyond the chains that are lowered in loops, such as a ** b ** c ...
+        return call_with_deep_stack(lambda: _lower(module))
+
+
+def _lower(module: ast.Module) -> Program:
+    program = ProgramBuilder(module)
+    _suite(program.module, module.body)
+    return program.finish(_FUNCTIONS)
+
+
+# ---------------------------------------------------------------------------------------------------- simple statements
+
+
+def _expression_statement(b: BodyBuilder, node: ast.Expr) -> None:
+    value = evaluate(b, node.value)
+    b.ops.append(Discard(node, value))
+
+
+def _assign(b: BodyBuilder, node: ast.Assign) -> None:
+    value = evaluate(b, node.value)
+    for target in node.targets:
+        store(b, target, value)
+
+
+def _annotated_assign(b: BodyBuilder, node: ast.AnnAssign) -> None:
+    annotation = annotation_of(node.annotation, b.words)
+    target = node.target
+    if node.value is not None:
+        store(b, target, evaluate(b, node.value), annotation)
+    elif isinstance(target, ast.Name):
+        b.words.add(target.id)
+        b.body.local_names.add(target.id)
+        b.ops.append(Declare(target, target.id, annotation))
+    elif isinstance(target, ast.Attribute):
+        b.words.add(target.attr)
+        evaluate(b, target.value)
+
+
+def _augmented_assign(b: BodyBuilder, node: ast.AugAssign) -> None:
+    target = node.target
+    holder = index = -1
+    dst = -1
+    if isinstance(target, ast.Attribute):
+        holder = evaluate(b, target.value)
+        b.words.add(target.attr)
+        dst = b.registers
+        b.registers = dst + 1
+        b.ops.append(Attribute(target, dst, holder, target.attr))
+    elif isinstance(target, ast.Subscript):
+        holder = evaluate(b, target.value)
+        index = evaluate(b, target.slice)
+        dst = b.registers
+        b.registers = dst + 1
+        b.ops.append(Subscript(target, dst, holder, index))
+    else:
+        dst = evaluate(b, target)
+    value = evaluate(b, node.value)
+    old, dst = dst, b.registers
+    b.registers = dst + 1
+    b.ops.append(AugmentedAssign(node, dst, OPERATORS[type(node.op)], old, value))
+    if isinstance(target, ast.Attribute):
+        b.ops.append(StoreAttribute(target, holder, target.attr, dst))
+    elif isinstance(target, ast.Subscript):
+        b.ops.append(StoreSubscript(target, holder, index, dst))
+    else:
+        b.bind(target, target.id, dst)
+
+
+def _return(b: BodyBuilder, node: ast.Return) -> None:
+    value = optional(b, node.value)
+    b.ops.append(Return(node, value))
+    b.leave("return")
+    b.live = False
+
+
+def _raise(b: BodyBuilder, node: ast.Raise) -> None:
+    value = optional(b, node.exc)
+    optional(b, node.cause)
+    b.ops.append(Raise(node, value))
+    b.live = False
+
+
+def _assert(b: BodyBuilder, node: ast.Assert) -> None:
+    control.assert_(b, _SYNTAX, node, node.test, node.msg)
+
+
+def _pass(b: BodyBuilder, node: ast.Pass) -> None:
+    """Nothing happens."""
+
+
+def _break(b: BodyBuilder, node: ast.Break) -> None:
+    b.leave("break")
+    b.live = False
+
+
+def _continue(b: BodyBuilder, node: ast.Continue) -> None:
+    b.leave("continue")
+    b.live = False
+
+
+def _delete(b: BodyBuilder, node: ast.Delete | ast.Tuple | ast.List) -> None:
+    for target in node.targets if isinstance(node, ast.Delete) else node.elts:
+        if isinstance(target, ast.Name):
+            b.words.add(target.id)
+            b.body.local_names.add(target.id)
+            b.ops.append(Delete(target, target.id))
+        elif isinstance(target, ast.Attribute):
+            b.words.add(target.attr)
+            evaluate(b, target.value)
+        elif isinstance(target, ast.Subscript):
+            evaluate(b, target.value)
+            evaluate(b, target.slice)
+        elif isinstance(target, ast.Tuple | ast.List):
+            _delete(b, target)
+
+
+def _global(b: BodyBuilder, node: ast.Global) -> None:
+    b.body.global_names.update(node.names)
+    b.words.update(node.names)
+
+
+def _nonlocal(b: BodyBuilder, node: ast.Nonlocal) -> None:
+    b.body.nonlocal_names.update(node.names)
+    b.words.update(node.names)
+
+
+def _import(b: BodyBuilder, node: ast.Import) -> None:
+    for alias in node.names:
+        names = alias.name.split(".")
+        b.words.update(names)
+        b.program.imported.add(alias.name)
+        if alias.asname is not None:
+            b.import_(alias, alias.name, alias, alias.asname)
+        else:
+            b.import_(alias, names[0], alias, names[0])
+
+
+def _import_from(b: BodyBuilder, node: ast.ImportFrom) -> None:
+    module = "." * node.level + (node.module or "")
+    b.words.update(filter(None, module.split(".")))
+    if module.strip("."):
+        b.program.imported.add(module)
+    if node.names[0].name == "*":
+        dst = b.registers
+        b.registers = dst + 1
+        b.ops.append(Import(node.names[0], dst, module, "*"))
+        return
+    prefix = module if module.endswith(".") else module + "."
+    for alias in node.names:
+        qualified = prefix + alias.name
+        b.words.add(alias.name)
+        b.program.imported.add(qualified)
+        b.import_(alias, qualified, alias, alias.asname or alias.name)
+
+
+def _type_alias(b: BodyBuilder, node: Any) -> None:
+    # The value is evaluated lazily, if ever.
+    b.bind(node.name, node.name.id, b.opaque(node))
+
+
+# ---------------------------------------------------------------------------------------------------- statements
+
+
+def _suite(b: BodyBuilder, statements: Iterable[ast.stmt]) -> None:
+    for statement in statements:
+        if not b.live:
+            b.revive()
+        _STATEMENTS[type(statement)](b, statement)
+
+
+def _if(b: BodyBuilder, node: ast.If) -> None:
+    branches = [(node.test, node.body)]
+    orelse = node.orelse
+    # An `elif` stands where its `if` does, an `if` in an `else` behind it.
+    while len(orelse) == 1 and isinstance(orelse[0], ast.If) and orelse[0].col_offset == node.col_offset:
+        branches.append((orelse[0].test, orelse[0].body))
+        orelse = orelse[0].orelse
+    control.if_(b, _SYNTAX, branches, orelse or None)
+
+
+def _for(b: BodyBuilder, node: ast.For | ast.AsyncFor) -> None:
+    is_async = type(node) is ast.AsyncFor
+    control.for_(b, _SYNTAX, node, node.target, node.iter, node.body, node.orelse or None, is_async)
+
+
+def _while(b: BodyBuilder, node: ast.While) -> None:
+    test = None if _is_always_true(node.test) else node.test
+    control.while_(b, _SYNTAX, test, node.body, node.orelse or None)
+
+
+def _is_always_true(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and type(test.value) in (bool, int) and test.value == 1
+
+
+def _with(b: BodyBuilder, node: ast.With | ast.AsyncWith) -> None:
+    items = [(item, item.context_expr, item.optional_vars) for item in node.items]
+    control.with_(b, _SYNTAX, items, node.body)
+
+
+def _try(b: BodyBuilder, node: Any) -> None:
+    handlers = [_handler(handler) for handler in node.handlers]
+    control.try_(b, _SYNTAX, node.body, handlers, node.orelse or None, node.finalbody or None)
+
+
+def _handler(node: ast.ExceptHandler) -> control.Handler:
+    name = None if node.name is None else (node, node.name)
+    return control.Handler(node, node.type, _caught(node.type), name, node.body)
+
+
+def _caught(type_: ast.expr | None) -> tuple[str, ...]:
+    if type_ is None:
+        return ("BaseException",)
+    if isinstance(type_, ast.Tuple):
+        return tuple(dotted_name(item.value if isinstance(item, ast.Starred) else item) or "?" for item in type_.elts)
+    return (dotted_name(type_) or "?",)
+
+
+def _match(b: BodyBuilder, node: ast.Match) -> None:
+    cases = [control.Case(case.pattern, case.guard, case.body) for case in node.cases]
+    control.match_(b, _SYNTAX, node.subject, cases, _pattern, _is_irrefutable)
+
+
+def _is_irrefutable(pattern: ast.pattern) -> bool:
+    return isinstance(pattern, ast.MatchAs) and (pattern.pattern is None or _is_irrefutable(pattern.pattern))
+
+
+def _pattern(b: BodyBuilder, pattern: ast.pattern, captures: Captures) -> None:
+    handler = _PATTERNS.get(type(pattern))
+    if handler is not None:
+        handler(b, pattern, captures)
+
+
+def _match_value(b: BodyBuilder, pattern: ast.MatchValue, captures: Captures) -> None:
+    evaluate(b, pattern.value)
+
+
+def _match_as(b: BodyBuilder, pattern: ast.MatchAs, captures: Captures) -> None:
+    if pattern.pattern is not None:
+        _pattern(b, pattern.pattern, captures)
+    if pattern.name is not None:
+        captures.append((pattern, pattern.name))
+
+
+def _match_star(b: BodyBuilder, pattern: ast.MatchStar, captures: Captures) -> None:
+    if pattern.name is not None:
+        captures.append((pattern, pattern.name))
+
+
+def _match_sequence(b: BodyBuilder, pattern: ast.MatchSequence, captures: Captures) -> None:
+    for element in pattern.patterns:
+        _pattern(b, element, captures)
+
+
+def _match_mapping(b: BodyBuilder, pattern: ast.MatchMapping, captures: Captures) -> None:
+    for key, element in zip(pattern.keys, pattern.patterns, strict=True):
+        evaluate(b, key)
+        _pattern(b, element, captures)
+    if pattern.rest is not None:
+        captures.append((pattern, pattern.rest))
+
+
+def _match_class(b: BodyBuilder, pattern: ast.MatchClass, captures: Captures) -> None:
+    evaluate(b, pattern.cls)
+    for element in pattern.patterns:
+        _pattern(b, element, captures)
+    for keyword, element in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+        b.words.add(keyword)
+        _pattern(b, element, captures)
+
+
+def _match_or(b: BodyBuilder, pattern: ast.MatchOr, captures: Captures) -> None:
+    control.alternatives(b, pattern.patterns, captures, _pattern)
+
+
+# ---------------------------------------------------------------------------------------------------- definitions
+
+
+def _function(b: BodyBuilder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    decorators, registers = _decorators(b, node.decorator_list)
+    inner = b.function("function", node.name, node)
+    body = inner.body
+    body.decorators = decorators
+    body.decorator_registers = registers
+    body.is_async = type(node) is ast.AsyncFunctionDef
+    body.parameters = parameters_of(b, inner, node.args)
+    if node.returns is not None:
+        body.returns = annotation_of(node.returns, b.words)
+    b.bind(node, node.name, b.make_function(node, inner))
+
+
+def _function_body(b: BodyBuilder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    _type_parameters(b, node)
+    _suite(b, node.body)
+
+
+def _lambda_body(b: BodyBuilder, node: ast.Lambda) -> None:
+    value = evaluate(b, node.body)
+    b.ops.append(Return(node, value))
+
+
+def _class(b: BodyBuilder, node: ast.ClassDef) -> None:
+    decorators, decorator_registers = _decorators(b, node.decorator_list)
+    bases = tuple("?" if isinstance(base, ast.Starred) else _base_name(base) for base in node.bases)
+    registers = tuple(evaluate(b, base.value if isinstance(base, ast.Starred) else base) for base in node.bases)
+    for keyword in node.keywords:
+        evaluate(b, keyword.value)
+    inner = b.class_(node.name, node, bases, registers)
+    inner.body.decorators = decorators
+    inner.body.decorator_registers = decorator_registers
+    _type_parameters(inner, node)
+    _suite(inner, node.body)
+    b.bind(node, node.name, b.make_class(node, inner))
+
+
+def _base_name(node: ast.expr) -> str:
+    return dotted_name(node.value if isinstance(node, ast.Subscript) else node) or "?"
+
+
+def _decorators(b: BodyBuilder, decorators: Sequence[ast.expr]) -> tuple[tuple[str, ...], tuple[Register, ...]]:
+    if not decorators:
+        return (), ()
+    names = tuple(dotted_name(node.func if isinstance(node, ast.Call) else node) or "?" for node in decorators)
+    return names, tuple(evaluate(b, node) for node in decorators)
+
+
+def _type_parameters(b: BodyBuilder, node: Any) -> None:
+    """Binds the names of `[T]`; bounds and defaults are evaluated lazily and so not lowered."""
+    for parameter in getattr(node, "type_params", ()):
+        b.bind(parameter, parameter.name, b.opaque(parameter))
+
+
+# ---------------------------------------------------------------------------------------------------- tables
+
+_SYNTAX = control.Syntax(evaluate, store, operands, _suite)
+
+_STATEMENTS.update(
+    {
+        ast.Expr: _expression_statement,
+        ast.Assign: _assign,
+        ast.AnnAssign: _annotated_assign,
+        ast.AugAssign: _augmented_assign,
+        ast.Return: _return,
+        ast.Raise: _raise,
+        ast.Assert: _assert,
+        ast.Pass: _pass,
+        ast.Break: _break,
+        ast.Continue: _continue,
+        ast.Delete: _delete,
+        ast.Global: _global,
+        ast.Nonlocal: _nonlocal,
+        ast.Import: _import,
+        ast.ImportFrom: _import_from,
+        ast.If: _if,
+        ast.For: _for,
+        ast.AsyncFor: _for,
+        ast.While: _while,
+        ast.With: _with,
+        ast.AsyncWith: _with,
+        ast.Try: _try,
+        ast.Match: _match,
+        ast.FunctionDef: _function,
+        ast.AsyncFunctionDef: _function,
+        ast.ClassDef: _class,
+    }
+)
+
+_PATTERNS.update(
+    {
+        ast.MatchValue: _match_value,
+        ast.MatchAs: _match_as,
+        ast.MatchStar: _match_star,
+        ast.MatchSequence: _match_sequence,
+        ast.MatchMapping: _match_mapping,
+        ast.MatchClass: _match_class,
+        ast.MatchOr: _match_or,
+    }
+)
+
+_FUNCTIONS: dict[type[Any], Execute] = {
+    ast.FunctionDef: _function_body,
+    ast.AsyncFunctionDef: _function_body,
+    ast.Lambda: _lambda_body,
+}
+
+# Node types that only newer releases of Python have.
+_STATEMENTS.update(
+    {
+        getattr(ast, name): handler
+        for name, handler in (("TryStar", _try), ("TypeAlias", _type_alias))
+        if hasattr(ast, name)
+    }
+)
