@@ -10,6 +10,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.portability.literals import KERNEL_LANGUAGES, device_in_scope, requires
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
 
 _NO_CUDA = '"Torch not compiled with CUDA enabled"'
@@ -57,19 +58,14 @@ RAISING = {
 }
 # Calls that show that a program means to run without an accelerator as well.
 ASKING = tuple(name for name, tested in functions.AVAILABILITY.items() if tested and not name.endswith("device_count"))
-# Files that are written for one kind of machine: their own purpose, not a fault.
-_KERNEL_PACKAGES = (
-    "triton",
-    "cupy",
-    "numba.cuda",
-    "pycuda",
+# Files that cannot be imported without one of these are written for one kind of machine: their own purpose, not a fault.
+_CUDA_PACKAGES = (
     "tensorrt",
     "transformer_engine",
     "flash_attn",
     "deepspeed",
     "apex",
     "vllm",
-    "torch.utils.cpp_extension",
     "torch._inductor",
     "bitsandbytes",
 )
@@ -82,6 +78,7 @@ class _Seen:
     name: str
     place: str
     body: ir.Body
+    has_device: bool  # a device is in scope: the function means to run on others as well
 
 
 class CudaApiUnguarded(Rule):
@@ -90,7 +87,7 @@ class CudaApiUnguarded(Rule):
     ## What it does
     Reports `torch.cuda.synchronize()`, `get_device_name`, `current_device`, `set_device`, `Event`, `Stream`, `nvtx`,
     `reset_peak_memory_stats` and the like (also of `torch.mps` and `torch.xpu`) outside of any availability test, in files that
-    test for the accelerator elsewhere.
+    test for the accelerator elsewhere, and where a device is in scope (a parameter `device`, `self.device`) that may be another.
 
     ## Why is this bad?
     The file means to run without an accelerator, but this line raises there: `AssertionError: Torch not compiled with CUDA enabled`
@@ -111,8 +108,9 @@ class CudaApiUnguarded(Rule):
     Functions that return without CUDA (`is_available`, `device_count`, `empty_cache`, `manual_seed`, `manual_seed_all`,
     `memory_allocated`, `max_memory_allocated`, `get_rng_state_all`, `is_bf16_supported`); guarded calls (a test, a flag,
     `device.type == "cuda"`, `try`, a skip decorator); functions that the file calls only under a guard; functions and classes whose
-    name says CUDA or GPU; files of kernels (Triton, CuPy, CUDA extensions). In files that never ask for an accelerator, demand one
-    (`if not torch.cuda.is_available(): raise`) or run one process per GPU the finding is an info.
+    name says CUDA or GPU; files of kernels (Triton, CuPy, CUDA extensions). In files that demand an accelerator
+    (`if not torch.cuda.is_available(): raise`) or run one process per GPU, and in files that never ask for one where no device is in
+    scope either, the finding is an info.
 
     ## Fix safety
     A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line
@@ -161,13 +159,14 @@ class CudaApiUnguarded(Rule):
         given = {argument.value for argument in call.arguments}
         if any(seen.body is facts.body and seen.op.dst in given for seen in self._seen):
             return  # `get_device_name(current_device())`: the inner one says it
-        self._seen.append(_Seen(call, name, facts.place(call.function), facts.body))
+        self._seen.append(_Seen(call, name, facts.place(call.function), facts.body, _has_device(facts)))
 
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:
-        if not self._seen or facts.imports(*_KERNEL_PACKAGES) or facts.mentions("pytestmark"):
+        if not self._seen or facts.imports(*KERNEL_LANGUAGES) or facts.mentions("pytestmark"):
             return
-        severity = self._severity(facts)
+        if requires(facts, *_CUDA_PACKAGES):
+            return
         for seen in self._seen:
             if self._calls.get(seen.body.name, False):
                 continue  # the file calls the function under a guard alone
@@ -176,13 +175,22 @@ class CudaApiUnguarded(Rule):
                 seen.op,
                 f"`{seen.name}(...)` raises on a machine without the device ({RAISING[seen.name]} on a CPU build), and nothing "
                 f"here asks for one; put it under `if {test}:`",
-                severity=severity,
+                severity=self._severity(seen, facts),
                 fix=lambda seen=seen: _fix(seen, facts),  # type: ignore[misc]
             )
 
-    def _severity(self, facts: Facts) -> Severity:
+    def _severity(self, seen: _Seen, facts: Facts) -> Severity:
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
-        return WARNING if self._asks and not self._demands and not one_per_gpu else INFO
+        return WARNING if (self._asks or seen.has_device) and not self._demands and not one_per_gpu else INFO
+
+
+def _has_device(facts: Facts) -> bool:
+    """True where a device is in scope that is no literal accelerator: the code means to run on others as well."""
+    name = device_in_scope(facts)
+    if name is None or facts.frame is None:
+        return False
+    value = facts.frame.lookup(name) if name.isidentifier() else None
+    return value is None or not value.device.is_accelerator
 
 
 def demands_accelerator(call: ir.Call, facts: Facts) -> bool:

@@ -12,6 +12,7 @@ from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
+from torchdevlint.rules.portability.default_devices import DefaultDevice, DefaultDevices
 from torchdevlint.rules.portability.literals import (
     chosen_device,
     is_conditional_test,
@@ -20,7 +21,7 @@ from torchdevlint.rules.portability.literals import (
     spelled_accelerator,
     spelled_callee,
 )
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 
 # Names by which a file asks the machine, or its caller, for the device.
 _ASKS = ("is_cuda", "current_accelerator", "is_torch_cuda_available", "no_cuda", "use_cuda")
@@ -53,7 +54,8 @@ class HardcodedAccelerator(Rule):
     ## What it does
     Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"` and `torch.device("cuda")` outside of an availability test: each place where a
     device is in scope, else the first of a function. A file that never asks for a device gets one finding, at its first place: it is one
-    decision. In methods of modules this is TDL605. Also, guarded or not, `.cuda()` of a value that was moved to a named device before,
+    decision. In methods of modules this is TDL605. Also, once for a file, the default `device="cuda"` of a public function or constructor
+    that places something on it, when no call in the file gives another. Also, guarded or not, `.cuda()` of a value that was moved to a named device before,
     or that came through `.cpu()`: it goes to the current GPU, whatever device it was on.
 
     ## Why is this bad?
@@ -69,10 +71,10 @@ class HardcodedAccelerator(Rule):
 
     ## When it stays silent
     Behind an availability test, a flag, an assertion or an early exit; under `x.is_cuda` or `device.type == "cuda"`; in a `try` that
-    catches the error; in tests that a decorator or `pytest.skip` may skip; a `torch.device` that is only compared or listed; default values of
-    parameters and of argparse; devices that are computed (`f"cuda:{rank}"`); files that need CUDA anyway (Triton, CuPy, CUDA extensions); functions that call a
-    collective;
-    Lightning's `accelerator="gpu"`.
+    catches the error; in tests that a decorator or `pytest.skip` may skip; a `torch.device` that is only compared or listed; default
+    values of argparse, and of parameters where the function tests the machine or a script's own call chooses; devices that are computed
+    (`f"cuda:{rank}"`); files that need CUDA anyway (Triton, CuPy, CUDA extensions); functions that call a collective; Lightning's
+    `accelerator="gpu"`.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -91,11 +93,13 @@ class HardcodedAccelerator(Rule):
     def __init__(self) -> None:
         self._found: list[_Found] = []
         self._asks = False
+        self._defaults = DefaultDevices()
 
     @on_device_call
     def collect(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
         self._asks = self._asks or bool(functions.AVAILABILITY.get(facts.callee(call)))
+        self._defaults.note_call(call, facts)
         found = _hardcoded(call, facts)
         if found is None or _is_default(call, facts):
             return
@@ -109,6 +113,11 @@ class HardcodedAccelerator(Rule):
                 name = ""  # this very line chooses a device: another one in scope is none to replace it with
             if all(known.call is not call for known in self._found):
                 self._found.append(replace(found, name=name, safe=safe and found.device in ("cuda", "cuda:0")))
+
+    @on_op(ir.StoreAttribute)
+    def note_attribute(self, op: ir.StoreAttribute, facts: Facts) -> None:
+        """Note a device that a constructor keeps."""
+        self._defaults.note_store(op, facts)
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
@@ -124,6 +133,9 @@ class HardcodedAccelerator(Rule):
         for first, *others in told.values():
             where = "function" if asks and first.body.kind == "function" else "file"
             yield self._reported(first, f" ({len(others)} more in this {where})" if others else "")
+        defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
+        if defaults:
+            yield self._reported_default(defaults[0], len(defaults) - 1)
 
     def _reported_second_move(self, call: ir.Call, device: str, spelled: str) -> Report:
         return self.report(
@@ -132,15 +144,22 @@ class HardcodedAccelerator(Rule):
             fix=lambda: _move_to(call, device),
         )
 
-    def _reported(self, found: _Found, more: str) -> Report:
-        spelled = f"`{found.spelled}`{more} needs {'CUDA' if found.type == 'cuda' else found.type}: where there is none"
-        advice = f"use `{found.name}`" if found.name else "choose the device with an availability test"
-        raises = (
-            ' "Torch not compiled with CUDA enabled" or "Found no NVIDIA driver" is raised'
-            if found.type == "cuda"
-            else " it raises"
+    def _reported_default(self, default: DefaultDevice, others: int) -> Report:
+        owner = default.function.owner
+        called = owner.name if owner is not None and default.function.name == "__init__" else default.function.name
+        more = f" ({others} more in this file)" if others else ""
+        return self.report(
+            default.op,
+            f"`{called}(...)` called without `{default.parameter.name}`{more} needs {_needed(default.device)}: where there is none {_raised(default.device)}; "
+            "default to None and choose the device in the function, with an availability test",
         )
-        return self.report(found.literal or found.call, f"{spelled}{raises}; {advice}", fix=lambda: _fix(found))
+
+    def _reported(self, found: _Found, more: str) -> Report:
+        spelled = f"`{found.spelled}`{more} needs {_needed(found.device)}: where there is none"
+        advice = f"use `{found.name}`" if found.name else "choose the device with an availability test"
+        return self.report(
+            found.literal or found.call, f"{spelled} {_raised(found.device)}; {advice}", fix=lambda: _fix(found)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +177,18 @@ class _Found:
     @property
     def type(self) -> str:
         return self.device.partition(":")[0]
+
+
+def _needed(device: str) -> str:
+    return "CUDA" if device.startswith("cuda") else device.partition(":")[0]
+
+
+def _raised(device: str) -> str:
+    return (
+        '"Torch not compiled with CUDA enabled" or "Found no NVIDIA driver" is raised'
+        if device.startswith("cuda")
+        else "it raises"
+    )
 
 
 def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
@@ -186,7 +217,7 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
     elif (
         register is None
         or callee in DEVICE_ARGUMENT
-        or callee.startswith("torch.cuda.")
+        or callee.startswith(("torch.cuda.", "torch.amp."))  # a GradScaler without CUDA warns and does nothing
         or callee.startswith(_OTHER_DEVICES)
     ):
         return None

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.devices import Device, from_string
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 
-# A file that imports one of these runs on CUDA or not at all.
-_CUDA_ONLY = (
-    "triton",
-    "cupy",
-    "numba.cuda",
-    "pycuda",
-    "torch.utils.cpp_extension",
-    "flash_attn",
-    "tensorrt",
-    "torch_tensorrt",
-    "apex",
-    "spconv",
-    "MinkowskiEngine",
-)
+# A file that imports one of these holds kernels, even where the import is conditional.
+KERNEL_LANGUAGES = ("triton", "cupy", "numba.cuda", "pycuda", "torch.utils.cpp_extension")
+# A file that cannot be imported without one of these runs on CUDA or not at all.
+_CUDA_PACKAGES = ("flash_attn", "tensorrt", "torch_tensorrt", "apex", "spconv", "MinkowskiEngine")
 
 
 def is_cuda_only(facts: Facts) -> bool:
     """True for files that need CUDA anyway, and for tests that are skipped without it as a whole."""
-    return facts.imports(*_CUDA_ONLY) or (facts.mentions("pytestmark", "skipUnless") and facts.mentions("is_available"))
+    if facts.imports(*KERNEL_LANGUAGES) or requires(facts, *_CUDA_PACKAGES):
+        return True
+    return facts.mentions("pytestmark", "skipUnless") and facts.mentions("is_available")
+
+
+def requires(facts: Facts, *packages: str) -> bool:
+    """True when the file cannot be imported without one of the packages: an import at its top level, outside of `try` and conditions."""
+    if not facts.imports(*packages):
+        return False
+    module = facts.program.module
+    return any(
+        isinstance(op, ir.Import)
+        and any(op.qualified == root or op.qualified.startswith(root + ".") for root in packages)
+        for block in module.blocks
+        if not any(context.part in ("body", "handler") for context in block.tries) and is_unconditional(block, module)
+        for op in block.ops
+    )
 
 
 def is_conditional_test(facts: Facts) -> bool:
@@ -67,6 +74,25 @@ def _accelerator(literal: object) -> Device | None:
     return device if device is not None and device.is_accelerator else None
 
 
+def literal_device(op: ir.Op | None, definitions: list[ir.Op | None], analysis: Analysis) -> Device | None:
+    """The accelerator of "cuda:0" or `torch.device("cuda")`, in any body; None for anything else."""
+    if isinstance(op, ir.Constant):
+        return _accelerator(op.value)
+    if not isinstance(op, ir.Call) or len(op.arguments) != 1:
+        return None
+    given = definitions[op.arguments[0].value]
+    if not isinstance(given, ir.Constant) or analysis.resolve_text(_dotted(op.function, definitions)) != "torch.device":
+        return None
+    return _accelerator(given.value)
+
+
+def _dotted(register: ir.Register, definitions: list[ir.Op | None]) -> str:
+    op = definitions[register]
+    if isinstance(op, ir.Attribute):
+        return f"{_dotted(op.object, definitions)}.{op.name}"
+    return op.name if isinstance(op, ir.Load) else ""
+
+
 def spelled_callee(call: ir.Call, facts: Facts) -> str:
     """The dotted name of a callee by the file's imports: also of calls that the analysis has not come to yet."""
     assert facts.frame is not None
@@ -82,14 +108,14 @@ def device_in_scope(facts: Facts) -> str | None:
     module = facts.program.module
     if bound_here or name not in module.local_names or facts.body.parent is not module:
         return name
-    return name if any(_is_unconditional(block, module) for block in module.blocks if _binds(block, name)) else None
+    return name if any(is_unconditional(block, module) for block in module.blocks if _binds(block, name)) else None
 
 
 def _binds(block: ir.Block, name: str) -> bool:
     return any(isinstance(op, ir.Store) and op.name == name for op in block.ops)
 
 
-def _is_unconditional(block: ir.Block, body: ir.Body) -> bool:
+def is_unconditional(block: ir.Block, body: ir.Body) -> bool:
     """True when every way through the body passes the block."""
     pending, seen = [0], {block.index}
     while pending:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.devices import from_string
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.order import follows
 from torchdevlint.rules.portability.autocast_device_object import certainly_device
+from torchdevlint.rules.portability.literals import is_unconditional, spelled_accelerator, spelled_callee
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_op
+
+_MANY = ("cuda", "xpu")  # types with several devices on one machine
 
 
 class DeviceComparedWithoutIndex(Rule):
@@ -18,7 +22,9 @@ class DeviceComparedWithoutIndex(Rule):
 
     ## What it does
     Reports `x.device == device` and `!=` where `x` is a tensor and `device` is certainly `torch.device("cuda")` (or another
-    accelerator) without an index, also by a choice such as `torch.device("cuda" if torch.cuda.is_available() else "cpu")`.
+    accelerator) without an index, also by a choice such as `torch.device("cuda" if torch.cuda.is_available() else "cpu")`. Also a
+    device that the caller gives (`device: torch.device`, or `torch.device(device)` of a parameter) compared with a literal
+    `torch.device("cuda")`: it is another one as soon as the caller writes `cuda:0`.
 
     ## Why is this bad?
     A tensor on the accelerator always reports an index: `torch.device("cuda") == torch.device("cuda:0")` is False. The comparison
@@ -69,6 +75,49 @@ class DeviceComparedWithoutIndex(Rule):
                 fix=lambda: _fix(op, facts),
             )
             return
+        for given, device in ((op.left, right), (right, op.left)):
+            name, spelled_device = _given_by_caller(op, given, facts), spelled_accelerator(device, facts)
+            if name and spelled_device is not None and spelled_device.name in _MANY:
+                yield self._reported_given(op, name, spelled_device.name, facts)
+                return
+
+    def _reported_given(self, op: ir.Compare, name: str, bare: str, facts: Facts) -> Report:
+        equal = "not equal to" if op.operators[0] == "==" else "unequal to"
+        return self.report(
+            op,
+            f'the caller chooses `{name}`: `torch.device("{bare}:1")`, and `{bare}:0` too, is {equal} `torch.device("{bare}")`, so such a device takes the other '
+            "branch; compare `.type`",
+            fix=lambda: _fix(op, facts),
+        )
+
+
+def _given_by_caller(op: ir.Compare, register: ir.Register, facts: Facts) -> str:
+    """The name of a `torch.device` that a parameter is, or was made of on every way here; "" for anything else."""
+    written = facts.definition(register)
+    if not isinstance(written, ir.Load) or facts.block is None:
+        return ""
+    body, here = facts.body, (facts.block, op)
+    parameters = {parameter.name: parameter for parameter in body.parameters}
+    stores = [
+        (block, store)
+        for block in body.blocks
+        for store in block.ops
+        if isinstance(store, ir.Store) and store.name == written.name and follows(body, (block, store), here)
+    ]
+    if not stores:
+        return written.name if written.name in parameters and certainly_device(register, facts) else ""
+    last = [one for one in stores if not any(follows(body, one, other) for other in stores if other is not one)]
+    if len(last) != 1 or not is_unconditional(last[0][0], body):
+        return ""
+    return written.name if _is_made_of(last[0][1].value, parameters, facts) else ""
+
+
+def _is_made_of(register: ir.Register, parameters: Container[str], facts: Facts) -> bool:
+    made = facts.definition(register)
+    if not isinstance(made, ir.Call) or len(made.arguments) != 1 or spelled_callee(made, facts) != "torch.device":
+        return False
+    given = facts.definition(made.arguments[0].value)
+    return isinstance(given, ir.Load) and given.name in parameters
 
 
 def _is_device_of_tensor(register: ir.Register, facts: Facts) -> bool:

@@ -55,7 +55,7 @@ class LegacyCudaTensorType(Rule):
 
     ## What it does
     Reports `torch.cuda.FloatTensor(...)`, `x.type(torch.cuda.FloatTensor)` (also as a string), other uses of these types,
-    `torch.set_default_tensor_type(...)`, and `torch.FloatTensor(..., device="cuda")`.
+    `torch.set_default_tensor_type(...)`, and `torch.FloatTensor(..., device=device)` for any device that is not certainly the CPU.
 
     ## Why is this bad?
     On a CPU build it raises `TypeError: type torch.cuda.FloatTensor not available. Torch not compiled with CUDA enabled.`, and
@@ -74,8 +74,9 @@ class LegacyCudaTensorType(Rule):
 
     ## Fix safety
     A constructor on a list or tuple display becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be
-    a size.) `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is
-    unsafe: the default device reaches more factories.
+    a size.) One with `device=` becomes `torch.tensor` too, which is unsafe: it wakes a line that raised.
+    `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is unsafe: the default
+    device reaches more factories.
 
     ## Proof
     The constructor raises on a machine without CUDA; `torch.tensor(..., device=device)` runs there.
@@ -170,13 +171,17 @@ class LegacyCudaTensorType(Rule):
         if register is None:
             return
         device = facts.device_of(register)
-        name = facts.qualified(call.function)
-        if not device.is_accelerator and device.place != "meta":
+        if device.place == "cpu" or facts.value(register).kind is Kind.NONE or facts.in_try_catching("RuntimeError"):
             return
+        name = (facts.qualified(call.function) or "").rpartition(".")[2]
+        is_literal = device.is_accelerator or device.place == "meta"
+        passed = device.type if is_literal else "cuda"
+        raises = f'raises "legacy constructor expects device type: cpu but device type: {passed} was passed"'
         yield self.report(
             call,
-            f'`{name}` makes CPU tensors alone: `device=` raises "legacy constructor expects device type: cpu but device type: {device.type} was passed"; use '
-            "`torch.tensor` or `torch.empty`",
+            f"`torch.{name}` makes CPU tensors alone: `device=` {raises}{'' if is_literal else ' as soon as it is a GPU'}; use "
+            f"`torch.tensor(..., dtype=torch.{_DTYPES.get(name, 'float32')}, device=...)`, or `torch.empty` for a size",
+            fix=lambda: _with_device(call, name, facts),
         )
 
 
@@ -218,6 +223,22 @@ def _modern(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
     text = f'torch.tensor({builders.source_of(first)}, dtype=torch.{_DTYPES[last]}, device="cuda")'
     edits = builders.replace_expression(call, text)
     return NodeFix(Applicability.SAFE, "Create it with `torch.tensor`", edits) if edits else None
+
+
+def _with_device(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
+    """`torch.tensor` for a legacy constructor on a display, which raised for every device but the CPU."""
+    from torchdevlint.fixes import builders
+
+    first = facts.definition(call.positional(0))
+    device = facts.definition(call.keyword("device"))
+    if not isinstance(first, ir.Sequence) or first.shape == "set" or len(call.arguments) != 2 or device is None:
+        return None
+    if not facts.place(call.function).startswith("torch."):
+        return None
+    dtype = f"torch.{_DTYPES[last]}" if last in _DTYPES else "torch.get_default_dtype()"
+    text = f"torch.tensor({builders.source_of(first)}, dtype={dtype}, device={builders.source_of(device)})"
+    edits = builders.replace_expression(call, text)
+    return NodeFix(Applicability.UNSAFE, "Create it with `torch.tensor`", edits) if edits else None
 
 
 def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
