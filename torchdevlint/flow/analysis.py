@@ -191,6 +191,8 @@ class Analysis:
                 device = frame.device_argument(argument.value)
                 if value.kind is Kind.UNKNOWN and device is not TOP:
                     value = replace(value, device=device)
+            if value.kind is Kind.MODULE:
+                value = replace(value, device=module_calls.place_of(frame, value))
             if argument.keyword is not None:
                 bindings[argument.keyword] = value
             elif at < len(positional):
@@ -219,6 +221,9 @@ class Analysis:
             if given is not None and given.kind is Kind.TENSOR:
                 met = substitute(replace(other, parameter=""), bindings, own, 0)
                 frame.meet(op, [(given, "argument"), (met, "operand")], strict=True, callee=body.name)
+                module = bindings.get(other.parameter, UNKNOWN) if other.attribute == "module" else UNKNOWN
+                if module_calls.is_fresh_module(frame, module):
+                    module_calls.meet_fresh(frame, op, module, [given])
         return substitute(summary.returned, bindings, own, 0)
 
     def _summary(self, body: ir.Body, depth: int) -> Summary:

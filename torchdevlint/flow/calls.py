@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchdevlint.flow import methods, module_calls, python_calls, torch_calls
-from torchdevlint.flow.devices import CPU
+from torchdevlint.flow.devices import CPU, TOP
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.module_calls import batch_encoding, call_module, copied, optimizer, pretrained, returns_tensors
 from torchdevlint.flow.operands import Handler, combine, reference, tensors_in
@@ -47,17 +47,27 @@ def call(frame: Frame, op: ir.Call) -> Value:
         return call_module(frame, op, _UNKNOWN_LOSS)
     if MODEL_NAME.search(place):
         return call_module(frame, op, _UNKNOWN_MODEL)
+    if COLLATE_NAME.search(place):
+        return _collated(frame, op)
     return UNKNOWN
+
+
+def _collated(frame: Frame, op: ir.Call) -> Value:
+    """A batch that a collate function made: on the CPU, unless it is told a device."""
+    if op.has_splat or any(frame.device_argument(argument.value) is not TOP for argument in op.arguments):
+        return UNKNOWN
+    return Value(Kind.BATCH, CPU, origin=op, evidence=Evidence.NAME)
 
 
 # What people call a loss: the last resort, never for errors.
 LOSS_NAME = re.compile(
-    r"(?:\A|[._])(?:\w*criterion\w*|loss_?f(?:n|unc|unction)?|loss_?function|objective_fn)\Z", re.IGNORECASE
+    r"(?:\A|[._])(?:\w*criterion\w*|loss_?f(?:n|ct|unc|unction)?|loss_?function|objective_fn)\Z", re.IGNORECASE
 )
 MODEL_NAME = re.compile(
     r"(?:\A|[._])(?:model|net|network|encoder|decoder|policy|actor|critic|backbone|generator|discriminator)\Z",
     re.IGNORECASE,
 )
+COLLATE_NAME = re.compile(r"(?:\A|[._])(?:\w*batch_converter|\w*collat(?:e|e_fn|er|or))\Z", re.IGNORECASE)
 _UNKNOWN_MODEL = Value(Kind.MODULE, evidence=Evidence.NAME)
 _UNKNOWN_LOSS = Value(Kind.MODULE, symbol="torch.nn.UnknownLoss", evidence=Evidence.NAME)
 

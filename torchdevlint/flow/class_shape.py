@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.flow.facts import ClassSummary
 from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ SETUP_METHODS = (
     "_build",
     "configure_model",
 )
+_DEEPEST_NESTING = 4
 _MODULE_NAME = re.compile(r"(?:Module|Model|Net|Network|Encoder|Decoder|Layer|Block|Head|Backbone|Agent|Policy)\Z")
 
 
@@ -84,6 +86,48 @@ def _holds_modules(analysis: Analysis, cls: ir.Class) -> bool:
                 if text and modules.is_module_class(analysis.resolve_text(text)):
                     return True
     return False
+
+
+def has_weights(analysis: Analysis, cls: ir.Class, depth: int = 0) -> bool:
+    """True for a Module of this file that keeps layers with weights and never places them itself."""
+    summary = analysis.summary_of(cls)
+    return (
+        summary.is_module
+        and depth < _DEEPEST_NESTING
+        and not _may_place_itself(analysis, summary)
+        and _keeps_layers(analysis, summary, depth)
+    )
+
+
+def _may_place_itself(analysis: Analysis, summary: ClassSummary) -> bool:
+    known = {base.cls.name for base in summary.base_summaries}
+    for written, resolved in zip(summary.cls.bases, summary.bases, strict=True):
+        if written not in known and resolved not in modules.PLAIN_BASES:
+            return True
+    for body in summary.cls.methods.values():
+        if any(parameter.name.endswith("device") for parameter in body.parameters):
+            return True
+        if any(
+            isinstance(op, ir.Attribute) and op.name in ("to", "cuda", "device")
+            for op in analysis.index_of(body).definitions
+        ):
+            return True
+    return any(_may_place_itself(analysis, base) for base in summary.base_summaries)
+
+
+def _keeps_layers(analysis: Analysis, summary: ClassSummary, depth: int) -> bool:
+    if summary.parameters or summary.buffers:
+        return True
+    for stores in summary.stores.values():
+        for store in stores:
+            value = store.value
+            if value.kind is Kind.MODULE and (
+                value.symbol in modules.LEAF_MODULES_WITH_WEIGHTS
+                or value.symbol == "torch.nn.Sequential"
+                or (value.definition is not None and has_weights(analysis, value.definition, depth + 1))
+            ):
+                return True
+    return any(_keeps_layers(analysis, base, depth) for base in summary.base_summaries)
 
 
 def _reachable(analysis: Analysis, summary: ClassSummary) -> frozenset[str]:

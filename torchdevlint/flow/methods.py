@@ -371,7 +371,13 @@ def _batch_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Valu
         )
     if name in ("items", "values"):
         inner = (
-            tensor(receiver.device, origin=receiver.origin, moved=receiver.moved, evidence=Evidence.USAGE)
+            tensor(
+                receiver.device,
+                origin=receiver.origin,
+                moved=receiver.moved,
+                evidence=Evidence.USAGE,
+                group=receiver.origin,
+            )
             if receiver.kind is not Kind.CHECKPOINT
             else receiver
         )

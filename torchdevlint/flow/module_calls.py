@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow.devices import CPU, TOP
+from torchdevlint.flow import class_shape
+from torchdevlint.flow.devices import CPU, TOP, Device, symbolic
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.operands import Handler, combine, given_device, reference, reranked, tensors_in
 from torchdevlint.flow.values import (
@@ -100,8 +101,15 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     has_weights = (
         not name.startswith("torch.nn.") or name in modules.LEAF_MODULES_WITH_WEIGHTS or name in modules.CONTAINERS
     )
-    if has_weights and not is_loss and device.may_be_accelerator:
-        operands.append((parameters, "module"))
+    if has_weights and not is_loss:
+        if device.may_be_accelerator:
+            operands.append((parameters, "module"))
+        elif is_given(frame, module):
+            operands.append(
+                (replace(parameters, device=place_of(frame, module), parameter=module.parameter, moved=None), "module")
+            )
+        elif is_fresh_module(frame, module):
+            meet_fresh(frame, op, module, inputs)
     operands += [(value, "input") for value in inputs]
     if is_loss and module.element is not None and not _moved(frame, module):
         operands.append((module.element, "weight"))
@@ -152,6 +160,54 @@ def _inputs(frame: Frame, op: ir.Call) -> list[Value]:
 
 def _encoded(value: Value) -> Value:
     return tensor(value.device, rank=AT_LEAST_ONE, origin=value.origin, moved=value.moved, evidence=value.evidence)
+
+
+def is_given(frame: Frame, module: Value) -> bool:
+    """True for a module that the caller made, and placed where it wanted: an argument that nothing here has moved."""
+    return (
+        module.kind is Kind.MODULE
+        and module.device is TOP
+        and bool(module.parameter)
+        and module.evidence >= Evidence.USAGE
+        and not _moved(frame, module)
+    )
+
+
+def place_of(frame: Frame, module: Value) -> Device:
+    """Where a module's parameters are; those of an argument have a device of their own name."""
+    return (
+        symbolic(f"next({module.ref}.parameters()).device") if is_given(frame, module) else frame.module_device(module)
+    )
+
+
+def is_fresh_module(frame: Frame, module: Value) -> bool:
+    """True for a module with weights that was made here, on the CPU, and not moved since."""
+    if module.kind is not Kind.MODULE or module.device is not CPU or module.origin is None or module.attribute:
+        return False
+    if _moved(frame, module) or frame.is_absent or frame.analysis.default_device(frame) is not None:
+        return False
+    if module.definition is not None:
+        return class_shape.has_weights(frame.analysis, module.definition)
+    return module.symbol in modules.LEAF_MODULES_WITH_WEIGHTS or not module.symbol.startswith(
+        ("torch.nn.", "torchmetrics.")
+    )
+
+
+def fresh_parameters(module: Value) -> Value:
+    """The parameters of a module that was made here, on the CPU."""
+    return tensor(CPU, origin=module.origin, evidence=module.evidence, rank=AT_LEAST_ONE)
+
+
+def meet_fresh(frame: Frame, op: ir.Call, module: Value, inputs: list[Value]) -> None:
+    """Tell that a module which was never moved is given tensors that may be on an accelerator."""
+    placed = [value for value in inputs if value.moved is not None or value.evidence >= Evidence.STRONG]
+    frame.meet(
+        op,
+        [(fresh_parameters(module), "module"), *((value, "input") for value in placed)],
+        strict=True,
+        callee=module.symbol or "module",
+        module=module,
+    )
 
 
 def _moved(frame: Frame, module: Value) -> bool:

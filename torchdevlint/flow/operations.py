@@ -121,7 +121,8 @@ def read_attribute(frame: Frame, op: ir.Attribute) -> Value:
     ):
         return tensor(symbolic("self"), evidence=Evidence.USAGE, rank=AT_LEAST_ONE, attribute="module")
     if place:
-        return _by_usage(frame, place, UNKNOWN)
+        found = _by_usage(frame, place, UNKNOWN)
+        return replace(found, parameter=base.parameter) if base.parameter and found.kind is Kind.MODULE else found
     return UNKNOWN
 
 
@@ -158,6 +159,10 @@ def _module_attribute(frame: Frame, base: Value, name: str, place: str) -> Value
         summary = frame.analysis.summary_of(base.definition)
         if summary.stores_of(name) or summary.method(name):
             return attributes.of_other(frame.analysis, summary, name)
+    part = _by_usage(frame, place, UNKNOWN) if place else UNKNOWN
+    if part.kind is Kind.MODULE:
+        given = base.parameter if f"@{base.ref}" not in frame.env else ""
+        return replace(part, device=device, parameter=given, evidence=min(part.evidence, base.evidence))
     return UNKNOWN
 
 

@@ -58,12 +58,23 @@ def _substituted_device(device: Device, bindings: dict[str, Value], own: Device)
     if device.place != "sym":
         return device
     name = device.name
+    if name.startswith("next("):
+        return _place_of_module(device, bindings)
     root = name.partition(".")[0]
     if root == "self":
         return device if own.name == "self" else own if name == "self" else TOP
     given = bindings.get(root)
     if given is None:
-        return device if root in ("next(model", "the default device") else TOP
+        return device if root == "the default device" else TOP
     if name == root or name == f"{root}.device":
         return given.device
     return TOP
+
+
+def _place_of_module(device: Device, bindings: dict[str, Value]) -> Device:
+    """`next(model.parameters()).device` of an argument is where the module that was given lives."""
+    name = device.name.removeprefix("next(").partition(".")[0]
+    given = bindings.get(name)
+    if given is not None:
+        return given.device if given.kind is Kind.MODULE else TOP
+    return device if name == "model" else TOP

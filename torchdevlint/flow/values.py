@@ -290,6 +290,8 @@ def _join_same_kind(left: Value, right: Value) -> Value:
             (key, join(value, other)) for key, value in left.entries if (other := right.entry(key)) is not None
         )
         return Value(kind, entries=both)
+    if kind is Kind.BATCH_ENCODING and left.moved is None and right.moved is None and left.device == right.device:
+        return replace(left, ref="", evidence=min(left.evidence, right.evidence))
     return Value(
         kind, device=left.device if left.device == right.device else TOP, evidence=min(left.evidence, right.evidence)
     )

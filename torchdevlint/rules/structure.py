@@ -8,14 +8,10 @@ from collections.abc import Iterator
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import ClassSummary, Facts
+from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.methods import move_target
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-
-# Bases of torch itself that define no `device` and no `to` of their own.
-PLAIN_BASES = frozenset(
-    "torch.nn." + name for name in "Module Sequential ModuleList ModuleDict ParameterList ParameterDict".split()
-)
 
 
 def operations(body: ir.Body) -> Iterator[ir.Op]:
@@ -95,7 +91,7 @@ def only_plain_bases(summary: ClassSummary, analysis: Analysis) -> bool:
     if not written or "__getattr__" in summary.cls.methods or "__getattribute__" in summary.cls.methods:
         return False
     for spelled, resolved in zip(written, summary.bases, strict=True):
-        if spelled not in in_file and resolved not in PLAIN_BASES:
+        if spelled not in in_file and resolved not in modules.PLAIN_BASES:
             return False
     return all(only_plain_bases(base, analysis) for base in summary.base_summaries)
 
@@ -146,6 +142,16 @@ def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
 
 
 _HOST_CLASS = re.compile(r"(?:Dataset|DataModule|Processor|Collat\w*|Loader|Transforms?|Tokenizer|Pipeline)\Z")
+
+
+def is_test(facts: Facts) -> bool:
+    """True in a test by its name: fixtures are made on the CPU."""
+    body: ir.Body | None = facts.body
+    while body is not None:
+        if body.name.startswith("test") or (body.owner is not None and body.owner.name.startswith("Test")):
+            return True
+        body = body.parent
+    return False
 
 
 def prepares_data(facts: Facts) -> bool:

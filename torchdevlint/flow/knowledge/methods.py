@@ -46,7 +46,7 @@ TENSOR_WEAK = _names(
 # Usage that only a module has.
 MODULE_ONLY = _names(
     "parameters named_parameters modules named_modules children named_children buffers named_buffers register_buffer register_forward_hook "
-    "eval train zero_grad requires_grad_ module load_from_checkpoint gradient_checkpointing_enable"
+    "eval train zero_grad requires_grad_ module load_from_checkpoint gradient_checkpointing_enable forward"
 )
 MODULE_STRONG = _names("parameters named_parameters modules named_modules children named_children named_buffers eval")
 OPTIMIZER_ONLY = _names("param_groups add_param_group")

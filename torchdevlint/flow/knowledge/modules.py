@@ -35,6 +35,10 @@ MODULE_BASES = frozenset(
         "mmcv.runner.BaseModule",
     }
 )
+# Bases of torch itself that define no `device` and no `to` of their own.
+PLAIN_BASES = frozenset(
+    "torch.nn." + name for name in "Module Sequential ModuleList ModuleDict ParameterList ParameterDict".split()
+)
 LIGHTNING_BASES = frozenset(base for base in MODULE_BASES if base.endswith("LightningModule"))
 
 OPTIMIZER_PREFIXES = (

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
+from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts, Meeting
-from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.structure import is_test, operations
 from torchdevlint.rules.wording import MISMATCH, owns
 
 
@@ -18,6 +20,9 @@ class ModelInputLeftOnCpu(Rule):
     ## What it does
     Knows where a model was moved (`model.to(device)`, `model.cuda()`) and what it is called with: the output of a tokenizer or processor,
     an element of a `DataLoader`, a tensor made here. Likewise a loss that gets the model's output and a target that was never moved.
+
+    A model that is an argument may be anywhere: a tensor or batch that the function makes for it on the CPU is a warning. And the other way
+    round: a model that the function makes, never moves, and calls with a tensor that was moved, or with an argument.
 
     ## Why is this bad?
     `model(**inputs)` raises `RuntimeError: Expected all tensors to be on the same device` on every machine with an accelerator.
@@ -31,11 +36,11 @@ class ModelInputLeftOnCpu(Rule):
         inputs = tokenizer(text, return_tensors="pt").to(device)
 
     ## When it stays silent
-    Models whose device is unknown, `DataParallel` and the other wrappers that move inputs, models loaded with `device_map` or
-    quantized, values from functions that were not followed, default devices.
+    Models whose device is unknown, batches of a loader that the caller gave, tests, `DataParallel` and the other wrappers that move inputs,
+    models loaded with `device_map` or quantized, values from functions that were not followed, default devices.
 
     ## Fix safety
-    `.to(device)` on a tokenizer's output or a tensor is safe: on a CPU run it does nothing.
+    `.to(device)` on a tokenizer's output or a tensor is safe: on a CPU run it does nothing. Unsafe where the device is that of an argument.
 
     ## Proof
     A module on an accelerator is called with a CPU tensor and raises; with the moved input it gives the CPU run's values.
@@ -49,6 +54,7 @@ class ModelInputLeftOnCpu(Rule):
 
     @on_meet
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
+        """Inputs on the CPU."""
         if meeting.role != "input" or meeting.module is None:
             return
         made, cpu = meeting.cpu.origin, meeting.cpu
@@ -57,28 +63,145 @@ class ModelInputLeftOnCpu(Rule):
             return
         is_loss = module.symbol.endswith("Loss")
         device = meeting.other.device
-        moved_here = module.ref and "@" + module.ref in (facts.frame.env if facts.frame else {})
-        if not is_loss and (not moved_here or module.evidence < Evidence.USAGE):
+        given = _is_argument(meeting)
+        if not is_loss and (not (_moved_here(meeting, facts) or given) or module.evidence < Evidence.USAGE):
             return
+        if given and (not _is_made_here(cpu, facts) or is_test(facts)):
+            return  # what a loader of the caller gives may be on the device already
         if is_loss and (meeting.other.moved is None or isinstance(made, ir.Unpack)):
             return  # a target from the same batch as the moved input is TDL518's
         register = _argument(meeting, facts)
         place = facts.place(register)
         written = facts.definition(register)
         at = made if isinstance(made, (ir.Call, ir.Subscript)) or written is None else written
-        certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE
+        if _is_batch_made_here(cpu.group, facts) and isinstance(cpu.group, ir.Call):
+            at = cpu.group  # every part of the batch is there
+        copy = _moved_copy(meeting, facts) if is_loss else None
+        if copy is not None:
+            yield self._copied(copy, meeting, facts)
+            return
+        certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE and not given
         what = f"`{place}`" if place else "this input"
-        where = device.describe()
+        where = (
+            f"the model `{module.parameter}`, wherever the caller keeps it"
+            if given
+            else f"a model on {device.describe()}"
+        )
         moved = _where_moved(meeting, facts)
         yield self.report(
             at,
-            f"{what} is still on the CPU when it meets {'the output of a model' if is_loss else 'a model'} on {where}"
+            f"{what} is still on the CPU when it meets {f'the output of a model on {device.describe()}' if is_loss else where}"
             f"{' (moved on line {0})' if moved else ''}: on an accelerator that raises {MISMATCH}; move it first, for example "
             f"`.to({_spelled(device.name)})`",
             severity=ERROR if certain else WARNING,
             related=(Mention(moved, "here the model moved"),) if moved is not None else (),
             fix=lambda: _fix(at, meeting, facts),
         )
+
+    def _copied(self, copy: ir.Op, meeting: Meeting, facts: Facts) -> Report:
+        """The model got moved copies of a batch, the loss a part of the batch itself."""
+        device = meeting.other.device
+        return self.report(
+            copy,
+            f"this moves copies for the model alone: the batch stays on the CPU, and a part of it meets the model's output on "
+            f"{device.describe()} on line {{0}}, which raises {MISMATCH} on an accelerator; bind the moved batch to its name first",
+            related=(Mention(meeting.op, "here the two meet"),),
+        )
+
+    @on_meet
+    def check_model(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
+        """Models on the CPU, for inputs that are not."""
+        made, given = meeting.cpu.origin, meeting.other
+        if meeting.role != "module" or made is None or not owns(facts, made) or facts.in_setup or is_test(facts):
+            return
+        moved = given.moved
+        if (moved is None and not given.parameter) or _is_where_a_model_is(given.device, facts):
+            return
+        what = f"the argument `{given.parameter}`" if moved is None else f"an input on {given.device.describe()}"
+        yield self.report(
+            made,
+            f"this model is made on the CPU and never moved, and on line {{0}} it gets {what}: on an accelerator that raises "
+            f"{MISMATCH}; move it first, for example `.to({_spelled(given.device.name)})`",
+            severity=ERROR if moved is not None else WARNING,
+            related=(Mention(meeting.op, "here it is called"),),
+            fix=lambda: _move(made, given.device.name) if moved is None else None,
+            holds=lambda: not _is_handed_on(made, facts),
+        )
+
+
+def _moved_copy(meeting: Meeting, facts: Facts) -> ir.Op | None:
+    """The move in `model(**{k: v.to(device) for k, v in inputs.items()})` when the CPU tensor is a part of `inputs`."""
+    made, called = meeting.cpu.origin, meeting.other.moved
+    if not isinstance(made, ir.Subscript) or not isinstance(called, ir.Call) or not owns(facts, called):
+        return None
+    batch = facts.value(made.object)
+    for argument in called.arguments:
+        part = facts.value(argument.value).element
+        if part is not None and part.moved is not None and part.group is batch.origin is not None:
+            return part.moved
+    return None
+
+
+def _moved_here(meeting: Meeting, facts: Facts) -> bool:
+    module = meeting.module
+    return module is not None and bool(module.ref) and facts.frame is not None and "@" + module.ref in facts.frame.env
+
+
+def _is_argument(meeting: Meeting) -> bool:
+    """True for a model that the function was given, and nothing here moved."""
+    return bool(meeting.other.parameter) and meeting.other.attribute == "module"
+
+
+def _is_made_here(cpu: Value, facts: Facts) -> bool:
+    """True for a tensor that a call of this function made, by itself or as a part of what it returned."""
+    made = cpu.origin
+    if isinstance(made, ir.Subscript):
+        return facts.value(made.object).kind is Kind.BATCH_ENCODING
+    if isinstance(made, ir.Unpack):
+        return _is_batch_made_here(cpu.group, facts)
+    return isinstance(made, ir.Call) and facts.value(made.dst).kind in (Kind.TENSOR, Kind.BATCH_ENCODING)
+
+
+def _is_batch_made_here(group: ir.Op | str | None, facts: Facts) -> bool:
+    """True for the call of a collate function."""
+    return isinstance(group, ir.Call) and owns(facts, group) and facts.value(group.dst).kind is Kind.BATCH
+
+
+def _is_where_a_model_is(device: Device, facts: Facts) -> bool:
+    """True for `model.device`: where that model is, which may be the CPU, too."""
+    root = facts.frame.env.get(device.name.partition(".")[0]) if facts.frame is not None else None
+    return isinstance(root, Value) and root.kind is Kind.MODULE
+
+
+def _is_handed_on(made: ir.Op, facts: Facts) -> bool:
+    """True when the module is an argument of something that may move it, or is kept for others."""
+    for use in facts.uses(made):
+        if use.role == "stored":
+            return True
+        if not use.role.startswith(("argument", "keyword", "*")) or use.callee.startswith(
+            ("torch.optim.", "builtins.")
+        ):
+            continue
+        if not (isinstance(use.op, ir.Call) and use.body is facts.body and _leaves_in_place(use.op, facts)):
+            return True
+    return False
+
+
+def _leaves_in_place(call: ir.Call, facts: Facts) -> bool:
+    """True for a function of this file that moves nothing."""
+    callee = facts.value(call.function)
+    if callee.kind is not Kind.FUNCTION or not isinstance(callee.definition, ir.Body):
+        return False
+    return not any(isinstance(op, ir.Attribute) and op.name in ("to", "cuda") for op in operations(callee.definition))
+
+
+def _move(made: ir.Op, device: str) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    if not all(part.isidentifier() for part in device.split(".")):
+        return None
+    edits = builders.wrap_method(made, "to", device)
+    return NodeFix(Applicability.UNSAFE, f"Move it with `.to({device})`", edits) if edits else None
 
 
 def _spelled(name: str) -> str:
@@ -111,6 +234,10 @@ def _fix(made: ir.Op, meeting: Meeting, facts: Facts) -> NodeFix | None:
     if meeting.other.device.place not in ("sym", "acc"):
         return None
     expression = _spelled(name)
+    if _is_argument(meeting):
+        moves = isinstance(made, ir.ValueOp) and facts.value(made.dst).kind in (Kind.TENSOR, Kind.BATCH_ENCODING)
+        edits = builders.wrap_method(made, "to", name) if moves else None
+        return NodeFix(Applicability.UNSAFE, "Move it to the model", edits) if edits else None
     if meeting.other.device.place == "sym" and not all(part.isidentifier() for part in name.split(".")):
         return None
     if (

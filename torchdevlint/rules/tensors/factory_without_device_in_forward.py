@@ -75,8 +75,12 @@ class FactoryWithoutDeviceInForward(Rule):
             return
         if _is_for_another_rule(meeting, facts):
             return
-        if meeting.role == "input" and not facts.in_forward and facts.class_summary is None:
-            return  # an input of a model that was moved here is TDL401's
+        if (
+            meeting.role == "input"
+            and not facts.in_forward
+            and (facts.class_summary is None or meeting.other.parameter)
+        ):
+            return  # an input of a model that was moved here, or given, is TDL401's
         severity = judged(meeting, facts)
         if severity is None:
             return
