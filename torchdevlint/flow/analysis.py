@@ -40,6 +40,7 @@ class Analysis:
         self.observed = observed
         self.heard = heard
         self.uses: dict[int, list[Use]] = {}
+        self._given: dict[int, list[tuple[ir.Body, dict[str, Value] | None]]] = {}
         self.module_env: Environment = {}
         self._indices: dict[int, index.BodyIndex] = {}
         self._summaries: dict[int, Summary] = {}
@@ -181,10 +182,14 @@ class Analysis:
 
     def _bind(self, frame: Frame, op: ir.Call, body: ir.Body, skip: int) -> dict[str, Value]:
         bindings: dict[str, Value] = {}
+        if frame.sink is not None:
+            self._given.setdefault(id(body), []).append((frame.body, bindings))
         positional = [p for p in body.parameters if p.kind in ("positional", "positional-only")][skip:]
         at = 0
         for argument in op.arguments:
             if argument.star:
+                if frame.sink is not None:
+                    self._given[id(body)][-1] = (frame.body, None)
                 return {}
             value = frame.values[argument.value]
             if value.kind is not Kind.DEVICE:
@@ -199,6 +204,26 @@ class Analysis:
                 bindings[positional[at].name] = value
                 at += 1
         return bindings
+
+    def given_on_host(self, body: ir.Body, parameter: str, depth: int = 3) -> bool:
+        """True when functions of this file call the body and each gives a CPU tensor as `parameter`. Complete once the file was analysed."""
+        calls = [(caller, given) for caller, given in self._given.get(id(body), ()) if not _is_demonstration(caller)]
+        if not calls or depth == 0:
+            return False
+        return all(
+            given is not None and parameter in given and self._is_on_host(given[parameter], caller, depth)
+            for caller, given in calls
+        )
+
+    def _is_on_host(self, value: Value, caller: ir.Body, depth: int) -> bool:
+        for part in value.parts:
+            if part.kind is not Kind.TENSOR or (part.moved is not None and part.device.place != "cpu"):
+                return False
+            name = part.device.name.removesuffix(".device")
+            asked = part.device.place == "sym" and any(parameter.name == name for parameter in caller.parameters)
+            if part.device.place != "cpu" and not (asked and self.given_on_host(caller, name, depth - 1)):
+                return False
+        return True
 
     def _specialised(
         self, frame: Frame, op: ir.Call, body: ir.Body, bindings: dict[str, Value], receiver: Value | None
@@ -308,6 +333,11 @@ def _aliases(program: ir.Program) -> dict[str, str]:
                 ):
                     clash.add(op.name)
     return {name: qualified for name, qualified in found.items() if name not in clash}
+
+
+def _is_demonstration(body: ir.Body) -> bool:
+    """True for the module's own code and for tests: what they give says little of other callers."""
+    return body.kind == "module" or body.name.startswith(("test", "main"))
 
 
 def _global_names(program: ir.Program) -> frozenset[str]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from torchdevlint.flow.frame import Frame
 
 
+_RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+
+
 @dataclass(frozen=True, slots=True)
 class Meeting:
     """Two tensors in one operation that wants a common device, where one is on the CPU and the other may not be.
@@ -194,6 +197,17 @@ class Facts:
         return self.frame is not None and "tracing" in self.frame.env.get("?", frozenset())
 
     @property
+    def expects_error(self) -> bool:
+        """True in `with pytest.raises(...)` and `with self.assertRaises(...)`: the error is what is tested."""
+        if self.frame is None or self.block is None:
+            return False
+        return any(
+            isinstance(written := self.definition(register), ir.Call)
+            and self.callee(written).rpartition(".")[2] in _RAISES
+            for register in self.block.withs
+        )
+
+    @property
     def in_loop(self) -> bool:
         """True inside a loop of the body."""
         return bool(self.block and self.block.loops)
@@ -266,6 +280,26 @@ class Facts:
     def uses(self, op: ir.Op) -> tuple[Use, ...]:
         """Every use of the value that `op` made, through names, in this file. Complete only once the file was analysed (in fixes and on_file)."""
         return tuple(self.analysis.uses.get(id(op), ()))
+
+    def given_on_host(self, device: Device) -> bool:
+        """True when `device` is that of a parameter of this function, and all callers in this file give a CPU tensor. For on_file and `holds`."""
+        name = device.name.removesuffix(".device")
+        return (
+            device.place == "sym"
+            and any(parameter.name == name for parameter in self.body.parameters)
+            and self.analysis.given_on_host(self.body, name)
+        )
+
+    def read_on_host(self, device: Device) -> bool:
+        """True when this function gives a tensor of that device to `.numpy()` as it is: its author knows it to be on the CPU."""
+        assert self.frame is not None
+        return device.place == "sym" and any(
+            isinstance(op, ir.Call)
+            and isinstance(method := self.definition(op.function), ir.Attribute)
+            and method.name == "numpy"
+            and self.value(method.object).device == device
+            for op in self.frame.definitions
+        )
 
     def optimizers_over(self, ref: str) -> list[Value]:
         """The optimizers alive here that hold parameters of the module with this `ref`."""

@@ -467,11 +467,17 @@ def _store(frame: Frame, op: ir.Store) -> None:
     value = _named_device(value, op.name)
     if value.kind is Kind.UNKNOWN and value.device is not TOP:
         value = _by_usage(frame, op.name, value)
-    elif value.kind is Kind.UNKNOWN and LOADER_NAME.search(op.name):
+    elif value.kind is Kind.UNKNOWN and LOADER_NAME.search(op.name) and not _is_called(frame, op.value):
         value = Value(Kind.LOADER, evidence=Evidence.NAME)
     value = frame.analysis.observed.store(op, value)
     frame.store_place(op.name, value)
     frame.tell_if_heard("op", type(op).__name__, op)
+
+
+def _is_called(frame: Frame, register: ir.Register) -> bool:
+    """True for what a function returned, also as one of several: `prepare` and prefetchers give loaders that move their batches."""
+    written = frame.definitions[register]
+    return isinstance(written, (ir.Call, ir.Unpack))
 
 
 def _named_device(value: Value, place: str) -> Value:

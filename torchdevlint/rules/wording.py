@@ -87,6 +87,11 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
     return None
 
 
+def is_host_argument(value: Value, facts: Facts) -> bool:
+    """True for an argument that only CPU tensors are given as: all callers of this file do so, or the function reads it with `.numpy()`. For `holds`."""
+    return value.moved is None and (facts.given_on_host(value.device) or facts.read_on_host(value.device))
+
+
 _DATA_WORDS = (
     "dataset",
     "transform",

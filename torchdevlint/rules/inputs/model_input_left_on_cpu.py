@@ -37,7 +37,8 @@ class ModelInputLeftOnCpu(Rule):
 
     ## When it stays silent
     Models whose device is unknown, batches of a loader that the caller gave, tests, `DataParallel` and the other wrappers that move inputs,
-    models loaded with `device_map` or quantized, values from functions that were not followed, default devices.
+    models loaded with `device_map` or quantized, values from functions that were not followed, loaders that such a function gave
+    (`accelerator.prepare`, prefetchers), default devices.
 
     ## Fix safety
     `.to(device)` on a tokenizer's output or a tensor is safe: on a CPU run it does nothing. Unsafe where the device is that of an argument.

@@ -9,6 +9,7 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet, on_op
 from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 from torchdevlint.rules.wording import (
@@ -18,6 +19,7 @@ from torchdevlint.rules.wording import (
     factory_name,
     give_device,
     is_data_code,
+    is_host_argument,
     owns,
 )
 
@@ -47,7 +49,9 @@ class FactoryWithoutDeviceInForward(Rule):
     ## When it stays silent
     0-dim tensors in pointwise operations (PyTorch lets them through); tensors that are moved before the operation, also on a
     condition; tensors that are only an index, a size or the source of an assignment `y[i] = t`; code under a default device
-    (`torch.set_default_device`, `with torch.device(...)`); operands that are not known to be tensors.
+    (`torch.set_default_device`, `with torch.device(...)`); operands that are not known to be tensors. Outside of `forward`: an argument
+    that the function itself gives to `.numpy()`, or that every caller in the file gives on the CPU; an array that is converted
+    (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); blocks that test for the error (`pytest.raises`).
 
     ## Fix safety
     Adding `device=` is safe in `forward` when the device's spelling is in scope and the factory takes the keyword: on the CPU nothing changes,
@@ -82,7 +86,7 @@ class FactoryWithoutDeviceInForward(Rule):
         ):
             return  # an input of a model that was moved here, or given, is TDL401's
         severity = judged(meeting, facts)
-        if severity is None:
+        if severity is None or _is_the_same_variable(meeting, facts):
             return
         expression = device_expression(meeting, facts)
         safe = severity is ERROR and facts.in_forward
@@ -100,13 +104,14 @@ class FactoryWithoutDeviceInForward(Rule):
             severity=severity,
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
             fix=fix,
+            holds=lambda: facts.in_forward or not is_host_argument(meeting.other, facts),
         )
 
     @on_any_call
     def check_argument(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """A variable that is made on a device on one path and on the CPU on another, and is given on."""
         callee = facts.value(call.function)
-        if is_data_code(facts) or facts.in_setup:
+        if is_data_code(facts) or facts.in_setup or callee.kind is Kind.FUNCTION:
             return
         if callee.kind is Kind.SYMBOL and not callee.symbol.startswith("torch."):
             return
@@ -131,6 +136,7 @@ class FactoryWithoutDeviceInForward(Rule):
                         and isinstance(made, ir.Call)
                         and owns(facts, made)
                         and is_factory(made, facts)
+                        and not _converts_argument(made, facts)
                     )
                     and not part.attribute
                     and part.group is None
@@ -155,17 +161,25 @@ class FactoryWithoutDeviceInForward(Rule):
                 continue
             for part, where in parts:
                 made = part.origin
-                if part.is_fresh_cpu and isinstance(made, ir.Call) and owns(where, made) and is_factory(made, where):
-                    yield self._inconsistent(made, following[0], where, "the function returns")
+                if (
+                    part.is_fresh_cpu
+                    and isinstance(made, ir.Call)
+                    and owns(where, made)
+                    and is_factory(made, where)
+                    and not _converts_argument(made, where)
+                ):
+                    yield self._inconsistent(made, following[0], where, "the function returns", scalar=part.rank == 0)
 
-    def _inconsistent(self, made: ir.Call, other: Value, facts: Facts, subject: str) -> Report:
+    def _inconsistent(self, made: ir.Call, other: Value, facts: Facts, subject: str, *, scalar: bool = False) -> Report:
         name = other.device.name
         expression = name if all(part.isidentifier() for part in name.split(".")) else None
+        mixing = "`torch.stack`, `torch.cat` or a collective of both" if scalar else "mixing them"
         return self.report(
             made,
             f"on this path {subject} a CPU tensor, on another one {describe(other)}: on an accelerator that makes "
-            f"tensors on two devices, and mixing them raises {MISMATCH}; create it with `device={expression or 'the same device'}`",
+            f"tensors on two devices, and {mixing} raises {MISMATCH}; create it with `device={expression or 'the same device'}`",
             severity=WARNING,
+            holds=lambda: not is_host_argument(other, facts),
             fix=lambda: (
                 give_device(made, expression, Applicability.UNSAFE)
                 if expression and takes_device(made, facts)
@@ -201,6 +215,33 @@ def _is_for_another_rule(meeting: Meeting, facts: Facts) -> bool:
         or mixed_device_operation.takes_meeting(meeting, facts)
         or default_device_gap.takes_meeting(meeting)
     )
+
+
+def _converts_argument(made: ir.Call, facts: Facts) -> bool:
+    """True for `if isinstance(x, ndarray): x = torch.tensor(x)`: the caller gave an array, and what he gives beside it is on the CPU as well."""
+    source = facts.place(made.positional(0))
+    if source not in {parameter.name for parameter in facts.body.parameters} or _names_of(made, facts) != {source}:
+        return False
+    at = next((block for block in facts.body.blocks if made in block.ops), None)
+    return facts.callee(made) == "torch.from_numpy" or (at is not None and bool(deciding_tests(facts.body, at)))
+
+
+def _is_the_same_variable(meeting: Meeting, facts: Facts) -> bool:
+    """True where the other tensor's device is that of the variable that holds the CPU tensor, or of an argument beside a converted one."""
+    made, other = meeting.cpu.origin, meeting.other
+    if facts.in_forward or not isinstance(made, ir.Call) or not owns(facts, made) or other.device.place != "sym":
+        return False
+    names = _names_of(made, facts)
+    if other.device.name.removesuffix(".device") in names:
+        return True
+    return _converts_argument(made, facts) and other.device.name.endswith(".device")
+
+
+def _names_of(made: ir.Call, facts: Facts) -> set[str]:
+    """The names that a call's result is bound to."""
+    return {
+        op.name for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.value == made.dst
+    }
 
 
 def _stores_of(meeting: Meeting, facts: Facts) -> int:

@@ -13,6 +13,8 @@ from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Ru
 from torchdevlint.rules.wording import is_data_code
 
 _HOST_ROOTS = ("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage")
+# In a file that imports one of these, an argument's `.numpy()` is another library's, or of a tensor that a test made on the CPU.
+_HOST_PROGRAMS = ("tensorflow", "jax", "unittest", "pytest")
 # Host functions that read a shape or a type only, or that call `.numpy(force=True)` themselves.
 _HARMLESS = frozenset(
     {
@@ -46,7 +48,8 @@ class NumpyOnAcceleratorTensor(Rule):
         best = scores.argmax(1).cpu().numpy()
 
     ## When it stays silent
-    `.cpu()`, `.to("cpu")`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU.
+    `.cpu()`, `.to("cpu")`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU; arguments that every
+    caller in the file gives on the CPU; arguments in the files of tests.
 
     ## Fix safety
     Inserting `.cpu()` is safe: on the CPU it returns the tensor itself. `.detach()` is added where the tensor may require grad.
@@ -84,6 +87,7 @@ class NumpyOnAcceleratorTensor(Rule):
             severity=severity,
             related=(Mention(value.moved, "here it was moved or made"),) if value.moved is not None else (),
             fix=lambda: _insert_cpu(call, detach),
+            holds=lambda: value.moved is not None or not facts.given_on_host(value.device),
         )
 
     @on_any_call
@@ -139,7 +143,7 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
     if name == "self":
         return WARNING if facts.frame is not None and facts.body.name != "__init__" else None
     # An argument: the caller decides where it lives.
-    if name.endswith(".device") and not implicit and not facts.imports("tensorflow", "jax") and not is_data_code(facts):
+    if name.endswith(".device") and not implicit and not is_data_code(facts) and not facts.imports(*_HOST_PROGRAMS):
         # A flag such as `as_numpy` is for callers who know where their tensors are.
         asked = any(
             "numpy" in p.name or p.name.startswith("np_") or p.name.endswith("_np") for p in facts.body.parameters
@@ -194,19 +198,12 @@ def _is_model_output(register: ir.Register | None, value: Value, facts: Facts) -
     op = facts.definition(register)
     if not isinstance(op, ir.Call) or value.device.place in ("cpu", "meta") or not facts.mentions("cuda", "device"):
         return False
-    return bool(MODEL_NAME.search(facts.place(op.function))) and not facts.imports(
-        "tensorflow", "jax", "pytest", "unittest"
-    )
+    return bool(MODEL_NAME.search(facts.place(op.function))) and not facts.imports(*_HOST_PROGRAMS)
 
 
 def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) -> bool:
     """True for `.detach()...numpy()` without `.cpu()`: a tensor of a model's graph, on whatever device the model is."""
-    if (
-        value.device.place in ("cpu", "meta")
-        or value.others
-        or facts.imports("tensorflow", "jax", "unittest", "pytest")
-        or is_data_code(facts)
-    ):
+    if value.device.place in ("cpu", "meta") or value.others or facts.imports(*_HOST_PROGRAMS) or is_data_code(facts):
         return False
     for _ in range(8):
         op = facts.definition(register)
