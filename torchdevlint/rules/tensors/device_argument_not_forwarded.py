@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.analysis import Analysis
+from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file, on_meet
-from torchdevlint.rules.structure import definition_of, method_called_on, nested, operations
+from torchdevlint.rules.order import follows
+from torchdevlint.rules.rule import (
+    ERROR,
+    INFO,
+    WARNING,
+    Mention,
+    NodeFix,
+    Report,
+    Rule,
+    on_any_call,
+    on_call,
+    on_file,
+    on_meet,
+    on_method,
+    on_op,
+)
+from torchdevlint.rules.structure import definition_of, is_test, method_called_on, nested, operations
 from torchdevlint.rules.wording import give_device
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
+_KNOWN_PACKAGES = (
+    "torch",
+    "builtins.",
+    "numpy",
+    "transformers.",
+    "argparse.",
+    "collections.",
+    "dataclasses.",
+    "typing.",
+)
 _METADATA = frozenset({"item", "tolist", "numpy", "element_size", "dim", "size", "shape", "dtype"})
 _MOVES = frozenset({"to", "cuda", "type_as", "cpu"})
 
@@ -31,6 +56,18 @@ class _Dropped:
     parameter: ir.Parameter
     caller: ir.Body
     in_hand: str  # the spelling of the caller's device
+    option: bool = False  # in hand if the file's argument parser has an option of this name
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A model that a function makes, fills from a checkpoint on its device, and returns."""
+
+    op: ir.Return
+    parameter: str
+    name: str
+    body: ir.Body
+    called: ir.Call  # the load that gets the device
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +87,10 @@ class DeviceArgumentNotForwarded(Rule):
     device argument of its own (a recursive call too), and a function with a `device` parameter that it never reads while it
     creates tensors or stores another device as `self.device`.
 
+    Of a callee of another file it knows only that a second call in the file passes `device=`. Where a call takes its arguments from the
+    options of the command line (`args.weights`, `args.batch_size`), a `--device` option that it leaves out counts as well. And a function that
+    gives its `device` to the load of a checkpoint alone, and returns the model that the checkpoint was copied into, returns it on the CPU.
+
     ## Why is this bad?
     The callee creates its tensors on its default device, most often the CPU, while everything else is on the device that the caller was
     asked to use:
@@ -68,8 +109,8 @@ class DeviceArgumentNotForwarded(Rule):
 
     ## When it stays silent
     The callee only stores its device, or finds one of its own when none is given (`if device is None: device = x.device`); the caller
-    moves the result;
-    `*args` or `**kwargs` may carry the argument; callees of other files.
+    moves the result; `*args` or `**kwargs` may carry the argument; callees of other files that are never given a device. A host default
+    beside the device that an object keeps for itself is an info, unless the callee runs a model that it is given.
 
     ## Fix safety
     Unsafe: the callee may do more with its device than to create tensors.
@@ -90,6 +131,25 @@ class DeviceArgumentNotForwarded(Rule):
         self._passed: set[tuple[int, int]] = set()  # caller and callee of calls that pass the device
         self._made: dict[int, list[tuple[ir.Call, Facts]]] = {}
         self._met: set[int] = set()
+        self._options: set[str] = set()
+        self._loaded: list[_Loaded] = []
+        self._moved_by_callers: set[int] = set()
+        self._imported: dict[str, list[tuple[ir.Call, bool, str | None]]] = {}
+
+    @on_method("add_argument")
+    def note_option(self, call: ir.Call, facts: Facts) -> None:
+        """The options of the command line."""
+        for argument in call.arguments:
+            text = facts.constant(argument.value)
+            if isinstance(text, str) and text.startswith("--"):
+                self._options.add(text[2:].replace("-", "_"))
+
+    @on_op(ir.Return)
+    def note_returned(self, op: ir.Return, facts: Facts) -> None:
+        """Models that are returned from where they were filled."""
+        loaded = _loaded_model(op, facts)
+        if loaded is not None:
+            self._loaded.append(loaded)
 
     @on_meet
     def note_meeting(self, meeting: Meeting, facts: Facts) -> None:
@@ -112,8 +172,12 @@ class DeviceArgumentNotForwarded(Rule):
             return
         found = _resolve(call, facts)
         if found is None:
+            self._note_imported(call, facts)
             return
         callee, skip = found
+        moved = bool(method_called_on(facts, call.dst) & _MOVES) or _moved_by_name(call, facts)
+        if moved:
+            self._moved_by_callers.add(id(callee))
         taken = _device_parameter(callee, skip)
         if taken is None:
             return
@@ -121,10 +185,43 @@ class DeviceArgumentNotForwarded(Rule):
         if call.argument(parameter.name, position) is not None:
             self._passed.add((id(facts.body), id(callee)))
             return
-        in_hand = _device_in_hand(parameter, callee, facts) or _replaced_buffer(call, facts)
-        if in_hand is None or method_called_on(facts, call.dst) & _MOVES or _moved_by_name(call, facts):
+        in_hand = _device_in_hand(parameter.name, callee.owner, facts) or _replaced_buffer(call, facts)
+        option = _option_in_hand(parameter, call, facts) if in_hand is None else None
+        if moved or (in_hand is None and option is None):
             return
-        self._dropped.append(_Dropped(call, callee, parameter, facts.body, in_hand))
+        self._dropped.append(
+            _Dropped(call, callee, parameter, facts.body, in_hand or option or "", option=in_hand is None)
+        )
+
+    def _note_imported(self, call: ir.Call, facts: Facts) -> None:
+        """Calls of what another file of the project defines: with `device=` or without."""
+        name = facts.qualified(call.function)
+        if name is None or name.startswith(_KNOWN_PACKAGES) or is_test(facts):
+            return
+        given = call.keyword("device") is not None
+        in_hand = None
+        if not given and not method_called_on(facts, call.dst) & _MOVES and not _moved_by_name(call, facts):
+            in_hand = _device_in_hand("device", None, facts)
+        if given or (in_hand is not None and in_hand not in (facts.place(a.value) for a in call.arguments)):
+            self._imported.setdefault(name, []).append((call, given, in_hand))
+
+    @on_file
+    def check_siblings(self, facts: Facts) -> Iterator[Report]:
+        for name, calls in self._imported.items():
+            beside = next((call for call, given, _ in calls if given), None)
+            for call, given, in_hand in calls if beside is not None else ():
+                if given or in_hand is None or beside is None:
+                    continue
+                last = name.rpartition(".")[2]
+                yield self.report(
+                    call,
+                    f"this calls `{last}` without `device=`, which another call of the file passes (line {{0}}), although `{in_hand}` is at "
+                    f"hand: its default is used, and on an accelerator the results end up on different "
+                    f'devices ("Expected all tensors to be on the same device"); pass `device={in_hand}`',
+                    severity=WARNING,
+                    related=(Mention(beside, "here the device is passed"),),
+                    fix=lambda call=call, in_hand=in_hand: _pass(call, "device", in_hand),  # type: ignore[misc]
+                )
 
     @on_file
     def check_calls(self, facts: Facts) -> Iterator[Report]:
@@ -133,19 +230,39 @@ class DeviceArgumentNotForwarded(Rule):
             beside = (id(dropped.caller), id(dropped.callee)) in self._passed
             if use.settled or not (use.given or (use.stored and beside)):
                 continue
+            if dropped.option and dropped.parameter.name not in self._options:
+                continue
             callee, name, in_hand = dropped.callee.name, dropped.parameter.name, dropped.in_hand
             if callee == "__init__" and dropped.callee.owner is not None:
                 callee = dropped.callee.owner.name
             default = _default_text(dropped.parameter, dropped.callee, facts.analysis)
             how = "calls itself" if dropped.callee is dropped.caller else f"calls `{callee}`"
+            effect = (
+                f"what `--{name}` asks for is ignored here"
+                if dropped.option
+                else 'on an accelerator the tensors end up on different devices ("Expected all tensors to be on the same device")'
+            )
             yield self.report(
                 dropped.call,
-                f"this {how} without `{name}=`, so {default} is used although `{in_hand}` was asked for: on an accelerator the "
-                f"tensors end up on different "
-                f'devices ("Expected all tensors to be on the same device"); pass `{name}={in_hand}`',
+                f"this {how} without `{name}=`, so {default} is used although `{in_hand}` was asked for: {effect}; pass "
+                f"`{name}={in_hand}`",
                 # A host default beside a device that the caller keeps for itself may be meant: results, replay buffers.
-                severity=INFO if in_hand.endswith(".device") and '"cpu"' in default else WARNING,
+                severity=INFO if _may_be_meant(dropped, default) else WARNING,
                 fix=lambda dropped=dropped: _pass_on(dropped),  # type: ignore[misc]
+            )
+
+    @on_file
+    def check_loaded(self, facts: Facts) -> Iterator[Report]:
+        for found in self._loaded:
+            if id(found.body) in self._moved_by_callers:
+                continue
+            yield self.report(
+                found.op,
+                f"`{found.body.name}` is asked for `{found.parameter}` and only maps the checkpoint to it (line {{0}}): `load_state_dict` "
+                f"copies the values into `{found.name}`, which stays on the CPU; return `{found.name}.to({found.parameter})`",
+                severity=WARNING,
+                related=(Mention(found.called, "here the checkpoint is mapped"),),
+                fix=lambda found=found: _return_moved(found, facts),  # type: ignore[misc]
             )
 
     @on_file
@@ -200,6 +317,12 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
     if not isinstance(written, ir.Attribute):
         return None
     receiver = facts.value(written.object)
+    if receiver.symbol == "super" and facts.class_summary is not None:
+        if facts.class_summary.is_module and written.name == "__init__":
+            return None  # what a module makes in its constructor follows it
+        bases = (base.method(written.name) for base in facts.class_summary.base_summaries)
+        inherited = next((method for method in bases if method is not None), None)
+        return (inherited, 1) if inherited is not None else None
     if not isinstance(receiver.definition, ir.Class) or receiver.kind not in (Kind.MODULE, Kind.INSTANCE, Kind.CLASS):
         return None
     body = analysis.summary_of(receiver.definition).method(written.name)
@@ -218,13 +341,13 @@ def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | Non
     return None
 
 
-def _device_in_hand(wanted: ir.Parameter, callee: ir.Body, facts: Facts) -> str | None:
+def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | None:
     """The caller's own device argument, as the caller spells it."""
     assert facts.frame is not None
     scope: ir.Body | None = facts.body
     while scope is not None and scope.kind in ("function", "lambda"):
         names = [parameter.name for parameter in scope.parameters if _DEVICE.search(parameter.name)]
-        names = [name for name in names if name == wanted.name] or names
+        names = [name for name in names if name == wanted] or names
         for name in names:
             value = facts.frame.lookup(name)
             if (
@@ -234,15 +357,81 @@ def _device_in_hand(wanted: ir.Parameter, callee: ir.Body, facts: Facts) -> str 
             ):
                 return name
         scope = scope.parent
-    local = facts.frame.env.get(wanted.name)
+    local = facts.frame.env.get(wanted)
     if isinstance(local, Value) and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
-        return wanted.name
+        return wanted
     summary = facts.class_summary
     own = facts.frame.index.self_name
-    if summary is None or callee.owner is summary.cls or facts.body.name == "__init__" or not own:
+    if summary is None or owner is summary.cls or facts.body.name == "__init__" or not own:
+        return None
+    if "classmethod" in facts.body.decorators:
         return None
     keeps = summary.stores_of("device") or summary.has_device_property or summary.is_lightning
     return f"{own}.device" if keeps else None
+
+
+def _option_in_hand(wanted: ir.Parameter, call: ir.Call, facts: Facts) -> str | None:
+    """`args.device` where the call takes several of its arguments from `args`."""
+    given = [facts.place(argument.value).split(".") for argument in call.arguments if not argument.star]
+    roots = [path[0] for path in given if len(path) == 2]
+    root = next((name for name in roots if roots.count(name) > 1), None)
+    return f"{root}.{wanted.name}" if root is not None and root != "self" else None
+
+
+def _may_be_meant(dropped: _Dropped, default: str) -> bool:
+    """True for a host default beside a device that the caller keeps for itself: results, replay buffers. A callee that runs a
+    model that it is given has to know where the model is."""
+    return dropped.in_hand.endswith(".device") and '"cpu"' in default and not _runs_a_model(dropped.callee)
+
+
+def _runs_a_model(body: ir.Body) -> bool:
+    """True for a function that calls a parameter named as models are."""
+    registers = {
+        op.dst
+        for op in operations(body)
+        if isinstance(op, ir.Load) and op.name in {parameter.name for parameter in body.parameters}
+        if MODEL_NAME.search(op.name)
+    }
+    return any(isinstance(op, ir.Call) and op.function in registers for op in operations(body))
+
+
+def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
+    """The model that is returned, when the function's device goes to the load of its checkpoint alone."""
+    body, read = facts.body, facts.definition(op.value)
+    parameter = next((p.name for p in body.parameters if _DEVICE.search(p.name)), None)
+    if parameter is None or not isinstance(read, ir.Load) or facts.frame is None:
+        return None
+    use = facts.frame.index.use(read.name)
+    made = [o.value for o in operations(body) if isinstance(o, ir.Store) and o.name == read.name]
+    if "load_state_dict" not in use.attributes or use.attributes & _MOVES or len(made) != 1:
+        return None
+    call = facts.definition(made[0])
+    if not isinstance(call, ir.Call) or call.has_splat or method_called_on(facts, call.dst) & _MOVES:
+        return None
+    mapped: ir.Call | None = None
+    for other in operations(body):
+        if isinstance(other, ir.Call):
+            for argument in other.arguments:
+                name = facts.place(argument.value)
+                if name == read.name:
+                    return None  # what takes the model may move it
+                if name != parameter:
+                    continue
+                if argument.keyword == "map_location":
+                    mapped = other
+                elif facts.callee(other) != ".to":
+                    return None
+        elif isinstance(other, (ir.Store, ir.StoreAttribute)) and facts.place(other.value) == parameter:
+            return None
+    return _Loaded(op, parameter, read.name, body, mapped) if mapped is not None else None
+
+
+def _return_moved(found: _Loaded, facts: Facts) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    read = definition_of(facts.analysis, found.body, found.op.value)
+    edits = builders.wrap_method(read, "to", found.parameter) if read is not None else None
+    return NodeFix(Applicability.UNSAFE, f"Return it on `{found.parameter}`", edits) if edits else None
 
 
 def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
@@ -280,7 +469,8 @@ def _use_of(name: str, body: ir.Body) -> _Use:
         if isinstance(op, ir.Load) and op.name == name
     }
     given = stored = settled = False
-    first_given = replaced = sys.maxsize  # registers are numbered in the order of the source
+    gives: list[tuple[ir.Block, ir.Op]] = []
+    replaced: list[tuple[ir.Block, ir.Op]] = []
     for inner in nested(body):
 
         def is_read(register: ir.Register | None, inner: ir.Body = inner) -> bool:
@@ -291,7 +481,8 @@ def _use_of(name: str, body: ir.Body) -> _Use:
             for op in block.ops:
                 if isinstance(op, ir.Call):
                     if any(is_read(argument.value) for argument in op.arguments):
-                        given, first_given = True, min(first_given, op.dst)
+                        given = True
+                        gives += [(block, op)] if inner is body else []
                 elif isinstance(op, ir.StoreAttribute):
                     stored = stored or is_read(op.value)
                 elif isinstance(op, ir.Compare):
@@ -301,8 +492,10 @@ def _use_of(name: str, body: ir.Body) -> _Use:
                 elif isinstance(op, ir.Unary):
                     settled = settled or is_read(op.operand)
                 elif isinstance(op, ir.Store) and op.name == name and inner is body:
-                    replaced = min(replaced, op.value)
-    return _Use(given, stored, settled or replaced < first_given)
+                    replaced.append((block, op))
+    if replaced and not settled:
+        settled = not any(all(not follows(body, store, give) for store in replaced) for give in gives)
+    return _Use(given, stored, settled)
 
 
 def _is_read(name: str, body: ir.Body) -> bool:
@@ -330,9 +523,11 @@ def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) ->
 
 
 def _pass_on(dropped: _Dropped) -> NodeFix | None:
+    return _pass(dropped.call, dropped.parameter.name, dropped.in_hand)
+
+
+def _pass(call: ir.Call, name: str, device: str) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
-    edits = builders.add_keyword(dropped.call, dropped.parameter.name, dropped.in_hand)
-    return (
-        NodeFix(Applicability.UNSAFE, f"Pass `{dropped.parameter.name}={dropped.in_hand}` on", edits) if edits else None
-    )
+    edits = builders.add_keyword(call, name, device)
+    return NodeFix(Applicability.UNSAFE, f"Pass `{name}={device}` on", edits) if edits else None
