@@ -33,15 +33,9 @@ from torchdevlint.rules.structure import definition_of, is_test, method_called_o
 from torchdevlint.rules.wording import give_device
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
-_KNOWN_PACKAGES = (
-    "torch",
-    "builtins.",
-    "numpy",
-    "transformers.",
-    "argparse.",
-    "collections.",
-    "dataclasses.",
-    "typing.",
+_KNOWN_PACKAGES = tuple(
+    f"{name}."
+    for name in "torch builtins numpy transformers safetensors argparse collections dataclasses typing".split()
 )
 _METADATA = frozenset({"item", "tolist", "numpy", "element_size", "dim", "size", "shape", "dtype"})
 _MOVES = frozenset({"to", "cuda", "type_as", "cpu"})
@@ -406,11 +400,13 @@ def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
     if "load_state_dict" not in use.attributes or use.attributes & _MOVES or len(made) != 1:
         return None
     call = facts.definition(made[0])
-    if not isinstance(call, ir.Call) or call.has_splat or method_called_on(facts, call.dst) & _MOVES:
+    if not isinstance(call, ir.Call) or call.has_splat or facts.callee(call).removeprefix(".") in _MOVES:
         return None
     mapped: ir.Call | None = None
     for other in operations(body):
         if isinstance(other, ir.Call):
+            if other.keyword("assign") is not None:
+                return None  # the values themselves take the places of the model's
             for argument in other.arguments:
                 name = facts.place(argument.value)
                 if name == read.name:
