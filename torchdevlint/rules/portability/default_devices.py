@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.program import ir
-from torchdevlint.rules.portability.literals import literal_device
+from torchdevlint.rules.portability.literals import calls_collective, literal_device
 
 # What takes CUDA by name on every machine: a GradScaler without it warns and does nothing.
 HARMLESS = ("torch.amp.", "torch.autocast", "torch.cuda.")
@@ -47,7 +47,7 @@ class DefaultDevices:
         written = facts.definition(register)
         if isinstance(written, ir.Load):
             found = _default_of(written.name, facts)
-            if found is not None and not facts.guarded(found.device.partition(":")[0]):
+            if found is not None and not facts.guarded(found.device.partition(":")[0]) and not calls_collective(facts):
                 self._used.setdefault((id(found.function), written.name), found)
         elif isinstance(written, ir.Attribute) and facts.value(written.object).ref == "self" and not facts.guarded():
             owner = facts.class_summary

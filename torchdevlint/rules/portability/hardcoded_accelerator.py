@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -14,14 +15,16 @@ from torchdevlint.program import ir
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.portability.default_devices import DefaultDevice, DefaultDevices
 from torchdevlint.rules.portability.literals import (
+    calls_collective,
     chosen_device,
     is_conditional_test,
     is_cuda_only,
     names_first_cuda,
     spelled_accelerator,
-    spelled_callee,
 )
+from torchdevlint.rules.portability.machine_choice import model_left_behind
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
+from torchdevlint.rules.wording import MISMATCH
 
 # Names by which a file asks the machine, or its caller, for the device.
 _ASKS = ("is_cuda", "current_accelerator", "is_torch_cuda_available", "no_cuda", "use_cuda")
@@ -40,12 +43,7 @@ _OTHER_DEVICES = (
     "argparse.",
     ".add_argument",
 )
-
-
-_COLLECTIVES = frozenset(
-    f"torch.distributed.{name}"
-    for name in "all_reduce all_gather all_gather_into_tensor broadcast gather reduce reduce_scatter scatter".split()
-)
+_RANK = re.compile(r"rank", re.IGNORECASE)
 
 
 class HardcodedAccelerator(Rule):
@@ -55,7 +53,8 @@ class HardcodedAccelerator(Rule):
     Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"` and `torch.device("cuda")` outside of an availability test: each place where a
     device is in scope, else the first of a function. A file that never asks for a device gets one finding, at its first place: it is one
     decision. In methods of modules this is TDL605. Also, once for a file, the default `device="cuda"` of a public function or constructor
-    that places something on it, when no call in the file gives another. Also, guarded or not, `.cuda()` of a value that was moved to a named device before,
+    that places something on it, when no call in the file gives another. Also the input of a model that the caller gives, where the function
+    puts it on CUDA whenever the machine has it and the file places no model. Also, guarded or not, `.cuda()` of a value that was moved to a named device before,
     or that came through `.cpu()`: it goes to the current GPU, whatever device it was on.
 
     ## Why is this bad?
@@ -94,12 +93,15 @@ class HardcodedAccelerator(Rule):
         self._found: list[_Found] = []
         self._asks = False
         self._defaults = DefaultDevices()
+        self._choices: list[tuple[ir.Call, str]] = []
+        self._places_model = False
 
     @on_device_call
     def collect(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
         self._asks = self._asks or bool(functions.AVAILABILITY.get(facts.callee(call)))
         self._defaults.note_call(call, facts)
+        self._note_choice(call, facts)
         found = _hardcoded(call, facts)
         if found is None or _is_default(call, facts):
             return
@@ -109,10 +111,19 @@ class HardcodedAccelerator(Rule):
             yield self._reported_second_move(call, *left)
         elif not guarded and not _is_elsewhere(facts):
             name, safe = chosen_device(facts) or ("", False)
-            if _is_choice(call.dst, facts):
+            if found.computed or _is_choice(call.dst, facts):
                 name = ""  # this very line chooses a device: another one in scope is none to replace it with
             if all(known.call is not call for known in self._found):
                 self._found.append(replace(found, name=name, safe=safe and found.device in ("cuda", "cuda:0")))
+
+    def _note_choice(self, call: ir.Call, facts: Facts) -> None:
+        """Note an input that follows the machine, and whether the file places a model itself."""
+        self._places_model = self._places_model or (
+            facts.callee(call) in (".cuda", ".to") and facts.value(facts.receiver(call)).kind is Kind.MODULE
+        )
+        model = model_left_behind(call, facts)
+        if model and all(known is not call for known, _ in self._choices):
+            self._choices.append((call, model))
 
     @on_op(ir.StoreAttribute)
     def note_attribute(self, op: ir.StoreAttribute, facts: Facts) -> None:
@@ -134,6 +145,8 @@ class HardcodedAccelerator(Rule):
             where = "function" if asks and first.body.kind == "function" else "file"
             yield self._reported(first, f" ({len(others)} more in this {where})" if others else "")
         defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
+        for call, model in [] if self._places_model else self._choices:
+            yield self._reported_choice(call, model)
         if defaults:
             yield self._reported_default(defaults[0], len(defaults) - 1)
 
@@ -142,6 +155,13 @@ class HardcodedAccelerator(Rule):
             call,
             f"this goes to the current GPU, but {spelled}: where that is another GPU, the tensors part; use `{device}`",
             fix=lambda: _move_to(call, device),
+        )
+
+    def _reported_choice(self, call: ir.Call, model: str) -> Report:
+        return self.report(
+            call,
+            f"this goes to CUDA wherever there is one, but `{model}` stays where the caller put it: with a model on the CPU of such a machine, or on `cuda:1`, the call "
+            f"raises {MISMATCH}; use `next({model}.parameters()).device`",
         )
 
     def _reported_default(self, default: DefaultDevice, others: int) -> Report:
@@ -173,6 +193,7 @@ class _Found:
     literal: ir.Op | None  # the string or torch.device(...) to replace; None for `.cuda()`
     name: str = ""
     safe: bool = False
+    computed: bool = False  # the index is read from a setting: no other device to replace it with
 
     @property
     def type(self) -> str:
@@ -240,7 +261,17 @@ def _cuda_call(call: ir.Call, facts: Facts) -> _Found | None:
     index = facts.constant(register) if isinstance(facts.definition(register), ir.Constant) else None
     if isinstance(index, int) and not isinstance(index, bool):
         return _Found(call, facts.body, f"cuda:{index}", f".cuda({index})", None)
-    return None  # `.cuda(rank)`: one process per GPU, which asks elsewhere
+    place = facts.place(register)
+    if not place or not _is_setting(place, facts):
+        return None  # `.cuda(rank)`: one process per GPU, which asks elsewhere
+    return _Found(call, facts.body, "cuda", f".cuda({place})", None, computed=True)
+
+
+def _is_setting(place: str, facts: Facts) -> bool:
+    """True for a device that the program's user sets: `args.gpu`, `cfg.gpu_ids[0]`, `self.device`, `device`."""
+    if _RANK.search(place) or facts.body.name == "cuda" or facts.mentions("init_process_group", "set_device"):
+        return False
+    return "." in place or looks_like_device(place)
 
 
 def _left_device(call: ir.Call, facts: Facts) -> tuple[str, str] | None:
@@ -283,16 +314,7 @@ def _is_elsewhere(facts: Facts) -> bool:
     summary = facts.class_summary
     if summary is not None and summary.is_module and not summary.is_lightning:
         return True
-    return is_conditional_test(facts) or _calls_collective(facts)
-
-
-def _calls_collective(facts: Facts) -> bool:
-    """True in a function with a collective: a tensor on CUDA there is for NCCL, which no other device has."""
-    return facts.body.kind == "function" and any(
-        isinstance(op, ir.Call) and spelled_callee(op, facts) in _COLLECTIVES
-        for block in facts.body.blocks
-        for op in block.ops
-    )
+    return is_conditional_test(facts) or calls_collective(facts)
 
 
 def _is_choice(register: ir.Register, facts: Facts) -> bool:

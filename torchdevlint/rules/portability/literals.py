@@ -15,6 +15,11 @@ KERNEL_LANGUAGES = ("triton", "cupy", "numba.cuda", "pycuda", "torch.utils.cpp_e
 # A file that cannot be imported without one of these runs on CUDA or not at all.
 _CUDA_PACKAGES = ("flash_attn", "tensorrt", "torch_tensorrt", "apex", "spconv", "MinkowskiEngine")
 
+_COLLECTIVES = frozenset(
+    f"torch.distributed.{name}"
+    for name in "all_reduce all_gather all_gather_into_tensor broadcast gather reduce reduce_scatter scatter".split()
+)
+
 
 def is_cuda_only(facts: Facts) -> bool:
     """True for files that need CUDA anyway, and for tests that are skipped without it as a whole."""
@@ -97,6 +102,15 @@ def spelled_callee(call: ir.Call, facts: Facts) -> str:
     """The dotted name of a callee by the file's imports: also of calls that the analysis has not come to yet."""
     assert facts.frame is not None
     return facts.analysis.resolve_text(facts.frame.place(call.function))
+
+
+def calls_collective(facts: Facts) -> bool:
+    """True in a function with a collective: a tensor on CUDA there is for NCCL, which no other device has."""
+    return facts.body.kind == "function" and any(
+        isinstance(op, ir.Call) and spelled_callee(op, facts) in _COLLECTIVES
+        for block in facts.body.blocks
+        for op in block.ops
+    )
 
 
 def device_in_scope(facts: Facts) -> str | None:

@@ -19,19 +19,9 @@ _TOUCHING = frozenset(name for name in RAISING if name.startswith("torch.cuda.")
     "torch.cuda.is_available",
     "torch.cuda.is_bf16_supported",
 }
-_FOR_CHILDREN = (
-    "subprocess",
-    "Popen",
-    "spawn",
-    "Process",
-    "system",
-    "run_module",
-    "check_call",
-    "check_output",
-    "ProcessPoolExecutor",
-    "Pool",
-    "srun",
-)
+# Programs that start workers set the variable for them.
+_START_WORKERS = ("spawn", "Process", "ProcessPoolExecutor", "Pool", "run_module", "srun")
+_START_PROGRAMS = {"os": ("system", "exec", "posix_spawn", "popen"), "subprocess": ("",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +107,11 @@ class VisibleDevicesSetTooLate(Rule):
 
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:
-        if not self._sets or facts.mentions(*_FOR_CHILDREN):
+        if not self._sets or facts.mentions(*_START_WORKERS):
             return
         for place in self._sets:
+            if _starts_program(place.body, facts):
+                continue
             touch = next((touch for touch in self._touches if _runs_before(touch, place)), None)
             if touch is None:
                 continue
@@ -129,6 +121,19 @@ class VisibleDevicesSetTooLate(Rule):
                 "with the GPUs that were visible then; set it before that call, or outside of the program",
                 related=(Mention(touch.op, "here the driver starts"),),
             )
+
+
+def _starts_program(body: ir.Body, facts: Facts) -> bool:
+    """True for a body that starts another program: the variable is for that one."""
+    definitions = facts.analysis.index_of(body).definitions
+    for block in body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Attribute):
+                owner = definitions[op.object]
+                root = facts.analysis.resolve_text(owner.name) if isinstance(owner, ir.Load) else ""
+                if op.name.startswith(_START_PROGRAMS.get(root, ())):
+                    return True
+    return False
 
 
 def _touches(call: ir.Call, name: str, facts: Facts) -> bool:

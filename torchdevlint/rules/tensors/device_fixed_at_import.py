@@ -8,7 +8,8 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, import_time_blocks
-from torchdevlint.rules.rule import INFO, Report, Rule, on_any_call
+from torchdevlint.rules.portability.visible_devices_set_too_late import VARIABLES
+from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
 from torchdevlint.rules.structure import target_of_move
 
 
@@ -18,11 +19,12 @@ class DeviceFixedAtImport(Rule):
     ## What it does
     Reports default arguments such as `device=torch.device("cuda" if torch.cuda.is_available() else "cpu")`, and constants
     (upper-case names) that a module puts on an accelerator. Only in files without an `if __name__ == "__main__":` that define
-    functions or classes.
+    functions or classes, or (the default arguments) that set `CUDA_VISIBLE_DEVICES` in a function.
 
     ## Why is this bad?
     The driver starts with the import: `CUDA_VISIBLE_DEVICES` set afterwards is ignored, a fork afterwards fails with `Cannot
-    re-initialize CUDA in forked subprocess`, and the importer cannot choose. Off by default: scripts do it on purpose.
+    re-initialize CUDA in forked subprocess`, and the importer cannot choose. It is a warning where a function of the same file sets
+    `CUDA_VISIBLE_DEVICES`: the import has started the driver before, so it has no effect; else an info, since programs do it on purpose.
 
     ## Example
         def encode(x, device=torch.device("cuda" if torch.cuda.is_available() else "cpu")):
@@ -47,21 +49,50 @@ class DeviceFixedAtImport(Rule):
     torch/cuda/__init__.py (_lazy_init, is_available).
     """
 
-    code, name, severity = "TDL523", "device-fixed-at-import", INFO
-    default = False
+    code, name, severity = "TDL523", "device-fixed-at-import", WARNING
+
+    def __init__(self) -> None:
+        self._defaults: list[ir.Call] = []
+        self._sets: list[ir.Op] = []
+
+    @on_op(ir.StoreSubscript)
+    def note_store(self, op: ir.StoreSubscript, facts: Facts) -> None:
+        """A function that sets the variable."""
+        if (
+            facts.body.kind == "function"
+            and facts.qualified(op.object) == "os.environ"
+            and facts.constant(op.index) in VARIABLES
+        ):
+            self._sets.append(op)
+
+    @on_file
+    def tell(self, facts: Facts) -> Iterator[Report]:
+        for call in self._defaults:
+            if self._sets:
+                yield self.report(
+                    call,
+                    "this default is computed when the file is imported and starts the CUDA driver, so line {0} sets the visible devices too late: the driver has read "
+                    "them; default to None and choose inside",
+                    related=(Mention(self._sets[0], "here the program chooses its devices"),),
+                )
+            elif not _is_script(facts):
+                yield self.report(
+                    call,
+                    "this default is computed when the file is imported: it starts the driver before the program can choose its devices, and holds for every caller; "
+                    "default to None and choose inside",
+                    severity=INFO,
+                )
 
     @on_any_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         body = facts.body
-        if body.kind not in ("module", "class") or not (facts.program.classes or body.functions) or _is_script(facts):
+        if body.kind not in ("module", "class") or not (facts.program.classes or body.functions):
             return
         name = facts.callee(call)
-        if name in functions.AVAILABILITY and functions.AVAILABILITY[name] and _in_default(call, facts):
-            yield self.report(
-                call,
-                "this default is computed when the file is imported: it starts the driver before the program can choose its devices, and holds for every caller; "
-                "default to None and choose inside",
-            )
+        if name in functions.AVAILABILITY and functions.AVAILABILITY[name] == "cuda" and _in_default(call, facts):
+            self._defaults.append(call)
+        elif _is_script(facts):
+            return
         elif (name in (".cuda", ".to") or name in functions.FACTORIES) and _is_constant(call, facts):
             target = target_of_move(call, facts) if name.startswith(".") else facts.device_of(call.keyword("device"))
             if target is not None and (target.is_accelerator or target.chosen):
@@ -69,6 +100,7 @@ class DeviceFixedAtImport(Rule):
                     call,
                     "this uses the accelerator when the file is imported: the driver starts before the program can choose its devices, and a later fork raises "
                     '"Cannot re-initialize CUDA in forked subprocess"; do it in a function',
+                    severity=INFO,
                 )
 
 
