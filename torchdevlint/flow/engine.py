@@ -139,5 +139,13 @@ def analyse(program: ir.Program, rules: Sequence[type[Rule]], observed: Observed
             ask(rule, check, analysis.summary_of(cls), Facts(analysis, None, None))
     for rule, check in dispatch.every["file"]:
         ask(rule, check, Facts(analysis, None, None))
-    result.reports = [report for report in result.reports if report.holds is None or report.holds()]
+    result.reports = _one_per_place([report for report in result.reports if report.holds is None or report.holds()])
     return result
+
+
+def _one_per_place(reports: list[Report]) -> list[Report]:
+    """One fault that two rules speak of is told once, by the rule that the other yields to."""
+    told: dict[int, set[str]] = defaultdict(set)
+    for report in reports:
+        told[id(report.op)].add(report.rule.code)
+    return [report for report in reports if told[id(report.op)].isdisjoint(report.rule.yields_to)]

@@ -41,7 +41,15 @@ class ModelInputLeftOnCpu(Rule):
     (`accelerator.prepare`, prefetchers), default devices.
 
     ## Fix safety
-    `.to(device)` on a tokenizer's output or a tensor is safe: on a CPU run it does nothing. Unsafe where the device is that of an argument.
+        made_here = isinstance(made, (ir.Call, ir.Subscript)) and not _is_iteration(made, facts)
+        at = made if made_here or written is None else written
+        if _is_batch_made_here(cpu.group, facts) and isinstance(cpu.group, ir.Call):
+            at = cpu.group  # every part of the batch is there
+        copy = _moved_copy(meeting, facts) if is_loss else None
+        if copy is not None:
+            yield self._copied(copy, meeting, facts)
+            return
+        certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE and not given
 
     ## Proof
     A module on an accelerator is called with a CPU tensor and raises; with the moved input it gives the CPU run's values.
@@ -74,7 +82,8 @@ class ModelInputLeftOnCpu(Rule):
         register = _argument(meeting, facts)
         place = facts.place(register)
         written = facts.definition(register)
-        at = made if isinstance(made, (ir.Call, ir.Subscript)) or written is None else written
+        made_here = isinstance(made, (ir.Call, ir.Subscript)) and not _is_iteration(made, facts)
+        at = made if made_here or written is None else written
         if _is_batch_made_here(cpu.group, facts) and isinstance(cpu.group, ir.Call):
             at = cpu.group  # every part of the batch is there
         copy = _moved_copy(meeting, facts) if is_loss else None
@@ -96,7 +105,7 @@ class ModelInputLeftOnCpu(Rule):
             f"`.to({_spelled(device.name)})`",
             severity=ERROR if certain else WARNING,
             related=(Mention(moved, "here the model moved"),) if moved is not None else (),
-            fix=lambda: _fix(at, meeting, facts),
+            fix=lambda: _fix(at, meeting, facts, Applicability.SAFE if made_here else Applicability.UNSAFE),
         )
 
     def _copied(self, copy: ir.Op, meeting: Meeting, facts: Facts) -> Report:
@@ -205,6 +214,11 @@ def _move(made: ir.Op, device: str) -> NodeFix | None:
     return NodeFix(Applicability.UNSAFE, f"Move it with `.to({device})`", edits) if edits else None
 
 
+def _is_iteration(made: ir.Op, facts: Facts) -> bool:
+    """True where a batch comes out of `enumerate(loader)`, `next(iter(loader))`: what is to be moved is a part of that."""
+    return isinstance(made, ir.Call) and facts.value(made.function).symbol.startswith("builtins.")
+
+
 def _spelled(name: str) -> str:
     return name if name and not name.startswith(("cuda", "mps", "xpu")) else f'"{name}"'
 
@@ -228,7 +242,7 @@ def _argument(meeting: Meeting, facts: Facts) -> ir.Register | None:
     return None
 
 
-def _fix(made: ir.Op, meeting: Meeting, facts: Facts) -> NodeFix | None:
+def _fix(made: ir.Op, meeting: Meeting, facts: Facts, applicability: Applicability) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     name = meeting.other.device.name
@@ -250,4 +264,4 @@ def _fix(made: ir.Op, meeting: Meeting, facts: Facts) -> NodeFix | None:
         if outside.kind is Kind.UNKNOWN:
             return None
     edits = builders.wrap_method(made, "to", expression)
-    return NodeFix(Applicability.SAFE, f"Move it with `.to({expression})`", edits) if edits else None
+    return NodeFix(applicability, f"Move it with `.to({expression})`", edits) if edits else None

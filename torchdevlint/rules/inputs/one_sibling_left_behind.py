@@ -67,6 +67,7 @@ class OneSiblingLeftBehind(Rule):
 
     code, name, severity = "TDL518", "one-sibling-left-behind", ERROR
     fixable = "sometimes"
+    yields_to = ("TDL401",)
 
     @on_any_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:

@@ -66,6 +66,7 @@ class FactoryWithoutDeviceInForward(Rule):
 
     code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
     fixable = "sometimes"
+    yields_to = ("TDL401",)
 
     def __init__(self) -> None:
         self._returned: dict[int, list[tuple[Value, Facts]]] = {}
