@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.flow import attributes, calls, conditions, operands, parameters, values
 from torchdevlint.flow.devices import TOP, Device, from_string, symbolic
 from torchdevlint.flow.facts import AttributeStore
+from torchdevlint.flow.naming import LOADER_NAME
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
     DTYPE,

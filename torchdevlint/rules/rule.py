@@ -126,7 +126,9 @@ class Rule:
     severity: ClassVar[Severity]  # the highest that it gives
     default: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ()  # identifiers of which one must occur in the file, or the rule is not asked
-    yields_to: ClassVar[tuple[str, ...]] = ()  # codes of rules that tell the same fault better where both report one place
+    yields_to: ClassVar[
+        tuple[str, ...]
+    ] = ()  # codes of rules that tell the same fault better where both report one place
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod
