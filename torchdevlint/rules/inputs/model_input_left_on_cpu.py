@@ -43,7 +43,7 @@ class ModelInputLeftOnCpu(Rule):
     ## Fix safety
         made_here = isinstance(made, (ir.Call, ir.Subscript)) and not _is_iteration(made, facts)
         at = made if made_here or written is None else written
-        if _is_batch_made_here(cpu.group, facts) and isinstance(cpu.group, ir.Call):
+        if isinstance(cpu.group, ir.Call) and _is_batch_made_here(cpu.group, facts) and not _is_iteration(cpu.group, facts):
             at = cpu.group  # every part of the batch is there
         copy = _moved_copy(meeting, facts) if is_loss else None
         if copy is not None:
@@ -84,7 +84,11 @@ class ModelInputLeftOnCpu(Rule):
         written = facts.definition(register)
         made_here = isinstance(made, (ir.Call, ir.Subscript)) and not _is_iteration(made, facts)
         at = made if made_here or written is None else written
-        if _is_batch_made_here(cpu.group, facts) and isinstance(cpu.group, ir.Call):
+        if (
+            isinstance(cpu.group, ir.Call)
+            and _is_batch_made_here(cpu.group, facts)
+            and not _is_iteration(cpu.group, facts)
+        ):
             at = cpu.group  # every part of the batch is there
         copy = _moved_copy(meeting, facts) if is_loss else None
         if copy is not None:
