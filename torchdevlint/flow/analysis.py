@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torchdevlint.flow import attributes, class_shape, index, module_calls, values
+from torchdevlint.flow import attributes, call_sites, class_shape, index, module_calls, values
 from torchdevlint.flow.devices import CPU, TOP, Device, symbolic
 from torchdevlint.flow.facts import ClassSummary, Use
 from torchdevlint.flow.frame import Environment, Frame
@@ -23,7 +23,7 @@ from torchdevlint.program import ir
 Sink = Callable[[str, ir.Op, Any], None]
 
 _BUILTINS = frozenset(
-    "len list tuple dict enumerate zip iter next filter int float bool isinstance hasattr range str super getattr sorted reversed".split()
+    "len list tuple dict enumerate zip iter next filter int float bool isinstance hasattr range str super getattr sorted reversed sum max min abs map".split()
 )
 _BUILTIN_VALUES = {name: values.symbol(f"builtins.{name}") for name in _BUILTINS}
 _DEEPEST_CALL = 3
@@ -51,6 +51,7 @@ class Analysis:
         self.aliases = _aliases(program)
         self.attribute_cache: dict[tuple[int, str], Value] = {}
         self._settled: set[int] = set()
+        self._call_sites: call_sites.Sites | None = None
         self._reported: set[int] = set()
         self._imports: Environment = {}
         self._sink_for: Callable[[Frame], Sink] | None = None
@@ -90,6 +91,13 @@ class Analysis:
         if found is None:
             found = self._indices[id(body)] = index.build(body, self.aliases)
         return found
+
+    @property
+    def call_sites(self) -> call_sites.Sites:
+        """The calls of the file's own functions, by name."""
+        if self._call_sites is None:
+            self._call_sites = call_sites.collect(self)
+        return self._call_sites
 
     def discards(self, body: ir.Body) -> dict[ir.Register, ir.Discard]:
         """The expression statements of a body by register."""
@@ -162,6 +170,12 @@ class Analysis:
         body: ir.Body = callee.definition
         bindings = self._bind(frame, op, body, skip=0)
         return self._specialised(frame, op, body, bindings, None)
+
+    def call_with(self, frame: Frame, op: ir.Call, callee: Value, given: list[Value]) -> Value:
+        """The value of a call of a function of this file with these positional arguments (`map(f, values)` calls it so)."""
+        body: ir.Body = callee.definition
+        names = [p.name for p in body.parameters if p.kind in ("positional", "positional-only")]
+        return self._specialised(frame, op, body, dict(zip(names, given, strict=False)), None)
 
     def call_method(self, frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
         """The value of `receiver.name(...)` for an object of a class of this file."""

@@ -34,19 +34,23 @@ def store(analysis: Analysis, summary: ClassSummary, store: AttributeStore) -> V
         return replace(
             value,
             device=symbolic("self") if value.device in (CPU, TOP) else value.device,
-            ref=f"analysis.{name}",
+            ref=f"self.{name}",
             attribute=name,
         )
     return value
 
 
 def register(analysis: Analysis, frame: Frame, op: ir.Call, method: str, summary: ClassSummary) -> Value:
-    """`self.register_buffer(name, tensor)` and `self.register_parameter`."""
+    """`self.register_buffer(name, tensor)`, `self.register_parameter`, and a metric's `self.add_state(name, default)`."""
     first = op.argument("name", 0)
     name = frame.values[first].constant if first is not None else NOTHING
-    if isinstance(name, str):
-        (summary.buffers if method == "register_buffer" else summary.parameters).add(name)
-        second = op.argument("tensor", 1) if method == "register_buffer" else op.argument("param", 1)
+    default = op.argument("default", 1) if method == "add_state" else None
+    if isinstance(name, str) and default is not None and frame.values[default].kind is Kind.LIST:
+        summary.lists.add(name)
+        analysis.attribute_cache.pop((id(summary), name), None)
+    elif isinstance(name, str):
+        (summary.parameters if method == "register_parameter" else summary.buffers).add(name)
+        second = default or (op.argument("tensor", 1) if method == "register_buffer" else op.argument("param", 1))
         rank = frame.values[second].rank if second is not None else None
         frame.store_place(
             f"{frame.index.self_name}.{name}",
@@ -59,7 +63,7 @@ def register(analysis: Analysis, frame: Frame, op: ir.Call, method: str, summary
 def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, place: str) -> Value:
     """What `self.name` holds on entry of a method."""
     if name == "device" and not summary.stores_of("device"):
-        return Value(Kind.DEVICE, symbolic(place or "analysis.device"))
+        return Value(Kind.DEVICE, symbolic(place or "self.device"))
     key = (id(summary), name)
     found = analysis.attribute_cache.get(key)
     if found is None:
@@ -81,13 +85,17 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
         found.kind is Kind.DEVICE
         and found.device.place == "sym"
         and place
-        and not found.device.name.startswith("analysis.")
+        and not found.device.name.startswith("self.")
     ):
         return replace(found, device=symbolic(place, chosen=found.device.chosen))
     return found
 
 
 def _attribute(analysis: Analysis, summary: ClassSummary, name: str) -> Value:
+    if summary.is_list_state(name):
+        return Value(
+            Kind.LIST, element=tensor(symbolic("self"), evidence=Evidence.STRONG, attribute=name), attribute=name
+        )
     if summary.is_registered(name):
         return tensor(
             symbolic("self"), evidence=Evidence.STRONG, attribute=name, rank=_registered_rank(analysis, summary, name)
@@ -114,7 +122,7 @@ def _registered_rank(analysis: Analysis, summary: ClassSummary, name: str) -> in
 def _as_attribute(analysis: Analysis, summary: ClassSummary, name: str, value: Value) -> Value:
     if value.kind is Kind.MODULE and summary.is_module:
         device = value.device if value.device.may_be_accelerator else symbolic("self")
-        return replace(value, device=device, ref=f"analysis.{name}", attribute=name, origin=None)
+        return replace(value, device=device, ref=f"self.{name}", attribute=name, origin=None)
     if value.kind is Kind.TENSOR:
         parts = [replace(part, attribute=name, group=None, others=()) for part in value.parts]
         parts = [_as_seen_elsewhere(part) for part in parts]
@@ -142,14 +150,14 @@ def _class_constant(analysis: Analysis, summary: ClassSummary, name: str) -> Val
     if method is not None:
         if "property" in method.decorators or any(d.endswith("cached_property") for d in method.decorators):
             if name == "device":
-                return Value(Kind.DEVICE, symbolic("analysis.device"))
+                return Value(Kind.DEVICE, symbolic("self.device"))
             return UNKNOWN
         return Value(Kind.FUNCTION, definition=method, ref="bound") if "staticmethod" in method.decorators else UNKNOWN
     return UNKNOWN
 
 
 def of_other(analysis: Analysis, summary: ClassSummary, name: str) -> Value:
-    """An attribute of an object that is not analysis."""
+    """An attribute of an object that is not self."""
     value = _attribute(analysis, summary, name) if name != "device" else UNKNOWN
     if value.kind is Kind.TENSOR:
         return replace(value, origin=None, device=TOP, others=())

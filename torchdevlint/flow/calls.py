@@ -9,14 +9,16 @@ from torchdevlint.flow import methods, module_calls, python_calls, torch_calls
 from torchdevlint.flow.devices import CPU, TOP
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.module_calls import batch_encoding, call_module, copied, optimizer, pretrained, returns_tensors
-from torchdevlint.flow.operands import Handler, combine, reference, tensors_in
+from torchdevlint.flow.operands import Handler, combine, reference, reranked, tensors_in
 from torchdevlint.flow.python_calls import numpy_call
 from torchdevlint.flow.torch_calls import torch_call
 from torchdevlint.flow.values import (
+    AT_LEAST_ONE,
     UNKNOWN,
     Evidence,
     Kind,
     Value,
+    replace,
 )
 from torchdevlint.program import ir
 
@@ -38,7 +40,9 @@ def call(frame: Frame, op: ir.Call) -> Value:
     if kind is Kind.MODULE:
         return call_module(frame, op, callee)
     written = frame.definitions[op.function]
-    if isinstance(written, ir.Attribute) and not (LOSS_NAME.search(written.name) or MODEL_NAME.search(written.name)):
+    if isinstance(written, ir.Attribute) and (
+        _is_own_method(frame, written) or not (LOSS_NAME.search(written.name) or MODEL_NAME.search(written.name))
+    ):
         return methods.call(frame, op, written.name, frame.values[written.object], written.object)
     if kind is Kind.TOKENIZER or returns_tensors(frame, op):
         return batch_encoding(frame, op)
@@ -46,7 +50,7 @@ def call(frame: Frame, op: ir.Call) -> Value:
     if LOSS_NAME.search(place):
         return call_module(frame, op, _UNKNOWN_LOSS)
     if MODEL_NAME.search(place):
-        return call_module(frame, op, _UNKNOWN_MODEL)
+        return call_module(frame, op, replace(_UNKNOWN_MODEL, ref=place))
     if COLLATE_NAME.search(place):
         return _collated(frame, op)
     return UNKNOWN
@@ -57,6 +61,34 @@ def _collated(frame: Frame, op: ir.Call) -> Value:
     if op.has_splat or any(frame.device_argument(argument.value) is not TOP for argument in op.arguments):
         return UNKNOWN
     return Value(Kind.BATCH, CPU, origin=op, evidence=Evidence.NAME)
+
+
+def _is_own_method(frame: Frame, written: ir.Attribute) -> bool:
+    """True for `self.name` where the class defines `name` as a method, whatever it is called."""
+    base = frame.values[written.object]
+    return (
+        base.ref == "self" and frame.class_summary is not None and frame.class_summary.method(written.name) is not None
+    )
+
+
+def _torchvision_call(frame: Frame, op: ir.Call, name: str) -> Value:
+    """`torchvision.ops` computes on the device of the boxes; both operands must share it."""
+    if name.startswith("torchvision.transforms."):
+        return Value(Kind.OTHER)  # these follow their input
+    if not name.startswith("torchvision.ops."):
+        return (
+            Value(Kind.MODULE, CPU, ref=reference(frame, op), evidence=Evidence.STRONG, symbol=name, origin=op)
+            if modules.is_module_class(name)
+            else UNKNOWN
+        )
+    operands = [
+        (value, "operand")
+        for argument in op.arguments
+        if not argument.star
+        for value in tensors_in(frame, argument.value)
+    ]
+    frame.meet(op, operands, strict=True, callee=name)
+    return reranked(combine([value for value, _ in operands]), AT_LEAST_ONE) if operands else UNKNOWN
 
 
 # What people call a loss: the last resort, never for errors.
@@ -118,6 +150,8 @@ def _symbol_call(frame: Frame, op: ir.Call, name: str) -> Value:
     last = name.rpartition(".")[2]
     if name in ("copy.deepcopy", "copy.copy"):
         return copied(frame, op, name)
+    if root == "torchvision":
+        return _torchvision_call(frame, op, name)
     if root == "einops" or root == "torch_scatter" or root == "torch_sparse":
         first = op.positional(0)
         return combine(tensors_in(frame, first)) if first is not None else UNKNOWN

@@ -71,6 +71,7 @@ class ClassSummary:
     stores: dict[str, list[AttributeStore]] = field(default_factory=dict)
     buffers: set[str] = field(default_factory=set)
     parameters: set[str] = field(default_factory=set)
+    lists: set[str] = field(default_factory=set)  # states of a metric that are lists of tensors
     forward_methods: frozenset[str] = frozenset()  # methods that forward reaches
     setup_methods: frozenset[str] = frozenset()  # __init__ and the methods that it reaches
     has_device_property: bool = False
@@ -93,11 +94,16 @@ class ClassSummary:
             found += base.stores_of(name)
         return found
 
+    def is_list_state(self, name: str) -> bool:
+        """True for a metric's state that is a list of tensors: it moves with the metric."""
+        return name in self.lists or any(base.is_list_state(name) for base in self.base_summaries)
+
     def is_registered(self, name: str) -> bool:
         """True when `name` is a buffer or parameter of the module."""
         return (
             name in self.buffers
             or name in self.parameters
+            or name in self.lists
             or any(base.is_registered(name) for base in self.base_summaries)
         )
 

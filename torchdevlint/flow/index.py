@@ -34,10 +34,12 @@ class NameUse:
             return Kind.OPTIMIZER, Evidence.STRONG
         if used & methods.TENSOR_ONLY and not self.called:
             return Kind.TENSOR, Evidence.USAGE
-        if used & methods.MODULE_ONLY:
+        if used & methods.MODULE_ONLY or ("weight" in used and used & methods.LAYER_SIZES):
             return Kind.MODULE, Evidence.USAGE
         if self.called:
             return Kind.UNKNOWN, Evidence.NONE
+        if "device" in used and "shape" in used and not self.host_argument:
+            return Kind.TENSOR, Evidence.USAGE
         if self.torch_argument and not self.host_argument:
             return Kind.TENSOR, Evidence.USAGE
         if self.module_argument and (used & methods.TENSOR_WEAK or self.arithmetic):
@@ -63,6 +65,7 @@ class BodyIndex:
     order: list[int]  # reverse postorder of the blocks
     has_loop: bool
     stored: frozenset[str]
+    local_calls: tuple[tuple[str, ir.Call], ...] = ()  # calls of `name(...)` and `self.name(...)`, by name
 
     def use(self, path: str) -> NameUse:
         """How `path` is used; an empty use for one that is not."""
@@ -118,6 +121,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
     self_stores: set[str] = set()
     extended: set[str] = set()
     stored: set[str] = set()
+    local_calls: list[tuple[str, ir.Call]] = []
 
     def use(path: str) -> NameUse:
         found = uses.get(path)
@@ -133,7 +137,11 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
                 if path:
                     use(path).attributes.add(op.name)  # type: ignore[attr-defined]
             elif kind is ir.Call:
-                _index_call(op, definitions, aliases, self_name, self_calls, use)  # type: ignore[arg-type]
+                callee = _path(definitions, op.function)  # type: ignore[attr-defined]
+                _index_call(op, callee, definitions, aliases, self_name, self_calls, use)  # type: ignore[arg-type]
+                root, _, rest = callee.partition(".")
+                if callee and (root == self_name or not rest) and "." not in rest and root not in aliases:
+                    local_calls.append((rest or root, op))  # type: ignore[arg-type]
             elif kind is ir.Binary:
                 for register in (op.left, op.right):  # type: ignore[attr-defined]
                     path = _path(definitions, register)
@@ -162,6 +170,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
         order,
         has_loop,
         frozenset(stored),
+        tuple(local_calls),
     )
 
 
@@ -171,8 +180,7 @@ def _self_name(body: ir.Body) -> str:
     return body.parameters[0].name
 
 
-def _index_call(op: ir.Call, definitions, aliases, self_name, self_calls, use) -> None:  # type: ignore[no-untyped-def]
-    callee = _path(definitions, op.function)
+def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_calls, use) -> None:  # type: ignore[no-untyped-def]
     root, _, rest = callee.partition(".")
     qualified = aliases.get(root, "") if callee else ""
     is_torch = qualified.partition(".")[0] in (
@@ -228,6 +236,8 @@ _NO_TENSOR_ARGUMENT = frozenset(
 
 def _takes_sizes(qualified: str) -> bool:
     head, _, last = qualified.rpartition(".")
+    if head == "einops":
+        return last not in ("rearrange", "reduce", "repeat")
     if head == "torch":
         return last in _NO_TENSOR_ARGUMENT
     return head not in ("torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")

@@ -127,6 +127,7 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         )
     if not has_weights and inputs:
         return reranked(inputs[0], None)
+    followed: Value | None = None
     if device is CPU or device.place == "top":
         # An unmoved module may be moved elsewhere; its output follows its input.
         followed = next((v for v in inputs if v.moved is not None and v.device.may_be_accelerator), None)
@@ -134,14 +135,24 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
             followed = inputs[0]
         elif device is CPU:
             followed = None
-        device = followed.device if followed is not None else TOP
+        device = followed.device if followed is not None else own_device(module, device)
     evidence = Evidence.STRONG if name in modules.LEAF_MODULES_WITH_WEIGHTS else Evidence.USAGE
+    sure = max(module.evidence, Evidence.USAGE) if followed is not None and followed.moved else module.evidence
     return tensor(
         device,
-        evidence=min(evidence, module.evidence),
-        moved=op if device.may_be_accelerator else None,
+        evidence=min(evidence, sure),
+        moved=op if device.may_be_accelerator and not device.name.startswith("next(") else None,
         needs_grad=True,
     )
+
+
+def own_device(module: Value, device: Device) -> Device:
+    """The name of the device of a module that was made elsewhere: of an argument, or of an attribute."""
+    if device is not TOP or module.origin is not None or not module.ref:
+        return TOP
+    if "#" in module.ref or "[" in module.ref:
+        return TOP
+    return symbolic(f"next({module.ref}.parameters()).device")
 
 
 def _inputs(frame: Frame, op: ir.Call) -> list[Value]:

@@ -35,6 +35,11 @@ def as_operand(value: Value) -> Value | None:
     return None
 
 
+def unknown_like(value: Value) -> Value:
+    """What is computed from a value of unknown kind: nothing is known but the device."""
+    return Value(device=value.device, moved=value.moved) if value.device is not TOP else UNKNOWN
+
+
 def combine(operands: list[Value]) -> Value:
     """The result of an operation on tensors: on the accelerator operand, of the highest rank; fresh only when all are."""
     if not operands:

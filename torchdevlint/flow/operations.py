@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.flow import attributes, calls, conditions, operands, parameters, values
+from torchdevlint.flow import attributes, calls, conditions, module_calls, operands, parameters, values
 from torchdevlint.flow.devices import TOP, Device, from_string, symbolic
 from torchdevlint.flow.facts import AttributeStore
 from torchdevlint.flow.naming import LOADER_NAME
@@ -140,6 +140,8 @@ def _tensor_attribute(frame: Frame, op: ir.Attribute, base: Value) -> Value:
         return replace(base, needs_grad=False) if name in ("data", "grad") else base
     if name in ("requires_grad", "ndim", "is_leaf", "is_sparse"):
         return SCALAR
+    if name in ("values", "indices"):
+        return operands.reranked(base, None)  # of `x.max(dim)`, `x.topk(k)`, `x.sort()`
     if base.evidence < Evidence.STRONG or base.origin is None:
         return UNKNOWN
     return UNKNOWN
@@ -149,8 +151,9 @@ def _module_attribute(frame: Frame, base: Value, name: str, place: str) -> Value
     device = frame.module_device(base)
     if name == "device":
         return Value(Kind.DEVICE, device if device.may_be_accelerator else symbolic(place or "device"))
-    if name in ("weight", "bias", "in_proj_weight"):
-        return tensor(device, evidence=Evidence.STRONG)
+    if name in ("weight", "bias", "in_proj_weight", "running_mean", "running_var"):
+        where = module_calls.own_device(base, device) if device is TOP else device
+        return tensor(where, evidence=min(Evidence.STRONG, max(base.evidence, Evidence.USAGE)), rank=AT_LEAST_ONE)
     if name == "module":
         return replace(base, definition=None)
     if name == "config":
@@ -223,6 +226,8 @@ def _compare(frame: Frame, op: ir.Compare) -> None:
         elif left.kind is Kind.NDARRAY:
             frame.values[op.dst] = NDARRAY
         else:
+            if left.kind is Kind.UNKNOWN:
+                frame.values[op.dst] = operands.unknown_like(left)  # a tensor's comparison is a mask
             token, negated = conditions.compared(frame, op)
             if token:
                 frame.values[op.dst] = Value(Kind.CONDITION, symbol=token, negated=negated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import values
+from torchdevlint.flow import call_sites, values
 from torchdevlint.flow.devices import TOP, symbolic
 from torchdevlint.flow.facts import ClassSummary
 from torchdevlint.flow.knowledge import modules
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _TENSOR_ANNOTATIONS = frozenset(
     "Tensor FloatTensor LongTensor BoolTensor IntTensor ByteTensor DoubleTensor Variable".split()
 )
+_OF_TENSORS = frozenset("shape dtype device sum mean max min reshape flatten transpose long squeeze abs".split())
 _TRANSPARENT = frozenset("Optional Union | Annotated Final typing.Optional typing.Union t.Optional t.Union".split())
 
 
@@ -113,6 +114,14 @@ def parameter_value(
         and not use.called
         and not use.host_argument
         and (use.module_argument or use.arithmetic)
+    ):
+        return tensor(symbolic(f"{name}.device"), parameter=name, evidence=Evidence.USAGE)
+    if (
+        kind is Kind.UNKNOWN
+        and not use.called
+        and not use.host_argument
+        and (use.arithmetic or use.attributes & _OF_TENSORS)
+        and call_sites.given_tensor(analysis, body, parameter, number)
     ):
         return tensor(symbolic(f"{name}.device"), parameter=name, evidence=Evidence.USAGE)
     if LOADER_NAME.search(name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.flow.devices import TOP, symbolic
-from torchdevlint.flow.operands import Handler, element, reranked
+from torchdevlint.flow.operands import Handler, element, reranked, unknown_like
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
     NDARRAY,
@@ -15,6 +15,7 @@ from torchdevlint.flow.values import (
     Evidence,
     Kind,
     Value,
+    element_of,
     replace,
     tensor,
 )
@@ -105,6 +106,42 @@ def _scalar(frame: Frame, op: ir.Call, name: str) -> Value:
     return SCALAR
 
 
+def _map(frame: Frame, op: ir.Call, name: str) -> Value:
+    """`map(f, values)`: what `f` gives for an element."""
+    first, second = op.positional(0), op.positional(1)
+    if first is None or second is None or op.positional_count != 2:
+        return UNKNOWN
+    function, given = frame.values[first], element(frame, op, second)
+    if function.kind is not Kind.FUNCTION:
+        return UNKNOWN
+    return Value(Kind.LIST, element=frame.analysis.call_with(frame, op, function, [given]))
+
+
+def _sum(frame: Frame, op: ir.Call, name: str) -> Value:
+    """`sum(tensors)` adds up its elements, beginning with the number 0."""
+    first = op.positional(0)
+    value = element(frame, op, first) if first is not None else UNKNOWN
+    return reranked(value, value.rank) if value.kind is Kind.TENSOR else unknown_like(value)
+
+
+def _extreme(frame: Frame, op: ir.Call, name: str) -> Value:
+    """`max(a, b)` and `max(values)` give one of what they are given."""
+    if not op.arguments or any(argument.star for argument in op.arguments):
+        return UNKNOWN
+    found = [frame.values[argument.value] for argument in op.arguments if argument.keyword is None]
+    if len(found) == 1:
+        return (
+            SCALAR if found[0].kind in (Kind.SIZE, Kind.LIST) and element_of(found[0]).kind is Kind.SCALAR else UNKNOWN
+        )
+    return SCALAR if all(value.kind is Kind.SCALAR for value in found) else UNKNOWN
+
+
+def _abs(frame: Frame, op: ir.Call, name: str) -> Value:
+    first = op.positional(0)
+    value = frame.values[first] if first is not None else UNKNOWN
+    return value if value.kind in (Kind.TENSOR, Kind.NDARRAY) else SCALAR if value.kind is Kind.SCALAR else UNKNOWN
+
+
 def _range(frame: Frame, op: ir.Call, name: str) -> Value:
     return Value(Kind.LIST, element=SCALAR, symbol="range")
 
@@ -125,7 +162,8 @@ def _getattr(frame: Frame, op: ir.Call, name: str) -> Value:
 
 
 _NUMPY_SCALARS = frozenset(
-    "float32 float64 int32 int64 isnan isinf prod log exp sqrt argmax mean sum std max min random.rand random.randint random.choice".split()
+    "float32 float64 int32 int64 isnan isinf prod product median var amax amin ptp count_nonzero "
+    "log exp sqrt argmax mean sum std max min random.rand random.randint random.choice".split()
 )
 
 
@@ -158,6 +196,11 @@ EXACT: dict[str, Handler] = {
     "builtins.hasattr": _scalar,
     "builtins.range": _range,
     "builtins.str": _str,
+    "builtins.map": _map,
+    "builtins.sum": _sum,
+    "builtins.max": _extreme,
+    "builtins.min": _extreme,
+    "builtins.abs": _abs,
     "builtins.super": _super,
     "builtins.getattr": _getattr,
     "itertools.chain": _chain,

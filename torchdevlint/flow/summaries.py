@@ -58,6 +58,8 @@ def _substituted_device(device: Device, bindings: dict[str, Value], own: Device)
     if device.place != "sym":
         return device
     name = device.name
+    if name.startswith("next(self."):
+        return device if own.name == "self" else TOP
     if name.startswith("next("):
         return _place_of_module(device, bindings)
     root = name.partition(".")[0]

@@ -228,7 +228,8 @@ def _meshgrid(frame: Frame, op: ir.Call, name: str) -> Value:
             found += tensors_in(frame, argument.value)
     if not found:
         return UNKNOWN
-    return Value(Kind.LIST, element=replace(found[0], rank=AT_LEAST_ONE, group=None))
+    frame.meet(op, [(value, "operand") for value in found], strict=True, callee=name)
+    return Value(Kind.LIST, element=reranked(combine(found), AT_LEAST_ONE))
 
 
 def _parameter(frame: Frame, op: ir.Call, name: str) -> Value:

@@ -51,7 +51,7 @@ POINTWISE = _names(
     "torch.",
     "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow float_power maximum minimum fmax fmin "
     "where lerp addcmul addcdiv eq ne lt le gt ge equal isclose logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
-    "atan2 arctan2 hypot copysign logaddexp logaddexp2 xlogy dist heaviside nextafter masked_fill clamp max min",
+    "atan2 arctan2 hypot copysign logaddexp logaddexp2 xlogy dist heaviside nextafter masked_fill clamp max min allclose",
 )
 # The dispatcher's common-device check, or a broadcast before the check: no exemption for 0-dim tensors.
 STRICT = _names(
@@ -60,7 +60,7 @@ STRICT = _names(
     "scatter_add index_select index_add index_copy index_put take take_along_dim masked_select masked_scatter cat concat concatenate stack "
     "hstack vstack dstack column_stack bucketize searchsorted isin complex polar conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
     "embedding layer_norm batch_norm cosine_similarity "
-    "allclose linalg.solve linalg.lstsq linalg.multi_dot linalg.cross triangular_solve cholesky_solve",
+    "linalg.solve linalg.lstsq linalg.multi_dot linalg.cross triangular_solve cholesky_solve",
 ) | _names(
     "torch.nn.functional.",
     "linear bilinear embedding embedding_bag conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm layer_norm "

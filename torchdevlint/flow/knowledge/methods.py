@@ -48,6 +48,10 @@ MODULE_ONLY = _names(
     "parameters named_parameters modules named_modules children named_children buffers named_buffers register_buffer register_forward_hook "
     "eval train zero_grad requires_grad_ module load_from_checkpoint gradient_checkpointing_enable forward"
 )
+# Sizes that the layers of torch.nn keep: with `weight`, they tell a layer.
+LAYER_SIZES = _names(
+    "in_features out_features in_channels out_channels kernel_size running_mean running_var num_features num_embeddings embedding_dim"
+)
 MODULE_STRONG = _names("parameters named_parameters modules named_modules children named_children named_buffers eval")
 OPTIMIZER_ONLY = _names("param_groups add_param_group")
 

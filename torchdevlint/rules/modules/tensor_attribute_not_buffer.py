@@ -94,11 +94,11 @@ class TensorAttributeNotBuffer(Rule):
         cpu, other = meeting.cpu, meeting.other
         if not cpu.is_fresh_cpu or cpu.others or cpu.rank is None or is_data_code(facts):
             return
-        if other.evidence < Evidence.STRONG or not (other.device.name.endswith(".device") or other.moved is not None):
+        if other.evidence < Evidence.USAGE or not (other.device.name.endswith(".device") or other.moved is not None):
             return
         stores = summary.stores_of(name)
         faulty = [store for store in stores if store.value.origin is cpu.origin]
-        if not faulty or len(stores) > 1:
+        if not faulty or len(faulty) != len(stores):
             return
         yield self.report(
             faulty[0].op,

@@ -53,7 +53,8 @@ class CpuTensorAccumulator(Rule):
     @on_meet
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
         cpu, other, made = meeting.cpu, meeting.other, meeting.cpu.origin
-        if meeting.role != "output" or other.evidence < Evidence.USAGE or cpu.group is not None or cpu.attribute:
+        known = other.evidence >= Evidence.USAGE or other.device.name.startswith("next(")
+        if meeting.role != "output" or not known or cpu.group is not None or cpu.attribute:
             return
         if not isinstance(made, ir.Call) or not owns(facts, made):
             return

@@ -204,7 +204,8 @@ def is_placeholder(made: ir.Op, facts: Facts) -> bool:
     if not isinstance(made, ir.Call) or not owns(facts, made):
         return False
     first = facts.value(made.positional(0))
-    return first.constant == 0 or (first.kind is Kind.LIST and first.items == () and first.element is None)
+    sized = facts.callee(made) not in functions.DATA_FACTORIES
+    return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
 
 
 def _is_for_another_rule(meeting: Meeting, facts: Facts) -> bool:
@@ -243,6 +244,33 @@ def _names_of(made: ir.Call, facts: Facts) -> set[str]:
     return {
         op.name for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.value == made.dst
     }
+
+
+def _is_submodule(module: Value, facts: Facts) -> bool:
+    """True for a module by its class, and for what a Module keeps as an attribute and calls."""
+    if module.evidence >= Evidence.STRONG:
+        return True
+    summary = facts.class_summary
+    own = summary is not None and summary.is_module and bool(module.attribute)
+    return own and module.evidence >= Evidence.USAGE
+
+
+def _is_placed_here(other: Value) -> bool:
+    """True for a tensor that was made or moved with `device=device`: set-up code that chooses a place itself."""
+    return (
+        other.attribute == ""
+        and other.evidence >= Evidence.STRONG
+        and other.device.name.isidentifier()
+        and other.device.name != "self"
+    )
+
+
+def _is_of_parameter(other: Value, facts: Facts) -> bool:
+    """True for what was computed from an argument of this function and still lives where the argument does."""
+    name, _, last = other.device.name.rpartition(".")
+    return (
+        last == "device" and other.moved is None and any(parameter.name == name for parameter in facts.body.parameters)
+    )
 
 
 def _stores_of(meeting: Meeting, facts: Facts) -> int:
@@ -293,14 +321,16 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None
     assert cpu.origin is not None
     local = owns(facts, cpu.origin)
-    if not facts.in_forward and (is_data_code(facts) or facts.in_setup):
+    if not facts.in_forward and is_data_code(facts):
+        return None
+    if facts.in_setup and not facts.in_forward and not _is_placed_here(other):
         return None
     if cpu.others and facts.in_loop and _stores_of(meeting, facts) > 2:
         return None  # a placeholder that the loop replaces before it is used
     if is_placeholder(cpu.origin, facts) or (not facts.in_forward and _only_shape_is_read(meeting, facts)):
         return None
     module = meeting.module
-    if meeting.role == "input" and not facts.in_forward and module is not None and module.evidence < Evidence.STRONG:
+    if meeting.role == "input" and not facts.in_forward and module is not None and not _is_submodule(module, facts):
         return None  # what an unknown module does with an argument is unknown
     if facts.in_forward:
         if not local and not meeting.strict:
@@ -310,4 +340,6 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None
     if other.evidence >= Evidence.STRONG:
         return WARNING
-    return WARNING if meeting.strict or meeting.role in ("index", "output") or other.parameter else None
+    if meeting.strict or meeting.role in ("index", "output") or other.parameter:
+        return WARNING
+    return WARNING if _is_of_parameter(other, facts) else None

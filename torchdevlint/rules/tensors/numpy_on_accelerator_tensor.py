@@ -142,6 +142,8 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
         return ERROR if value.evidence >= Evidence.USAGE else WARNING
     if name == "self":
         return WARNING if facts.frame is not None and facts.body.name != "__init__" else None
+    if name.startswith("next(") and value.evidence < Evidence.STRONG:
+        return None  # the output of a model that nothing here has moved
     # An argument: the caller decides where it lives.
     if name.endswith(".device") and not implicit and not is_data_code(facts) and not facts.imports(*_HOST_PROGRAMS):
         # A flag such as `as_numpy` is for callers who know where their tensors are.
