@@ -1,25 +1,31 @@
 """Mutation testing of the linter: delete one piece of device handling from correct code and see whether that is found.
 
-    python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--write docs/mutations.md]
+    python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--machine] [--verdicts benchmarks/mutations.jsonl] [--misses] [--write docs/mutations.md]
 
-Each FOLDER is a project of ordinary device code. A mutation deletes one `.to(device)`, one `device=` of a torch factory, one `map_location=`, one
-`register_buffer` (the tensor becomes a plain attribute) or one `.cpu()` before `.numpy()`. It counts as found when a finding that the untouched file does
-not have stands within three lines of the deletion, or names a line there as a related place. Not every deletion is a fault: a tensor that is moved twice, a
-default that was the CPU anyway. So the figures are a lower bound of recall, to be compared between two versions of the linter.
+Each FOLDER is a project of ordinary device code. A mutation deletes one `.to(device)` or `.cuda()`, the `device=` of one torch factory or `.to`, one
+`map_location=`, one `register_buffer` (the tensor becomes a plain attribute) or one `.cpu()` before `.numpy()`. It counts as found when a finding that the
+untouched file does not have stands within three lines of the deletion (or of the start of its expression), or names a line there as a related place.
+
+Not every deletion is a fault: a tensor that is moved twice, a default that was the CPU anyway. With `--machine`, the project's driver in
+benchmarks/mutation_drivers/ runs the untouched and the mutated code on a virtual GPU (see mutation_machine.py), and a deletion is *confirmed* where the run then
+fails or differs. Verdicts are kept in a file, since they depend on the project alone and not on the linter. Runs have no sandbox.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import hashlib
+import json
 import random
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import libcst as cst
+from page import table
 
 from torchdevlint import check_source
 from torchdevlint.findings import Finding
@@ -29,74 +35,137 @@ NEAR = 3
 _FACTORIES = frozenset(
     "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor".split()
 )
+_SKIPPED = frozenset(("test", "tests", "docs", "benchmarks"))
 _BEGIN, _END = "<!-- begin mutations -->", "<!-- end mutations -->"
+FAMILIES = (".to(device)", "device=", "map_location=", "register_buffer", ".cpu() before .numpy()")
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """One deletion: the family, the line it stands on, and the text without it."""
+    """One deletion: the family, its line, the lines of the expression it stands in, and the text without it."""
 
     family: str
     row: int
+    first: int
+    last: int
     text: str
 
 
+@dataclass(frozen=True)
+class Judged:
+    """One mutation of a project: whether the linter found it, and the machine's verdict (None: not asked)."""
+
+    project: str
+    path: str
+    row: int
+    family: str
+    found: bool
+    verdict: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Untouched:
+    """The files that were mutated: how many, and how many of them are silent."""
+
+    files: int = 0
+    silent: int = 0
+
+    def __add__(self, other: Untouched) -> Untouched:
+        return Untouched(self.files + other.files, self.silent + other.silent)
+
+
+# ---------------------------------------------------------------------------------------------------------- deletions
+
+
 class _Sites(cst.CSTVisitor):
-    """The calls that a deletion may be made in."""
+    """The calls that a deletion may be made in: family, node, and what stands there afterwards."""
 
     def __init__(self) -> None:
         self.sites: list[tuple[str, cst.CSTNode, cst.CSTNode | str]] = []
 
     def visit_Call(self, node: cst.Call) -> None:
         function = node.func
-        if not isinstance(function, cst.Attribute):
-            return
-        name = function.attr.value
-        keywords = {argument.keyword.value for argument in node.args if argument.keyword is not None}
-        if name == "to" and _is_device(node):
-            self.sites.append((".to(device)", node, function.value))
-        elif (
-            name == "load"
-            and "map_location" in keywords
-            and isinstance(function.value, cst.Name)
-            and function.value.value == "torch"
-        ):
-            self.sites.append(("map_location=", node, _without(node, "map_location")))
-        elif (
-            name in _FACTORIES
-            and "device" in keywords
-            and isinstance(function.value, cst.Name)
-            and function.value.value == "torch"
-        ):
-            self.sites.append(("device=", node, _without(node, "device")))
-        elif (
-            name == "numpy" and isinstance(function.value, cst.Call) and isinstance(function.value.func, cst.Attribute)
-        ):
-            if function.value.func.attr.value == "cpu":
-                inner = function.with_changes(value=function.value.func.value)
-                self.sites.append((".cpu() before .numpy()", node, node.with_changes(func=inner)))
-        elif (
-            name == "register_buffer"
-            and isinstance(function.value, cst.Name)
-            and function.value.value == "self"
-            and len(node.args) >= 2
-        ):
-            key = node.args[0].value
-            if isinstance(key, cst.SimpleString) and not isinstance(node.args[1].value, cst.Name | cst.SimpleString):
-                value = cst.Module([]).code_for_node(node.args[1].value)
-                if value != "None":
-                    self.sites.append(("register_buffer", node, f"self.{key.raw_value} = {value}"))
+        if isinstance(function, cst.Attribute):
+            handler = _DELETIONS.get(function.attr.value, _factory)
+            self.sites += handler(node, function)
 
 
-def _is_device(node: cst.Call) -> bool:
-    if len(node.args) != 1:
-        return False
-    text = cst.Module([]).code_for_node(node.args[0].value)
-    return bool(re.search(r"device|cuda", text)) and "dtype" not in text
+_Deletions = Iterator[tuple[str, cst.CSTNode, cst.CSTNode | str]]
+
+
+def _move(node: cst.Call, function: cst.Attribute) -> _Deletions:
+    others = [argument for argument in node.args if not _names_device(argument)]
+    if len(others) == len(node.args):
+        return
+    kept = [a for a in others if a.keyword is None or a.keyword.value not in ("non_blocking", "copy")]
+    if kept and any(a.keyword is None for a in kept) and len(node.args) > 2:
+        return
+    yield ".to(device)", node, _with_arguments(node, others) if kept else function.value
+
+
+def _cuda(node: cst.Call, function: cst.Attribute) -> _Deletions:
+    if not node.args and not _is_torch(function.value):
+        yield ".to(device)", node, function.value
+
+
+def _load(node: cst.Call, function: cst.Attribute) -> _Deletions:
+    if _is_torch(function.value) and "map_location" in _keywords(node):
+        yield "map_location=", node, _without(node, "map_location")
+
+
+def _factory(node: cst.Call, function: cst.Attribute) -> _Deletions:
+    if function.attr.value in _FACTORIES and _is_torch(function.value) and "device" in _keywords(node):
+        yield "device=", node, _without(node, "device")
+
+
+def _numpy(node: cst.Call, function: cst.Attribute) -> _Deletions:
+    inner = function.value
+    if isinstance(inner, cst.Call) and isinstance(inner.func, cst.Attribute) and inner.func.attr.value == "cpu":
+        yield ".cpu() before .numpy()", node, node.with_changes(func=function.with_changes(value=inner.func.value))
+
+
+def _register(node: cst.Call, function: cst.Attribute) -> _Deletions:
+    if not (isinstance(function.value, cst.Name) and function.value.value == "self" and len(node.args) >= 2):
+        return
+    key, tensor = node.args[0].value, node.args[1].value
+    if isinstance(key, cst.SimpleString) and not isinstance(tensor, cst.SimpleString):
+        value = cst.Module([]).code_for_node(tensor)
+        if value != "None" and "\n" not in value:
+            yield "register_buffer", node, f"self.{key.raw_value} = {value}"
+
+
+_DELETIONS: Mapping[str, Callable[[cst.Call, cst.Attribute], _Deletions]] = {
+    "to": _move,
+    "cuda": _cuda,
+    "load": _load,
+    "numpy": _numpy,
+    "register_buffer": _register,
+}
+
+
+def _names_device(argument: cst.Arg) -> bool:
+    if argument.keyword is not None:
+        return argument.keyword.value == "device"
+    text = cst.Module([]).code_for_node(argument.value)
+    return argument.star == "" and bool(re.search(r"device|cuda", text)) and "dtype" not in text
+
+
+def _is_torch(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name) and node.value == "torch"
+
+
+def _keywords(node: cst.Call) -> set[str]:
+    return {argument.keyword.value for argument in node.args if argument.keyword is not None}
 
 
 def _without(node: cst.Call, keyword: str) -> cst.Call:
     kept = [argument for argument in node.args if argument.keyword is None or argument.keyword.value != keyword]
+    return _with_arguments(node, kept)
+
+
+def _with_arguments(node: cst.Call, arguments: Sequence[cst.Arg]) -> cst.Call:
+    kept = list(arguments)
     if kept:
         kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     return node.with_changes(args=kept)
@@ -111,7 +180,20 @@ def mutations(text: str) -> Iterator[Mutation]:
     for family, node, replacement in visitor.sites:
         span = where[id(node)]
         new = replacement if isinstance(replacement, str) else module.code_for_node(replacement)
-        yield Mutation(family, text.count("\n", 0, span.start) + 1, text[: span.start] + new + text[span.end :])
+        mutated = text[: span.start] + new + text[span.end :]
+        first = text.count("\n", 0, span.start) + 1
+        last = first + text.count("\n", span.start, span.end)
+        yield Mutation(family, _row(text, span.start, span.end, new), first, last, mutated)
+
+
+def _row(text: str, start: int, end: int, new: str) -> int:
+    """The line of the first character that differs, counting from the expression's start."""
+    old = text[start:end]
+    same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    return text.count("\n", 0, start + same) + 1
+
+
+# ---------------------------------------------------------------------------------------------------------- found or not
 
 
 def places(finding: Finding) -> set[int]:
@@ -123,57 +205,176 @@ def is_found(mutation: Mutation, before: collections.Counter[tuple[str, str]], p
     """True when the mutated file has a new finding at the deletion."""
     left = before.copy()
     for finding in check_source(mutation.text, path):
-        key = (finding.code, finding.message)
+        key = _key(finding)
         if left[key]:
             left[key] -= 1
-        elif any(abs(row - mutation.row) <= NEAR for row in places(finding)):
+        elif any(min(abs(row - mutation.row), abs(row - mutation.first)) <= NEAR for row in places(finding)):
             return True
     return False
 
 
-def measure(folder: Path, most: int, seed: int) -> tuple[collections.Counter[tuple[str, bool]], int, int]:
-    """Found and missed mutations by family, and how many of the untouched files there are and are silent."""
-    counts: collections.Counter[tuple[str, bool]] = collections.Counter()
-    candidates: list[tuple[Path, Mutation]] = []
-    texts: dict[Path, str] = {}
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.code, re.sub(r"\bline \d+", "line", finding.message)
+
+
+def in_folder(folder: Path) -> dict[Path, tuple[str, list[Mutation]]]:
+    """The mutations of each file of a project, with the file's text; tests and documentation are left out."""
+    found = {}
     for path in sorted(folder.rglob("*.py")):
+        if _SKIPPED & set(path.relative_to(folder).parts):
+            continue
         try:
             text = path.read_text(encoding="utf-8")
-            found = list(mutations(text)) if "torch" in text else []
+            some = list(mutations(text)) if "torch" in text else []
         except (UnicodeDecodeError, cst.ParserSyntaxError, RecursionError):
             continue
-        if found:
-            texts[path] = text
-            candidates += [(path, mutation) for mutation in found]
+        if some:
+            found[path] = text, some
+    return found
+
+
+def draw(
+    files: Mapping[Path, tuple[str, list[Mutation]]],
+    most: int,
+    seed: int,
+    first: Callable[[Path, Mutation], bool] = lambda path, mutation: True,
+) -> list[tuple[Path, Mutation]]:
+    """`most` mutations at random; those that `first` names come before the others."""
+    candidates = [(path, mutation) for path, (_, some) in files.items() for mutation in some]
     random.Random(seed).shuffle(candidates)
-    silent = 0
-    seen: dict[Path, collections.Counter[tuple[str, str]]] = {}
-    for path, mutation in candidates[:most]:
-        if path not in seen:
-            seen[path] = collections.Counter((f.code, f.message) for f in check_source(texts[path], str(path)))
-            silent += not seen[path]
-        counts[mutation.family, is_found(mutation, seen[path], str(path))] += 1
-    return counts, len(seen), silent
+    candidates.sort(key=lambda pair: not first(*pair))
+    return candidates[:most]
 
 
-def table(counts: collections.Counter[tuple[str, bool]], files: int, silent: int, folders: int) -> str:
-    """The result as a Markdown table."""
-    lines = [
-        f"{folders} projects; {silent} of {files} untouched files are silent.",
-        "",
-        "| deletion | mutations | found |",
-        "|---|---|---|",
-    ]
-    families = sorted({family for family, _ in counts})
-    for family in [*families, "all"]:
-        hit = sum(n for (f, found), n in counts.items() if found and family in (f, "all"))
-        total = sum(n for (f, _), n in counts.items() if family in (f, "all"))
-        lines.append(
-            f"| `{family}` | {total} | {hit / total:.0%} |"
-            if family != "all"
-            else f"| all | {total} | {hit / max(total, 1):.0%} |"
+# ---------------------------------------------------------------------------------------------------------- the machine
+
+
+class Verdicts:
+    """The machine's verdicts, kept in a file: one JSON object a line, by project, place and mutated text."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.known: dict[tuple[str, str, int, str], dict[str, str]] = {}
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                row = json.loads(line)
+                key = (row["project"], row["path"], row["row"], row["mutation"])
+                self.known[key] = {"verdict": row["verdict"], "why": row["why"]}
+
+    def key(self, project: str, path: str, mutation: Mutation) -> tuple[str, str, int, str]:
+        """What names a mutation across runs."""
+        return project, path, mutation.row, hashlib.sha1(mutation.text.encode()).hexdigest()[:12]
+
+    def add(self, key: tuple[str, str, int, str], verdict: str, why: str) -> None:
+        """Keeps a verdict, and writes all of them."""
+        self.known[key] = {"verdict": verdict, "why": why}
+        if self.path is not None:
+            names = ("project", "path", "row", "mutation")
+            rows = [json.dumps({**dict(zip(names, k, strict=True)), **v}) for k, v in sorted(self.known.items())]
+            self.path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def ask_machine(
+    folder: Path,
+    driver: Path,
+    files: Mapping[Path, tuple[str, list[Mutation]]],
+    arguments: argparse.Namespace,
+    verdicts: Verdicts,
+) -> list[tuple[Path, Mutation]]:
+    """Draws mutations, those that the driver reaches first, and adds their verdicts."""
+    from mutation_machine import DriverError, judge, serving
+
+    with serving(driver, folder, arguments.timeout) as (server, reach):
+        for part, error in reach.errors.items():
+            tell(f"  {part} is left out, it does not pass untouched: {error[:150]}")
+        drawn = draw(files, arguments.most, arguments.seed, lambda path, m: bool(reach.parts(path, m.first, m.last)))
+        for number, (path, mutation) in enumerate(drawn, 1):
+            key = verdicts.key(folder.name, path.relative_to(folder).as_posix(), mutation)
+            if key in verdicts.known:
+                continue
+            try:
+                verdict = judge(server, reach, path, mutation.first, mutation.last, mutation.text)
+            except DriverError as error:
+                tell(f"  {folder.name}: {error}")
+                break
+            verdicts.add(
+                key,
+                verdict.kind,
+                "" if verdict.kind == "passes" else verdict.why.splitlines()[0] if verdict.why else "",
+            )
+            tell(f"  {folder.name} {number}/{len(drawn)}: {key[1]}:{mutation.row} {mutation.family} {verdict.kind}")
+    return drawn
+
+
+def measure(folder: Path, arguments: argparse.Namespace, verdicts: Verdicts) -> tuple[list[Judged], Untouched]:
+    """What became of the mutations of one project."""
+    files = in_folder(folder)
+    drawn = None
+    if arguments.machine:
+        from mutation_machine import drivers
+
+        driver = drivers().get(folder.name)
+        if driver is None:
+            tell(f"{folder.name}: no driver in benchmarks/mutation_drivers/")
+        else:
+            drawn = ask_machine(folder, driver, files, arguments, verdicts)
+    if drawn is None:
+        names = {path: path.relative_to(folder).as_posix() for path in files}
+        drawn = draw(
+            files,
+            arguments.most,
+            arguments.seed,
+            lambda path, m: verdicts.key(folder.name, names[path], m) in verdicts.known,
         )
-    return "\n".join(lines)
+    judged: list[Judged] = []
+    before: dict[Path, collections.Counter[tuple[str, str]]] = {}
+    for path, mutation in drawn:
+        if path not in before:
+            before[path] = collections.Counter(_key(finding) for finding in check_source(files[path][0], str(path)))
+        name = path.relative_to(folder).as_posix()
+        known = verdicts.known.get(verdicts.key(folder.name, name, mutation), {})
+        found = is_found(mutation, before[path], str(path))
+        judged.append(
+            Judged(folder.name, name, mutation.row, mutation.family, found, known.get("verdict"), known.get("why", ""))
+        )
+    return judged, Untouched(len(before), sum(not count for count in before.values()))
+
+
+# ---------------------------------------------------------------------------------------------------------- the table
+
+
+def report(judged: Sequence[Judged], untouched: Untouched) -> list[str]:
+    """The result in Markdown, by family and, where the machine was asked, by project."""
+    projects = sorted({row.project for row in judged})
+    lines = [f"{len(projects)} projects; {untouched.silent} of {untouched.files} untouched files are silent.", ""]
+    families = [family for family in FAMILIES if any(row.family == family for row in judged)]
+    rows = [(f"`{family}`", *_figures([row for row in judged if row.family == family])) for family in families]
+    lines += table(("deletion", *_HEAD), [*rows, ("all", *_figures(judged))])
+    if any(row.verdict for row in judged):
+        lines += [
+            "",
+            *table(("project", *_HEAD), [(p, *_figures([r for r in judged if r.project == p])) for p in projects]),
+        ]
+    return lines
+
+
+_HEAD = ("deletions", "found", "reached by a driver", "confirmed as faults", "found of the confirmed")
+
+
+def _figures(judged: Iterable[Judged]) -> tuple[object, ...]:
+    rows = list(judged)
+    reached = [row for row in rows if row.verdict in ("confirmed", "passes")]
+    confirmed = [row for row in rows if row.verdict == "confirmed"]
+    return len(rows), _share(rows), len(reached), len(confirmed), _share(confirmed)
+
+
+def _share(rows: Sequence[Judged]) -> str:
+    return f"{sum(row.found for row in rows) / len(rows):.0%}" if rows else "-"
+
+
+def tell(text: str) -> None:
+    """A line of progress."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -182,21 +383,31 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--most", type=int, default=40, help="mutations drawn from each project (default: 40)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--machine", action="store_true", help="run the projects' drivers on a virtual GPU")
+    parser.add_argument("--timeout", type=float, default=60, help="seconds for one run on the machine (default: 60)")
+    parser.add_argument("--verdicts", type=Path, help="where the machine's verdicts are kept")
+    parser.add_argument("--misses", action="store_true", help="list the confirmed faults that were not found")
     parser.add_argument("--write", type=Path, help="a page with the block to renew")
     arguments = parser.parse_args()
-    counts: collections.Counter[tuple[str, bool]] = collections.Counter()
-    files = silent = 0
+    verdicts = Verdicts(arguments.verdicts)
+    judged: list[Judged] = []
+    untouched = Untouched()
     for folder in arguments.folders:
-        some, here, quiet = measure(folder, arguments.most, arguments.seed)
-        counts += some
-        files, silent = files + here, silent + quiet
-        print(f"{folder.name}: {sum(some.values())} mutations", file=sys.stderr)
-    result = table(counts, files, silent, len(arguments.folders))
-    print(result)
+        some, files = measure(folder.resolve(), arguments, verdicts)
+        judged += some
+        untouched += files
+        tell(f"{folder.name}: {' '.join(map(str, _figures(some)))}")
+    lines = report(judged, untouched)
+    if arguments.misses:
+        for row in judged:
+            if row.verdict == "confirmed" and not row.found:
+                print(f"{row.project}/{row.path}:{row.row}: {row.family}: {row.why}")
+    print("\n".join(lines))
     if arguments.write is not None:
         page = arguments.write.read_text(encoding="utf-8")
         head, tail = page.split(_BEGIN)[0], page.split(_END)[1]
-        arguments.write.write_text(f"{head}{_BEGIN}\n{result}\n{_END}{tail}", encoding="utf-8")
+        text = "\n".join(lines)
+        arguments.write.write_text(f"{head}{_BEGIN}\n{text}\n{_END}{tail}", encoding="utf-8")
 
 
 if __name__ == "__main__":

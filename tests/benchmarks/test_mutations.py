@@ -1,0 +1,187 @@
+"""Mutation testing: what is deleted, what counts as found, the table, and the machine's word on a small project."""
+
+from __future__ import annotations
+
+import collections
+import importlib.util
+import sys
+import zipfile
+from pathlib import Path
+
+import mutations
+import pytest
+from mutations import Judged, Untouched, Verdicts
+
+HEAD = "import torch\n"
+
+
+def deletions(text: str) -> list[tuple[str, int, str]]:
+    """The family, the line and that line afterwards."""
+    return [(m.family, m.row, m.text.splitlines()[m.row - 1]) for m in mutations.mutations(text)]
+
+
+@pytest.mark.parametrize(
+    ("line", "family", "after"),
+    [
+        ("x = x.to(device)", ".to(device)", "x = x"),
+        ("x = x.to(self.device, non_blocking=True)", ".to(device)", "x = x"),
+        ("x = x.to(device=device, dtype=torch.long)", ".to(device)", "x = x.to(dtype=torch.long)"),
+        ("x = f(x).cuda()", ".to(device)", "x = f(x)"),
+        ("x = torch.zeros(2, device=d)", "device=", "x = torch.zeros(2)"),
+        ("x = torch.load(p, map_location=d)", "map_location=", "x = torch.load(p)"),
+        ("x = y.detach().cpu().numpy()", ".cpu() before .numpy()", "x = y.detach().numpy()"),
+        ('self.register_buffer("a", torch.ones(2), persistent=False)', "register_buffer", "self.a = torch.ones(2)"),
+    ],
+)
+def test_one_piece_is_deleted(line: str, family: str, after: str) -> None:
+    assert deletions(HEAD + line + "\n") == [(family, 2, after)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = x.to(torch.float32)",
+        "x = x.to(other)",
+        "torch.cuda()",
+        "x = np.zeros(2, device=d)",
+        "x = json.load(p, map_location=d)",
+        "x = y.numpy()",
+        'self.register_buffer("a", None)',
+    ],
+)
+def test_nothing_else_is_deleted(line: str) -> None:
+    assert deletions(HEAD + line + "\n") == []
+
+
+def test_the_line_is_the_first_that_changes() -> None:
+    text = HEAD + "x = torch.zeros(\n    2,\n    device=d,\n)\n"
+    (mutation,) = mutations.mutations(text)
+    assert (mutation.row, mutation.first, mutation.last) == (3, 2, 5)
+
+
+def test_a_finding_that_was_there_before_is_not_the_deletion() -> None:
+    text = HEAD + 'state = torch.load("a.pt")\nother = torch.load("b.pt", map_location="cpu")\n'
+    (mutation,) = mutations.mutations(text)
+    before = collections.Counter(mutations._key(finding) for finding in mutations.check_source(text, "a.py"))
+    assert mutations.is_found(mutation, before, "a.py")
+    assert not mutations.is_found(mutation, before + before, "a.py")
+
+
+def test_tests_and_unreadable_files_are_left_out(tmp_path: Path) -> None:
+    line = HEAD + "x = torch.zeros(2, device=d)\n"
+    for name, text in (("a.py", line), ("tests/b.py", line), ("c.py", "torch = (\n")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [path.name for path in mutations.in_folder(tmp_path)] == ["a.py"]
+
+
+def test_what_the_driver_reaches_is_drawn_first() -> None:
+    text = HEAD + "".join(f"x{i} = torch.zeros({i}, device=d)\n" for i in range(9))
+    files = {Path("a.py"): (text, list(mutations.mutations(text)))}
+    drawn = mutations.draw(files, 4, 1, lambda path, mutation: mutation.row in (3, 8))
+    assert {mutation.row for _, mutation in drawn[:2]} == {3, 8}
+    assert len(drawn) == 4
+
+
+def test_verdicts_are_kept(tmp_path: Path) -> None:
+    (mutation,) = mutations.mutations(HEAD + "x = torch.zeros(2, device=d)\n")
+    path = tmp_path / "verdicts.jsonl"
+    kept = Verdicts(path)
+    kept.add(kept.key("p", "a.py", mutation), "confirmed", "RuntimeError")
+    assert Verdicts(path).known == kept.known
+    assert Verdicts(path).known[kept.key("p", "a.py", mutation)]["verdict"] == "confirmed"
+
+
+def test_the_table_tells_all_and_confirmed_apart() -> None:
+    rows = [
+        Judged("p", "a.py", 1, "device=", True, "confirmed"),
+        Judged("p", "a.py", 2, "device=", False, "confirmed"),
+        Judged("p", "a.py", 3, "device=", False, "passes"),
+        Judged("q", "a.py", 4, "map_location=", True, "unreached"),
+    ]
+    lines = mutations.report(rows, Untouched(2, 1))
+    assert lines[0] == "2 projects; 1 of 2 untouched files are silent."
+    assert "| `device=` | 3 | 33% | 3 | 2 | 50% |" in lines
+    assert "| `map_location=` | 1 | 100% | 0 | 0 | - |" in lines
+    assert "| all | 4 | 50% | 3 | 2 | 50% |" in lines
+
+
+DRIVER = """
+from harness import devices, part
+
+PROJECT = "small"
+PATHS = ["."]
+PRELOAD = []
+
+
+@part
+def adds():
+    import small
+    import torch
+
+    return devices(small.add(torch.ones(2, device="cuda")))
+
+
+@part
+def breaks():
+    raise ValueError("not today")
+"""
+PROJECT = """import torch
+
+
+def add(x):
+    late = torch.ones(2, device=x.device)
+    one = torch.ones(2, device=x.device)
+    torch.ones(3, device=x.device)
+    return x + one, late
+
+
+def never(x):
+    return torch.ones(2, device=x.device)
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None or sys.platform == "win32", reason="needs torch and fork")
+def test_the_machine_tells_faults_from_harmless_deletions(tmp_path: Path) -> None:
+    from mutation_machine import judge, serving
+
+    driver, project = tmp_path / "driver.py", tmp_path / "small"
+    project.mkdir()
+    driver.write_text(DRIVER, encoding="utf-8")
+    file = project / "small.py"
+    file.write_text(PROJECT, encoding="utf-8")
+    with serving(driver, project, 60) as (server, reach):
+        assert list(reach.lines) == ["adds"]
+        assert "ValueError: not today" in reach.errors["breaks"]
+        kinds = {}
+        for mutation in mutations.mutations(PROJECT):
+            verdict = judge(server, reach, file, mutation.first, mutation.last, mutation.text)
+            kinds[mutation.row] = verdict.kind, verdict.why
+    assert kinds[5] == ("confirmed", "['cuda'] became ['cpu', 'cuda']")
+    assert kinds[6][0] == "confirmed" and "cuda:0 and cpu" in kinds[6][1]
+    assert kinds[7] == ("passes", "")
+    assert kinds[12] == ("unreached", "")
+    assert file.read_text(encoding="utf-8") == PROJECT
+
+
+def test_every_driver_names_its_project() -> None:
+    from mutation_machine import DRIVERS, drivers
+
+    helpers = {"harness.py", "server.py", "fake_torchvision.py"}
+    assert {path.name for path in drivers().values()} == {path.name for path in DRIVERS.glob("*.py")} - helpers
+
+
+def test_a_checkpoint_is_made_another_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mutation_machine import DRIVERS
+
+    monkeypatch.syspath_prepend(str(DRIVERS))
+    import harness
+
+    path = tmp_path / "a.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a/data.pkl", b"xcuda:0y")
+        archive.writestr("a/data/0", b"cuda:0")
+    harness.from_another_machine(path)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read("a/data.pkl") == b"xcuda:7y"
+        assert archive.read("a/data/0") == b"cuda:0"
