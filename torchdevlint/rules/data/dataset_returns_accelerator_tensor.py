@@ -43,8 +43,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
 
     ## What it does
     Reports `.cuda()`, `.to(device)` and `device=` for an accelerator in `__getitem__` or `__iter__` of a `torch.utils.data.Dataset`, in
-    the methods they call, and in
-    functions given as `collate_fn=`.
+    the methods they call, and in functions given as `collate_fn=` and the functions of the file that those call.
 
     ## Why is this bad?
     This code runs in the DataLoader's worker processes. A forked worker raises `RuntimeError: Cannot re-initialize CUDA in forked
@@ -172,9 +171,22 @@ def _sample_code(loaders: list[_Loading], facts: Facts) -> Iterator[tuple[str, i
                     yield f"`{summary.cls.name}.{body.name}`", inner
     for loader in loaders:
         if isinstance(loader.collate_body, ir.Body):
-            for inner in nested(loader.collate_body):
-                if fresh(inner):
-                    yield f"the collate function `{loader.collate or 'lambda'}`", inner
+            for body in _called(loader.collate_body, facts):
+                for inner in nested(body):
+                    if fresh(inner):
+                        yield f"the collate function `{loader.collate or 'lambda'}`", inner
+
+
+def _called(start: ir.Body, facts: Facts) -> list[ir.Body]:
+    """A function and those that it calls by a name of the functions around it."""
+    found = [start]
+    for body in found:
+        called = {path for path, use in facts.analysis.index_of(body).uses.items() if use.called}
+        scope = body.parent
+        while scope is not None:
+            found += [inner for inner in scope.functions if inner.name in called and inner not in found]
+            scope = scope.parent
+    return found
 
 
 def _is_dataset(summary: ClassSummary) -> bool:

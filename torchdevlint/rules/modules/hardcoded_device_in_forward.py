@@ -10,10 +10,11 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.portability.literals import is_cuda_only
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
+_AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast", "torch.autocast_mode.autocast")
 _SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.device("{}")'}
 
 # The caller asked for this very device.
@@ -24,13 +25,15 @@ class HardcodedDeviceInForward(Rule):
     """Finds devices that are spelled literally in the methods of a module.
 
     ## What it does
-    Reports `.cuda()`, `.to("cuda")` and `device="cuda"` in a method of a class that derives from `nn.Module`.
+    Reports `.cuda()`, `.to("cuda")` and `device="cuda"` in a method of a class that derives from `nn.Module`, and, once for a class,
+    `with torch.autocast("cuda")`.
 
     ## Why is this bad?
     The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises `AssertionError: Torch not
     compiled with CUDA enabled`
     or `RuntimeError: Found no NVIDIA driver`; when the module is on `cuda:1` the next operation raises
-    `Expected all tensors to be on the same device`.
+    `Expected all tensors to be on the same device`. `torch.autocast("cuda")` changes nothing for a module that is elsewhere: it neither
+    turns autocast on nor, with `enabled=False`, off there.
 
     ## Example
         def forward(self, x):
@@ -59,6 +62,9 @@ class HardcodedDeviceInForward(Rule):
 
     code, name, severity = "TDL605", "hardcoded-device-in-forward", WARNING
     fixable = "sometimes"
+
+    def __init__(self) -> None:
+        self._autocast: set[int] = set()
 
     @on_device_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
@@ -93,6 +99,39 @@ class HardcodedDeviceInForward(Rule):
             f'"Found no NVIDIA driver", and on another device the next operation raises "Expected all tensors to be on the same device"; {advice}',
             fix=lambda: _fix(call, name, source),
         )
+
+    @on_call(*_AUTOCAST)
+    def check_autocast(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        summary = facts.class_summary
+        if summary is None or not summary.is_module or summary.is_lightning or id(summary) in self._autocast:
+            return
+        written = facts.definition(call.argument("device_type", 0))
+        if not isinstance(written, ir.Constant) or written.value != "cuda" or not _is_entered(call, facts):
+            return
+        if facts.guarded("cuda") or _needs_cuda(facts) or _depends_on_device(call, facts):
+            return
+        self._autocast.add(id(summary))
+        source = _source(call, facts)
+        follow = f"`{source[0]}.type`" if source else "the device type of an input or a parameter"
+        yield self.report(
+            call,
+            '`torch.autocast("cuda")` in a method of a module acts on CUDA alone: on the CPU or another accelerator autocast stays as it was outside; '
+            f"use {follow}",
+        )
+
+
+def _is_entered(call: ir.Call, facts: Facts) -> bool:
+    return any(call.dst in block.withs for block in facts.body.blocks)
+
+
+def _depends_on_device(call: ir.Call, facts: Facts) -> bool:
+    """True for `enabled=x.is_cuda` and other tests of the place."""
+    register = call.keyword("enabled")
+    if register is None or isinstance(facts.definition(register), ir.Constant):
+        return False
+    return facts.value(register).kind is Kind.CONDITION or not isinstance(
+        facts.definition(register), (ir.Load, ir.Attribute)
+    )
 
 
 def _needs_cuda(facts: Facts) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
+from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of
-from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.portability.literals import is_cuda_only, names_first_cuda
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import target_of_move
 
 _WAITS = frozenset("synchronize wait wait_event wait_stream barrier join elapsed_time".split())
@@ -28,6 +30,8 @@ _METADATA = frozenset(
     "size dim numel nelement element_size data_ptr is_pinned stride storage_offset record_stream type is_contiguous".split()
 )
 _SHAPE = frozenset("shape dtype device ndim is_cuda layout requires_grad names".split())
+# Factories whose tensor holds its memory alone.
+_OWNERS = (functions.FACTORIES | functions.LEGACY_CONSTRUCTORS) - {"torch.as_tensor", "torch.asarray"}
 _READING = frozenset("print float int bool str torch.save".split())
 
 
@@ -37,11 +41,13 @@ class NonblockingDeviceToHostRead(Rule):
     ## What it does
     Follows the result of `x.to("cpu", non_blocking=True)` (and of `buffer.copy_(x, non_blocking=True)` into a pinned buffer) to its
     first read on the host: `.numpy()`, `.item()`, arithmetic, `print`, a torch or NumPy function. Reports it when nothing waits in
-    between.
+    between. Also, as a warning, `torch.tensor(x).to(device, non_blocking=True)` of a tensor that nothing else holds, where the device may
+    be Apple's.
 
     ## Why is this bad?
     The copy is only queued when the line returns. The host reads memory that the GPU has not written yet: wrong values, without an
-    error, on some runs. `non_blocking=True` is safe towards the GPU, not from it.
+    error, on some runs. `non_blocking=True` is safe towards a CUDA device, not from it. On MPS the copy towards it reads the source's memory
+    after the line has returned: a source that is gone by then gives wrong values.
 
     ## Example
         scores = output.to("cpu", non_blocking=True)
@@ -53,7 +59,7 @@ class NonblockingDeviceToHostRead(Rule):
 
     ## When it stays silent
     A `synchronize()` or an event's wait stands between; the source is known to be on the CPU; the result is stored or returned and
-    read elsewhere.
+    read elsewhere; a device that is CUDA or the CPU by every spelling.
 
     ## Fix safety
     Without `non_blocking=True` the line waits and gives the same values. Marked unsafe until a GPU run has shown the race itself.
@@ -62,7 +68,8 @@ class NonblockingDeviceToHostRead(Rule):
     A virtual machine notes the hazard (a host read of a copy that nothing waited for); without `non_blocking` there is none.
 
     ## References
-    PyTorch tutorial "A guide on good usage of non_blocking and pin_memory()"; torch.Tensor.to, docstring.
+    PyTorch tutorial "A guide on good usage of non_blocking and pin_memory()"; torch.Tensor.to, docstring; pytorch issues
+    139550 and 189690 (MPS).
     """
 
     code, name, severity = "TDL901", "nonblocking-device-to-host-read", ERROR
@@ -72,7 +79,17 @@ class NonblockingDeviceToHostRead(Rule):
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         target = target_of_move(call, facts)
         source = facts.value(facts.receiver(call))
-        if target is None or target.place != "cpu" or not _does_not_block(call, facts):
+        if target is None or not _does_not_block(call, facts):
+            return
+        if _is_temporary(call, facts) and _may_be_apple(target, facts):
+            yield self.report(
+                call,
+                "nothing else holds the tensor that is copied here: on MPS an asynchronous copy reads it after it is gone, and the values are wrong without an error; "
+                "on CUDA unpinned memory gains nothing; drop `non_blocking=True`, or create the tensor on the device",
+                severity=WARNING,
+                fix=lambda: _fix(call),
+            )
+        if target.place != "cpu":
             return
         if source.kind is Kind.MODULE or source.device.place == "cpu":
             return
@@ -104,6 +121,27 @@ class NonblockingDeviceToHostRead(Rule):
 def _does_not_block(call: ir.Call, facts: Facts) -> bool:
     register = call.keyword("non_blocking")
     return register is not None and facts.constant(register) is True
+
+
+def _is_temporary(call: ir.Call, facts: Facts) -> bool:
+    """True for a move of what a factory makes in the same expression."""
+    written = facts.definition(facts.receiver(call))
+    if (
+        not isinstance(written, ir.Call)
+        or written.keyword("device") is not None
+        or written.keyword("pin_memory") is not None
+    ):
+        return False
+    return facts.callee(written) in _OWNERS and facts.value(written.dst).device.place == "cpu"
+
+
+def _may_be_apple(target: Device, facts: Facts) -> bool:
+    """True for MPS, and for a device that the program names without spelling that it is CUDA or the CPU."""
+    if target.is_accelerator:
+        return target.type == "mps"
+    if target.place != "sym" or facts.guarded("cuda"):
+        return False
+    return not names_first_cuda(target.name, facts) and not is_cuda_only(facts)
 
 
 def _is_pinned(name: str, facts: Facts) -> bool:
