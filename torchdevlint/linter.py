@@ -116,7 +116,7 @@ def examine(
     judged = UnusedSuppression in rules  # then findings that the level hides count as uses
     program = lower(module)
     wanted = [rule for rule in rules if judged or settings.shows(rule.code, rule.severity)]
-    result = analyse(program, wanted, observed_in(program, module, text, sightings))
+    result = analyse(program, wanted, observed_in(program, module, text, sightings), settings.target_torch)
     problems = [f"{source.path}: {crash}" for crash in result.crashes]
     if not result.reports and not may_have_suppressions(text.encode("utf-8", "replace")):
         forget_nodes(program)

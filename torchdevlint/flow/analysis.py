@@ -33,11 +33,16 @@ class Analysis:
     """Facts of one file. `run` analyses everything and gives each event, with its frame, to `sink_for`."""
 
     def __init__(
-        self, program: ir.Program, heard: frozenset[str] | None = None, observed: Observed = NOTHING_OBSERVED
+        self,
+        program: ir.Program,
+        heard: frozenset[str] | None = None,
+        observed: Observed = NOTHING_OBSERVED,
+        target_torch: tuple[int, int] | None = None,
     ) -> None:
         """`heard`: the attribute names and operation classes whose events somebody wants; None for all. `observed`: what a run saw."""
         self.program = program
         self.observed = observed
+        self.target_torch = target_torch
         self.heard = heard
         self.uses: dict[int, list[Use]] = {}
         self._given: dict[int, list[tuple[ir.Body, dict[str, Value] | None]]] = {}

@@ -67,8 +67,13 @@ class _Dispatch:
                     self.every[hook.event].append((instance, check))
 
 
-def analyse(program: ir.Program, rules: Sequence[type[Rule]], observed: Observed = NOTHING_OBSERVED) -> Result:
-    """Run the flow analysis over a Program, with what a run of it saw, and ask the rules."""
+def analyse(
+    program: ir.Program,
+    rules: Sequence[type[Rule]],
+    observed: Observed = NOTHING_OBSERVED,
+    target_torch: tuple[int, int] | None = None,
+) -> Result:
+    """Run the flow analysis over a Program, with what a run of it saw, and ask the rules; `target_torch` is the oldest torch it must run on."""
     result = Result()
     dispatch = _Dispatch(rules, program.words)
     seen: set[tuple[str, int]] = set()
@@ -132,7 +137,7 @@ def analyse(program: ir.Program, rules: Sequence[type[Rule]], observed: Observed
 
         return sink
 
-    analysis = Analysis(program, frozenset(attributes) | frozenset(ops), observed)
+    analysis = Analysis(program, frozenset(attributes) | frozenset(ops), observed, target_torch)
     analysis.run(sink_for)
     for cls in program.classes:
         for rule, check in dispatch.every["class"]:

@@ -315,6 +315,11 @@ class Facts:
         """True when the file imports one of these packages or modules."""
         return self.analysis.imports(*roots)
 
+    def may_use_torch(self, major: int, minor: int) -> bool:
+        """True when the oldest torch that the project runs on is known, and has what came with this version."""
+        oldest = self.analysis.target_torch
+        return oldest is not None and oldest >= (major, minor)
+
     def mentions(self, *words: str) -> bool:
         """True when one of the identifiers occurs anywhere in the file."""
         return not self.program.words.isdisjoint(words)

@@ -34,7 +34,8 @@ class AcceleratorWithoutRuntimeCheck(Rule):
     speaks of accelerators, or in a `try`; files that ask `torch.accelerator.is_available()` in another place.
 
     ## Fix safety
-    Where an `or` or a None test follows, `check_available=True` is offered; unsafe, since it needs torch 2.7. Elsewhere there is no
+    Where an `or` or a None test follows, `check_available=True` is offered: safe where the project's
+    oldest torch is known to be 2.7, else unsafe. Elsewhere there is no
     automatic fix: the program must say what it wants without an accelerator.
 
     ## Proof
@@ -79,7 +80,7 @@ class AcceleratorWithoutRuntimeCheck(Rule):
             call,
             'this tells what the build supports, not what the machine has: without a GPU a CUDA build answers `cuda` ("Found no NVIDIA driver" follows), '
             f"a CPU build answers None; {advice}",
-            fix=(lambda: _fix(call)) if falls_back else None,
+            fix=(lambda: _fix(call, facts)) if falls_back else None,
         )
         self._reports.append(report)
 
@@ -110,8 +111,9 @@ def _falls_back(call: ir.Call, facts: Facts) -> bool:
     )
 
 
-def _fix(call: ir.Call) -> NodeFix | None:
+def _fix(call: ir.Call, facts: Facts) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.add_keyword(call, "check_available", "True") if not call.arguments else None
-    return NodeFix(Applicability.UNSAFE, "Ask for one that is there (torch 2.7)", edits) if edits else None
+    applicability = Applicability.SAFE if facts.may_use_torch(2, 7) else Applicability.UNSAFE
+    return NodeFix(applicability, "Ask for one that is there (torch 2.7)", edits) if edits else None

@@ -45,8 +45,10 @@ class DeprecatedCudaAmp(Rule):
     Names of other packages (apex, accelerate); a `try` that imports both spellings for old versions.
 
     ## Fix safety
-    Unsafe: `torch.amp.GradScaler` needs PyTorch 2.3, `torch.amp.custom_fwd` 2.4, and the project's minimum is not asked. Positional arguments of `autocast`
-    become keywords, as `torch.amp.autocast("cuda", True)` would set the dtype. An import is rewritten together with all its uses.
+    Safe where the project's oldest torch is known to be 2.4 or newer (`target-torch`, or the lower bound in its dependencies): before,
+    `torch.amp.GradScaler` (2.3) and `torch.amp.custom_fwd` (2.4) are missing, so the fix is unsafe. Also unsafe in a file that asks `isinstance`.
+    Positional arguments of `autocast` become keywords, as `torch.amp.autocast("cuda", True)` would set the dtype. An import is rewritten
+    together with all its uses.
 
     ## Proof
     Constructing the old context manager warns; the new one does not, and casts the same operations.
@@ -57,7 +59,7 @@ class DeprecatedCudaAmp(Rule):
 
     code, name, severity = "TDL805", "deprecated-cuda-amp", WARNING
     needs = ("amp",)
-    fixable = "unsafe"
+    fixable = "sometimes"
 
     def __init__(self) -> None:
         self._found: list[tuple[ir.Call, str, str]] = []  # the call, its dotted name, its callee as written
@@ -79,10 +81,10 @@ class DeprecatedCudaAmp(Rule):
             yield self.report(
                 call,
                 f'`torch.{device}.amp.{last}` is deprecated and warns since PyTorch 2.4; use `torch.amp.{last}` with the device type "{device}"',
-                fix=lambda call=call, name=name, written=written: self._fix(call, name, written, facts.program),  # type: ignore[misc]
+                fix=lambda call=call, name=name, written=written: self._fix(call, name, written, facts),  # type: ignore[misc]
             )
 
-    def _fix(self, call: ir.Call, name: str, written: str, program: ir.Program) -> NodeFix | None:
+    def _fix(self, call: ir.Call, name: str, written: str, facts: Facts) -> NodeFix | None:
         from torchdevlint.fixes import builders
 
         device, last = _MODULES[name]
@@ -90,8 +92,10 @@ class DeprecatedCudaAmp(Rule):
             callee = written.replace(f"{device}.amp.", "amp.")
             edits = builders.combine(*_edits(call, device, last), builders.replace_callee(call, callee))
         else:
-            edits = self._fix_with_import(written, device, program)
-        return NodeFix(Applicability.UNSAFE, f"Use `torch.amp.{last}`", edits) if edits else None
+            edits = self._fix_with_import(written, device, facts.program)
+        safe = facts.may_use_torch(2, 4) and not facts.mentions("isinstance")
+        applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+        return NodeFix(applicability, f"Use `torch.amp.{last}`", edits) if edits else None
 
     def _fix_with_import(self, written: str, device: str, program: ir.Program) -> Edits | None:
         """Rewrites `from torch.cuda.amp import ...` and every call of its names, or nothing."""

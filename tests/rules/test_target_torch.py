@@ -1,0 +1,35 @@
+"""Fixes that need a newer torch than the project's oldest one are unsafe."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchdevlint import check_source
+from torchdevlint.findings import Applicability
+
+AMP = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
+
+
+@pytest.mark.parametrize(
+    ("oldest", "applicability"),
+    [
+        (None, Applicability.UNSAFE),
+        ((2, 3), Applicability.UNSAFE),
+        ((2, 4), Applicability.SAFE),
+        ((2, 13), Applicability.SAFE),
+    ],
+)
+def test_a_fix_is_safe_when_the_oldest_torch_has_what_it_needs(
+    oldest: tuple[int, int] | None, applicability: Applicability
+) -> None:
+    (finding,) = check_source(AMP, target_torch=oldest)
+    assert finding.code == "TDL805"
+    assert finding.fix is not None
+    assert finding.fix.applicability is applicability
+
+
+def test_a_type_that_is_asked_for_is_not_replaced_without_asking() -> None:
+    text = AMP + "assert isinstance(scaler, torch.cuda.amp.GradScaler)\n"
+    (finding,) = check_source(text, target_torch=(2, 6))
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.UNSAFE
