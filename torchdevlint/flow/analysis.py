@@ -88,6 +88,8 @@ class Analysis:
         for child in body.functions:
             if frame.exit_env is not None:
                 self._closures[id(child)] = frame.exit_env
+        if body.owner is not None and body.name == "__init__":
+            attributes.settle_moves(self.summary_of(body.owner), body, frame.exit_env or {})
         return frame
 
     def index_of(self, body: ir.Body) -> index.BodyIndex:
@@ -331,7 +333,9 @@ class Analysis:
             if name == "__init__" and id(body) not in self._reported:
                 self._report(body)
             elif self.index_of(body).self_stores or name in ("build", "setup"):
-                Frame(self, body, depth=1).run()
+                frame = Frame(self, body, depth=1)
+                frame.run()
+                attributes.settle_moves(summary, body, frame.exit_env or {})
         self.attribute_cache.clear()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import values
+from torchdevlint.flow import index, values
 from torchdevlint.flow.devices import CPU, TOP, symbolic
 from torchdevlint.flow.facts import AttributeStore, ClassSummary
 from torchdevlint.flow.naming import looks_like_device
@@ -70,6 +70,8 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
         found = analysis.attribute_cache[key] = _attribute(analysis, summary, name)
     if found.kind is Kind.UNKNOWN and place:
         kind, evidence = frame.index.use(place).kind()
+        if kind is Kind.UNKNOWN and frame.index.use(place).called:
+            kind, evidence = _kind_in_class(analysis, summary, name)
         if kind is Kind.MODULE:
             return Value(
                 kind, symbolic("self") if summary.is_module else TOP, ref=place, evidence=evidence, attribute=name
@@ -89,6 +91,26 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
     ):
         return replace(found, device=symbolic(place, chosen=found.device.chosen))
     return found
+
+
+def _kind_in_class(analysis: Analysis, summary: ClassSummary, name: str) -> tuple[Kind, Evidence]:
+    """What the methods of the class, taken together, tell of an attribute that one of them calls."""
+    used: set[str] = set()
+    for body in summary.cls.methods.values():
+        found = analysis.index_of(body)
+        if found.self_name:
+            used |= found.use(f"{found.self_name}.{name}").attributes
+    kind, evidence = index.NameUse(attributes=used).kind()
+    return (kind, evidence) if kind is Kind.MODULE else (Kind.UNKNOWN, Evidence.NONE)
+
+
+def settle_moves(summary: ClassSummary, body: ir.Body, env: dict[str, object]) -> None:
+    """Modules that a method stored on self and then moved in a statement of its own are kept where they were moved to."""
+    for stores in summary.stores.values():
+        for store in stores:
+            state = env.get("@" + store.value.ref) if store.body is body and store.value.ref else None
+            if store.value.kind is Kind.MODULE and isinstance(state, Value) and state.device.may_be_accelerator:
+                store.value = replace(store.value, device=state.device, moved=state.moved)
 
 
 def _attribute(analysis: Analysis, summary: ClassSummary, name: str) -> Value:
@@ -130,8 +152,8 @@ def _as_attribute(analysis: Analysis, summary: ClassSummary, name: str, value: V
         for part in parts[1:]:
             result = values.join(result, part)
         return result
-    if value.kind in (Kind.LIST, Kind.DICT, Kind.TUPLE):
-        return replace(value, attribute=name)
+    if value.kind in (Kind.LIST, Kind.DICT, Kind.TUPLE, Kind.MODULE):
+        return replace(value, attribute=name, parameter="")
     return replace(value, parameter="") if value.parameter else value
 
 

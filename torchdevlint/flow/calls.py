@@ -50,7 +50,7 @@ def call(frame: Frame, op: ir.Call) -> Value:
     if LOSS_NAME.search(place):
         return call_module(frame, op, _UNKNOWN_LOSS)
     if MODEL_NAME.search(place):
-        return call_module(frame, op, replace(_UNKNOWN_MODEL, ref=place))
+        return call_module(frame, op, replace(_UNKNOWN_MODEL, ref=place, parameter=callee.parameter))
     if COLLATE_NAME.search(place):
         return _collated(frame, op)
     return UNKNOWN
@@ -96,7 +96,7 @@ LOSS_NAME = re.compile(
     r"(?:\A|[._])(?:\w*criterion\w*|loss_?f(?:n|ct|unc|unction)?|loss_?function|objective_fn)\Z", re.IGNORECASE
 )
 MODEL_NAME = re.compile(
-    r"(?:\A|[._])(?:model|net|network|encoder|decoder|policy|actor|critic|backbone|generator|discriminator)\Z",
+    r"(?:\A|[._])(?:model|net|network|encoder|decoder|policy|actor|critic|backbone|generator|discriminator|\w*embeddings?)\Z",
     re.IGNORECASE,
 )
 COLLATE_NAME = re.compile(r"(?:\A|[._])(?:\w*batch_converter|\w*collat(?:e|e_fn|er|or))\Z", re.IGNORECASE)

@@ -95,7 +95,11 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         return tensor(where, moved=op if moved else None, evidence=Evidence.USAGE, needs_grad=True)
     operands: list[tuple[Value, str]] = []
     parameters = tensor(
-        device, evidence=module.evidence, rank=AT_LEAST_ONE, moved=op, attribute=module.attribute or "module"
+        device,
+        evidence=module.evidence,
+        rank=AT_LEAST_ONE,
+        moved=op,
+        attribute=(module.attribute if device.name == "self" else "") or "module",
     )
     is_loss = name.startswith("torch.nn.") and name.endswith("Loss")
     has_weights = (
@@ -106,7 +110,16 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
             operands.append((parameters, "module"))
         elif is_given(frame, module):
             operands.append(
-                (replace(parameters, device=place_of(frame, module), parameter=module.parameter, moved=None), "module")
+                (
+                    replace(
+                        parameters,
+                        device=place_of(frame, module),
+                        parameter=module.parameter or module.ref,
+                        attribute="module",
+                        moved=None,
+                    ),
+                    "module",
+                )
             )
         elif is_fresh_module(frame, module):
             meet_fresh(frame, op, module, inputs)
@@ -164,6 +177,8 @@ def _inputs(frame: Frame, op: ir.Call) -> list[Value]:
             inputs.append(_encoded(value))
         elif argument.star == "**" and value.kind is Kind.DICT and value.element is not None and value.element.moved:
             inputs.append(tensor(value.element.device, moved=value.element.moved, evidence=Evidence.NAME))
+        elif argument.star == "**" and value.kind is Kind.DICT:
+            inputs += [entry for _, entry in value.entries if entry.kind is Kind.TENSOR]
         elif not argument.star:
             inputs += tensors_in(frame, argument.value)
     return inputs
@@ -174,12 +189,11 @@ def _encoded(value: Value) -> Value:
 
 
 def is_given(frame: Frame, module: Value) -> bool:
-    """True for a module that the caller made, and placed where it wanted: an argument that nothing here has moved."""
+    """True for a module that a caller made, and placed where it wanted: an argument, of the function or of the constructor."""
     return (
         module.kind is Kind.MODULE
         and module.device is TOP
-        and bool(module.parameter)
-        and module.evidence >= Evidence.USAGE
+        and bool(module.parameter or module.attribute)
         and not _moved(frame, module)
     )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
-from torchdevlint.flow.devices import Device
-from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.devices import TOP, Device
+from torchdevlint.flow.facts import ClassSummary, Facts, Meeting
+from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import is_test, operations
 from torchdevlint.rules.wording import MISMATCH, owns
 
@@ -22,7 +23,8 @@ class ModelInputLeftOnCpu(Rule):
     an element of a `DataLoader`, a tensor made here. Likewise a loss that gets the model's output and a target that was never moved.
 
     A model that is an argument may be anywhere: a tensor or batch that the function makes for it on the CPU is a warning. And the other way
-    round: a model that the function makes, never moves, and calls with a tensor that was moved, or with an argument.
+    round: a model that the function makes, never moves, and calls with a tensor that was moved, or with an argument. A class that keeps a
+    `device` beside a model, and neither uses it nor moves anything, is reported where it calls the model.
 
     ## Why is this bad?
     `model(**inputs)` raises `RuntimeError: Expected all tensors to be on the same device` on every machine with an accelerator.
@@ -61,6 +63,34 @@ class ModelInputLeftOnCpu(Rule):
     code, name, severity = "TDL401", "model-input-left-on-cpu", ERROR
     fixable = "sometimes"
 
+    def __init__(self) -> None:
+        self._run: dict[int, tuple[ClassSummary, ir.Call, str]] = {}
+
+    @on_any_call
+    def note_call(self, call: ir.Call, facts: Facts) -> None:
+        """The first call of a model that a class which is no module keeps for its caller."""
+        summary, callee = facts.class_summary, facts.value(call.function)
+        if summary is None or summary.is_module or id(summary) in self._run or not callee.attribute:
+            return
+        if callee.kind is Kind.MODULE and callee.evidence >= Evidence.USAGE and callee.device is TOP:
+            self._run[id(summary)] = (summary, call, callee.attribute)
+
+    @on_file
+    def check_forgotten(self, facts: Facts) -> Iterator[Report]:
+        """Classes that keep a device and never use it."""
+        for summary, call, model in self._run.values():
+            stores = summary.stores.get("device", ())
+            if not stores or summary.bases or _is_device_used(summary, facts):
+                continue
+            yield self.report(
+                call,
+                f"`{summary.cls.name}` keeps the device that it is asked for (line {{0}}) and never uses it: neither `self.{model}` nor its "
+                f"inputs are moved there, so that work stays on the CPU, or raises {MISMATCH} for a model that the caller moved; move both "
+                f"to `self.device`",
+                severity=WARNING,
+                related=(Mention(stores[0].op, "here the device is kept"),),
+            )
+
     @on_meet
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
         """Inputs on the CPU."""
@@ -73,7 +103,10 @@ class ModelInputLeftOnCpu(Rule):
         is_loss = module.symbol.endswith("Loss")
         device = meeting.other.device
         given = _is_argument(meeting)
-        if not is_loss and (not (_moved_here(meeting, facts) or given) or module.evidence < Evidence.USAGE):
+        kept = bool(module.attribute) and not given and not _is_factory(made, facts)
+        placed = _moved_here(meeting, facts) or given or kept
+        known = module.evidence >= Evidence.USAGE or (given and cpu.evidence >= Evidence.STRONG)
+        if not is_loss and not (placed and known):
             return
         if given and (not _is_made_here(cpu, facts) or is_test(facts)):
             return  # what a loader of the caller gives may be on the device already
@@ -97,7 +130,7 @@ class ModelInputLeftOnCpu(Rule):
         certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE and not given
         what = f"`{place}`" if place else "this input"
         where = (
-            f"the model `{module.parameter}`, wherever the caller keeps it"
+            f"the model `{meeting.other.parameter}`, wherever the caller keeps it"
             if given
             else f"a model on {device.describe()}"
         )
@@ -154,6 +187,24 @@ def _moved_copy(meeting: Meeting, facts: Facts) -> ir.Op | None:
         if part is not None and part.moved is not None and part.group is batch.origin is not None:
             return part.moved
     return None
+
+
+def _is_device_used(summary: ClassSummary, facts: Facts) -> bool:
+    """True when the device is read anywhere in the file, or something is moved in the class."""
+    if any(
+        isinstance(op, ir.Attribute) and op.name == "device" for body in facts.program.bodies for op in operations(body)
+    ):
+        return True
+    return any(
+        isinstance(op, ir.Attribute) and op.name in ("to", "cuda", "prepare")
+        for body in summary.cls.methods.values()
+        for op in operations(body)
+    )
+
+
+def _is_factory(made: ir.Op, facts: Facts) -> bool:
+    """True for what TDL504 reports in the methods of a class."""
+    return isinstance(made, ir.Call) and facts.callee(made) in functions.FACTORIES | functions.HOST_FACTORIES
 
 
 def _moved_here(meeting: Meeting, facts: Facts) -> bool:
