@@ -43,6 +43,7 @@ _OTHER_DEVICES = (
     "argparse.",
     ".add_argument",
 )
+_ONE_PROCESS_PER_GPU = ("init_process_group", "set_device", "local_rank", "LOCAL_RANK", "world_size")
 _RANK = re.compile(r"rank", re.IGNORECASE)
 
 
@@ -50,7 +51,7 @@ class HardcodedAccelerator(Rule):
     """Finds literal accelerators that nobody looked for.
 
     ## What it does
-    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"` and `torch.device("cuda")` outside of an availability test: each place where a
+    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"`, `torch.device("cuda")` and `torch.device(f"cuda:{index}")` outside of an availability test: each place where a
     device is in scope, else the first of a function. A file that never asks for a device gets one finding, at its first place: it is one
     decision. In methods of modules this is TDL605. Also, once for a file, the default `device="cuda"` of a public function or constructor
     that places something on it, when no call in the file gives another. Also the input of a model that the caller gives, where the function
@@ -71,9 +72,9 @@ class HardcodedAccelerator(Rule):
     ## When it stays silent
     Behind an availability test, a flag, an assertion or an early exit; under `x.is_cuda` or `device.type == "cuda"`; in a `try` that
     catches the error; in tests that a decorator or `pytest.skip` may skip; a `torch.device` that is only compared or listed; default
-    values of argparse, and of parameters where the function tests the machine or a script's own call chooses; devices that are computed
-    (`f"cuda:{rank}"`); files that need CUDA anyway (Triton, CuPy, CUDA extensions); functions that call a collective; Lightning's
-    `accelerator="gpu"`.
+    values of argparse, and of parameters where the function tests the machine or a script's own call chooses; computed indices
+    (`f"cuda:{rank}"`, `.cuda(args.gpu)`) in programs with one process per GPU; files that need CUDA anyway (Triton, CuPy, CUDA
+    extensions); functions that call a collective; Lightning's `accelerator="gpu"`.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -229,7 +230,9 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
                 else None
             )
         device = spelled_accelerator(call.dst, facts)
-        if device is None or not _is_placed_on(call, facts):
+        if device is None:
+            return _computed(call, facts)
+        if not _is_placed_on(call, facts):
             return None
         return _Found(call, facts.body, device.name, f'torch.device("{device.name}")', call)
     register = call.keyword("device")
@@ -248,6 +251,16 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
         return None
     spelled = f'.to("{device.name}")' if callee == ".to" else f'device="{device.name}"'
     return _Found(call, facts.body, device.name, spelled, written)
+
+
+def _computed(call: ir.Call, facts: Facts) -> _Found | None:
+    """`torch.device(f"cuda:{index}")`, outside of programs with one process per GPU."""
+    written = facts.definition(call.positional(0))
+    if not isinstance(written, ir.FormattedString) or written.prefix != "cuda:" or len(call.arguments) != 1:
+        return None
+    if facts.mentions(*_ONE_PROCESS_PER_GPU) or not _is_placed_on(call, facts):
+        return None
+    return _Found(call, facts.body, "cuda", 'torch.device(f"cuda:...")', call, computed=True)
 
 
 def _cuda_call(call: ir.Call, facts: Facts) -> _Found | None:
@@ -269,7 +282,7 @@ def _cuda_call(call: ir.Call, facts: Facts) -> _Found | None:
 
 def _is_setting(place: str, facts: Facts) -> bool:
     """True for a device that the program's user sets: `args.gpu`, `cfg.gpu_ids[0]`, `self.device`, `device`."""
-    if _RANK.search(place) or facts.body.name == "cuda" or facts.mentions("init_process_group", "set_device"):
+    if _RANK.search(place) or facts.body.name == "cuda" or facts.mentions(*_ONE_PROCESS_PER_GPU):
         return False
     return "." in place or looks_like_device(place)
 
