@@ -80,7 +80,7 @@ def probed(source: str) -> tuple[Value, frozenset[str]]:
         ("d = {'a': torch.zeros(2), 'b': 1}\nprobe(d['a'])", Kind.TENSOR, "cpu", 1),
         ("d = {}\nd['a'] = torch.zeros(2).cuda()\nprobe(d['a'])", Kind.TENSOR, "cuda", 1),
         ("a, b = torch.zeros(2), torch.zeros(2, 2)\nprobe(b)", Kind.TENSOR, "cpu", 2),
-        ("def f(x):\n    if isinstance(x, torch.Tensor):\n        probe(x)", Kind.TENSOR, "top", None),
+        ("def f(x):\n    if isinstance(x, torch.Tensor):\n        probe(x)", Kind.TENSOR, "x.device", None),
     ],
 )
 def test_values(source: str, kind: Kind, device: str, rank: int | None) -> None:

@@ -237,7 +237,9 @@ class Analysis:
         )
 
     def _is_on_host(self, value: Value, caller: ir.Body, depth: int) -> bool:
-        for part in value.parts:
+        for part in (values.element_of(value) if value.kind is Kind.LIST else value).parts:
+            if part.kind is Kind.UNKNOWN and part.device is CPU and part.moved is not None:
+                continue  # `x.cpu()`
             if part.kind is not Kind.TENSOR or (part.moved is not None and part.device.place != "cpu"):
                 return False
             name = part.device.name.removesuffix(".device")

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.flow.devices import ACCELERATORS, CPU
+from torchdevlint.flow.devices import ACCELERATORS, CPU, TOP, symbolic
 from torchdevlint.flow.values import NDARRAY, OTHER, Evidence, Kind, Value, replace, tensor
 from torchdevlint.program import ir
 
@@ -122,8 +122,12 @@ def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) ->
         classes = _class_names(frame, op) if name == "builtins.isinstance" else {"torch.Tensor"}
         if classes & {"torch.Tensor", "torch.FloatTensor", "torch.autograd.Variable", "torch.nn.Parameter"}:
             if before.kind is not Kind.TENSOR and len(classes) == 1:
-                device = before.device
-                true.places[place] = tensor(device, evidence=Evidence.STRONG, parameter=before.parameter)
+                if before.parameter == place and before.device is TOP:
+                    true.places[place] = tensor(
+                        symbolic(f"{place}.device"), evidence=Evidence.USAGE, parameter=before.parameter
+                    )
+                else:
+                    true.places[place] = tensor(before.device, evidence=Evidence.STRONG, parameter=before.parameter)
             if len(classes) == 1 and before.kind is Kind.TENSOR:
                 false.places[place] = OTHER
         elif "numpy.ndarray" in classes:

@@ -289,7 +289,7 @@ class Facts:
 
     def given_on_host(self, device: Device) -> bool:
         """True when `device` is that of a parameter of this function, and all callers in this file give a CPU tensor. For on_file and `holds`."""
-        name = device.name.removesuffix(".device")
+        name = device.name.removesuffix(".device").removesuffix("[0]")
         return (
             device.place == "sym"
             and any(parameter.name == name for parameter in self.body.parameters)

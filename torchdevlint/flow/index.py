@@ -211,6 +211,9 @@ def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_
         return
     # `torch.zeros(n)` says nothing of n; the operands of other functions are tensors.
     sized = is_torch and _takes_sizes(f"{qualified}.{rest}" if rest else qualified)
+    if (is_torch and rest.rpartition(".")[2] in _JOINS) or qualified.rpartition(".")[2] in _JOINS:
+        for part in _elements(definitions, op):
+            use(part).torch_argument = True
     for argument in op.arguments:
         if argument.keyword is not None or argument.star:
             continue
@@ -224,6 +227,18 @@ def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_
             use(path).host_argument = True
         elif is_module:
             use(path).module_argument = True
+
+
+_JOINS = frozenset("cat concat concatenate stack hstack vstack dstack column_stack block_diag".split())
+
+
+def _elements(definitions: list[ir.Op | None], op: ir.Call) -> list[str]:
+    """The names in the display that `torch.cat([a, b])` is given: tensors, all of them."""
+    first = op.argument("tensors", 0)
+    display = definitions[first] if first is not None else None
+    if not isinstance(display, ir.Sequence):
+        return []
+    return [path for e in display.elements if not e.starred and (path := _path(definitions, e.value))]
 
 
 _NO_TENSOR_ARGUMENT = frozenset(

@@ -216,6 +216,8 @@ def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Val
             # From here on it is on the CPU, or the line has raised.
             frame.env[place] = replace(receiver, device=CPU, origin=None, moved=op, others=())
         return Value(Kind.NDARRAY, origin=receiver.origin)
+    if receiver.symbol == "distribution":
+        return _distribution_method(frame, op, name, receiver)
     if name in table.TENSOR_SCALARS:
         return SCALAR
     if name in table.TENSOR_SIZES:
@@ -235,6 +237,17 @@ def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Val
     if name in table.TENSOR_POINTWISE or name in table.TENSOR_STRICT:
         return _checked(frame, op, name, receiver)
     return _same_device(op, name, receiver)
+
+
+def _distribution_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
+    given = [value for argument in op.arguments if not argument.star for value in tensors_in(frame, argument.value)]
+    if name in ("log_prob", "cdf", "icdf"):
+        frame.meet(
+            op, [(receiver, "operand"), *((value, "operand") for value in given)], strict=False, callee="." + name
+        )
+        return replace(combine([receiver, *given]), symbol="")
+    rank = receiver.rank if receiver.rank != 0 or op.arguments else 0
+    return replace(_reranked(receiver, AT_LEAST_ONE if rank != 0 else 0), symbol="")
 
 
 def _same_device(op: ir.Call, name: str, receiver: Value) -> Value:
@@ -279,6 +292,9 @@ def _checked(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
 # ---------------------------------------------------------------------------------------------------- modules and the rest
 
 
+_DICT_METHODS = frozenset("keys values items pop clear update get".split())
+
+
 def _module_method(frame: Frame, op: ir.Call, name: str, module: Value) -> Value:
     if name in ("parameters", "named_parameters"):
         return Value(Kind.PARAMETERS, refs=(module.ref,) if module.ref else ())
@@ -300,6 +316,10 @@ def _module_method(frame: Frame, op: ir.Call, name: str, module: Value) -> Value
         return module_calls.call_module(frame, op, module)
     if module.definition is not None:
         return frame.analysis.call_method(frame, op, name, module)
+    if module.symbol == "torch.nn.ModuleDict" and name not in _DICT_METHODS:
+        # `self.parts.embed(x)` calls the module that is kept under this name.
+        inner = Value(Kind.MODULE, module.device, ref=f"{module.ref}.{name}", attribute=module.attribute)
+        return module_calls.call_module(frame, op, replace(inner, evidence=Evidence.USAGE))
     return UNKNOWN
 
 

@@ -100,7 +100,9 @@ def tensors_in(frame: Frame, register: ir.Register) -> list[Value]:
         found = []
         for item in value.items if value.items is not None else ([value.element] if value.element is not None else []):
             operand = as_operand(item)
-            if operand is not None:
+            if operand is not None and value.items is None:
+                found += [replace(part, others=()) for part in operand.parts]  # elements, not alternatives
+            elif operand is not None:
                 found.append(operand)
         return found
     operand = as_operand(value)

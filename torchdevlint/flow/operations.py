@@ -474,6 +474,10 @@ def _store(frame: Frame, op: ir.Store) -> None:
         value = _by_usage(frame, op.name, value)
     elif value.kind is Kind.UNKNOWN and LOADER_NAME.search(op.name) and not _is_called(frame, op.value):
         value = Value(Kind.LOADER, evidence=Evidence.NAME)
+    elif value.kind is Kind.TENSOR and value.evidence is Evidence.NAME:
+        use = frame.index.uses.get(op.name)
+        if use is not None and use.kind()[0] is Kind.TENSOR:
+            value = replace(value, evidence=max(value.evidence, use.kind()[1]))
     value = frame.analysis.observed.store(op, value)
     frame.store_place(op.name, value)
     frame.tell_if_heard("op", type(op).__name__, op)
@@ -525,6 +529,8 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
             old = base.element if base.kind is Kind.DICT else None
             for known in [name for name in frame.env if name.startswith(place + "[")]:
                 del frame.env[known]
+            if base.kind is Kind.LIST and value.kind is Kind.TENSOR and element_of(base).kind is Kind.TENSOR:
+                frame.env[place] = Value(Kind.LIST, element=values.join(element_of(base), value), refs=base.refs)
             if base.kind is Kind.DICT:
                 frame.env[place] = Value(Kind.DICT, element=value if old is None else values.join(old, value))
     frame.tell_if_heard("op", type(op).__name__, op)

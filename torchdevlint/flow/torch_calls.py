@@ -51,6 +51,10 @@ def torch_call(frame: Frame, op: ir.Call, name: str) -> Value:
         return wrapped(frame, op)
     if modules.is_module_class(name):
         return torch_module(frame, op, name)
+    if name.startswith("torch.utils.cpp_extension."):
+        return Value(Kind.OTHER)
+    if name.startswith("torch.distributions."):
+        return _distribution(frame, op, name)
     if name in functions.NON_TENSOR:
         return UNKNOWN
     if (
@@ -59,6 +63,15 @@ def torch_call(frame: Frame, op: ir.Call, name: str) -> Value:
     ):
         return _derived(frame, op, name)
     return UNKNOWN
+
+
+def _distribution(frame: Frame, op: ir.Call, name: str) -> Value:
+    """A distribution lives where its parameters do, and so does what is sampled from it."""
+    if not name.rpartition(".")[2][:1].isupper():
+        return UNKNOWN
+    operands = [(v, "operand") for a in op.arguments if not a.star for v in tensors_in(frame, a.value)]
+    frame.meet(op, operands, strict=False, callee=name)
+    return replace(combine([v for v, _ in operands]), symbol="distribution") if operands else UNKNOWN
 
 
 def _derived(frame: Frame, op: ir.Call, name: str) -> Value:

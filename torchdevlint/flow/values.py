@@ -285,6 +285,8 @@ def _join_same_kind(left: Value, right: Value) -> Value:
         and len(left.items) == len(right.items)
     ):
         return Value(kind, items=tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)))
+    if kind is Kind.LIST and left.symbol == right.symbol:
+        return _join_lists(left, right)
     if kind is Kind.DICT and left.entries and right.entries:
         both = tuple(
             (key, join(value, other)) for key, value in left.entries if (other := right.entry(key)) is not None
@@ -295,6 +297,18 @@ def _join_same_kind(left: Value, right: Value) -> Value:
     return Value(
         kind, device=left.device if left.device == right.device else TOP, evidence=min(left.evidence, right.evidence)
     )
+
+
+def _join_lists(left: Value, right: Value) -> Value:
+    """A list that was filled on some paths: it holds what any of them gave it."""
+    refs = left.refs if left.refs == right.refs else ()
+    attribute = left.attribute if left.attribute == right.attribute else ""
+    if left.items == () and left.element is None:
+        return replace(right, refs=refs, attribute=attribute)
+    if right.items == () and right.element is None:
+        return replace(left, refs=refs, attribute=attribute)
+    element = join(element_of(left), element_of(right))
+    return Value(Kind.LIST, element=element if element is not UNKNOWN else None, refs=refs, attribute=attribute)
 
 
 def element_of(value: Value) -> Value:

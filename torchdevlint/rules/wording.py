@@ -103,6 +103,7 @@ _DATA_WORDS = (
     "loader",
     "processor",
     "preprocess",
+    "get_batch",
 )
 
 
@@ -113,7 +114,8 @@ def is_data_code(facts: Facts) -> bool:
     summary = facts.class_summary
     if summary is not None and summary.is_module:
         return False
-    names = [facts.body.name.lower(), summary.cls.name.lower() if summary is not None else ""]
+    around = facts.body.parent.name if facts.body.parent is not None else ""
+    names = [facts.body.name.lower(), around.lower(), summary.cls.name.lower() if summary is not None else ""]
     return facts.body.name in ("__getitem__", "__iter__") or any(word in name for word in _DATA_WORDS for name in names)
 
 

@@ -80,25 +80,29 @@ class TensorAttributeNotBuffer(Rule):
             return
         store = faulty[0]
         left = "where the caller made it" if given else "on the CPU"
+        use = f'use `self.register_buffer("{name}", ..., persistent=False)`'
+        if store.value.symbol == "distribution":
+            use = "register its parameters as buffers and build the distribution where it is used"
         yield self.report(
             store.op,
             f"`self.{name}` is a plain attribute, so `.to(device)` leaves it {left}; line {{0}} combines it with {describe(meeting.other)}: "
-            f'on an accelerator that raises {MISMATCH}; use `self.register_buffer("{name}", ..., persistent=False)`',
+            f"on an accelerator that raises {MISMATCH}; {use}",
             severity=WARNING if given else ERROR,
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
-            fix=lambda: _fix(summary, name, store, stores, facts),
+            fix=lambda: _fix(summary, name, store, stores, facts) if store.value.symbol != "distribution" else None,
         )
 
     def _of_a_plain_class(self, meeting: Meeting, name: str, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
         """A helper that is no module: nothing moves its tensors unless it does so itself."""
         cpu, other = meeting.cpu, meeting.other
-        if not cpu.is_fresh_cpu or cpu.others or cpu.rank is None or is_data_code(facts):
+        if not cpu.is_fresh_cpu or cpu.rank is None or is_data_code(facts):
             return
         if other.evidence < Evidence.USAGE or not (other.device.name.endswith(".device") or other.moved is not None):
             return
         stores = summary.stores_of(name)
         faulty = [store for store in stores if store.value.origin is cpu.origin]
-        if not faulty or len(faulty) != len(stores):
+        # What the meeting method stores itself comes after the meeting: the first call of it fails.
+        if not faulty or any(store not in faulty and store.body is not facts.body for store in stores):
             return
         yield self.report(
             faulty[0].op,

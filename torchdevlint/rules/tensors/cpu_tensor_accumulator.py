@@ -83,6 +83,7 @@ class CpuTensorAccumulator(Rule):
             severity=ERROR if certain else WARNING,
             related=(Mention(meeting.op, "here it is updated in place"),),
             fix=fix,
+            holds=lambda: not facts.given_on_host(other.device),
         )
 
 

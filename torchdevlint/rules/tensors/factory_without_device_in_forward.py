@@ -145,12 +145,28 @@ class FactoryWithoutDeviceInForward(Rule):
                     yield self._inconsistent(made, placed[0], facts, f"`{facts.place(argument.value)}` is")
 
     @on_op(ir.Return)
-    def remember(self, op: ir.Return, facts: Facts) -> None:
+    def remember(self, op: ir.Return, facts: Facts) -> Iterator[Report]:
         """What each path of a function returns; compared at the end."""
         if op.value is not None and facts.frame is not None:
             value = facts.value(op.value)
             if value.kind is Kind.TENSOR:
                 self._returned.setdefault(id(facts.body), []).append((value, facts))
+            elif value.kind is Kind.LIST and value.element is not None and value.element.others:
+                yield from self._mixed(value.element, facts)
+
+    def _mixed(self, element: Value, facts: Facts) -> Iterator[Report]:
+        """A list that is filled with CPU tensors first and with results afterwards, wherever there are any."""
+        placed = [part for part in element.parts if part.origin is None and _is_of_parameter(part, facts)]
+        for part in element.parts:
+            made = part.origin
+            if (
+                placed
+                and part.is_fresh_cpu
+                and part.rank != 0
+                and isinstance(made, ir.Call)
+                and is_factory(made, facts)
+            ):
+                yield self._inconsistent(made, placed[0], facts, "the list that is returned holds")
 
     @on_file
     def finish(self, facts: Facts) -> Iterator[Report]:
@@ -204,7 +220,7 @@ def is_placeholder(made: ir.Op, facts: Facts) -> bool:
     if not isinstance(made, ir.Call) or not owns(facts, made):
         return False
     first = facts.value(made.positional(0))
-    sized = facts.callee(made) not in functions.DATA_FACTORIES
+    sized = facts.callee(made) in functions.SIZED_FACTORIES
     return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
 
 
@@ -333,7 +349,7 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
     if meeting.role == "input" and not facts.in_forward and module is not None and not _is_submodule(module, facts):
         return None  # what an unknown module does with an argument is unknown
     if facts.in_forward:
-        if not local and not meeting.strict:
+        if not local and (not meeting.strict or meeting.role == "input"):
             return WARNING if other.evidence >= Evidence.STRONG else None
         return ERROR
     if not local:
