@@ -21,7 +21,9 @@ KNOWS: dict[str, frozenset[str]] = {
     "fixes": frozenset({"program", "source", "findings"}),
     "rules": frozenset({"flow", "fixes", "program", "findings"}),
     "settings": frozenset({"rules", "severity"}),
-    "linter": frozenset({"settings", "rules", "fixes", "flow", "program", "source", "findings"}),
+    "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),
+    "placing": frozenset({"rules.rule", "fixes", "flow", "program", "source", "findings"}),
+    "linter": frozenset({"sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}),
     "workspace": frozenset({"linter", "settings", "source", "findings", "rules.registry"}),
     "reporting": frozenset({"findings"}),
     "api": frozenset({"workspace", "linter", "settings", "source", "findings"}),
@@ -75,6 +77,22 @@ def test_the_package_imports_neither_torch_nor_libcst() -> None:
     )
     result = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60)
     assert result.stdout.strip() == "[]"
+
+
+def test_libcst_is_imported_for_the_first_finding(tmp_path: Path) -> None:
+    quiet, loud = tmp_path / "quiet.py", tmp_path / "loud.py"
+    quiet.write_text("import torch\n\nx = torch.zeros(3, device='cpu')\nprint(x + 1)  # noqa\n", encoding="utf-8")
+    loud.write_text("import torch\n\ntorch.load('a.pt')\n", encoding="utf-8")
+    probe = (
+        "import sys; from torchdevlint import cli;"
+        "code = cli.main(['check', '--isolated', '--extend-select', 'TDL001', '-j', '1', *sys.argv[1:]]);"
+        "print(code, 'libcst' in sys.modules)"
+    )
+    for paths, expected in (([quiet], "0 False"), ([quiet, loud], "1 True")):
+        result = subprocess.run(
+            [sys.executable, "-c", probe, *map(str, paths)], capture_output=True, text=True, check=True, timeout=60
+        )
+        assert result.stdout.splitlines()[-1] == expected, result.stderr
 
 
 def test_the_linter_never_imports_torch() -> None:

@@ -35,16 +35,18 @@ def check_source(
     ignore: Iterable[str] = (),
     level: str = "warning",
     target_torch: tuple[int, int] | None = None,
+    sieve: bool = True,
 ) -> tuple[Finding, ...]:
     """The findings of a text, sorted by place. No settings file is read; the arguments are those of the command line.
 
+    `sieve=False` reads the text in full; the findings are the same.
     Raises `ValueError` for a code or level that does not exist and `CheckError` where a rule crashed. A text that does not parse
     gives TDL000.
     """
     from torchdevlint.linter import lint_source
     from torchdevlint.source.source import Source
 
-    settings = _settings(select, extend_select, ignore, level, target_torch)
+    settings = _settings(select, extend_select, ignore, level, target_torch, sieve)
     outcome = lint_source(Source(filename, text), settings)
     if outcome.problems:
         raise CheckError(outcome.problems, outcome.findings)
@@ -61,12 +63,13 @@ def fix_source(
     ignore: Iterable[str] = (),
     level: str = "warning",
     target_torch: tuple[int, int] | None = None,
+    sieve: bool = True,
 ) -> tuple[str, tuple[Finding, ...]]:
     """The text with the safe fixes applied (`unsafe`: all), and the findings that remain in it. Arguments as in `check_source`."""
     from torchdevlint.linter import Repair, lint_source
     from torchdevlint.source.source import Source
 
-    settings = _settings(select, extend_select, ignore, level, target_torch)
+    settings = _settings(select, extend_select, ignore, level, target_torch, sieve)
     outcome = lint_source(Source(filename, text), settings, Repair.UNSAFE if unsafe else Repair.SAFE)
     if outcome.problems:
         raise CheckError(outcome.problems, outcome.findings)
@@ -79,9 +82,10 @@ def _settings(
     ignore: Iterable[str],
     level: str,
     target_torch: tuple[int, int] | None,
+    sieve: bool,
 ) -> Settings:
     selection = _selection(select, extend_select, ignore)
-    return Settings(selections=(selection,), level=parse_level(level), target_torch=target_torch)
+    return Settings(selections=(selection,), level=parse_level(level), target_torch=target_torch, sieve=sieve)
 
 
 def check_paths(
@@ -92,14 +96,15 @@ def check_paths(
     ignore: Iterable[str] = (),
     isolated: bool = False,
     processes: int | None = None,
+    sieve: bool = True,
 ) -> tuple[Finding, ...]:
-    """The findings of files and folders, with the settings of their pyproject.toml (`isolated`: without).
+    """The findings of files and folders, with the settings of their pyproject.toml (`isolated`: without; `sieve` as in `check_source`).
 
     Raises `CheckError` when something could not be read or checked; it holds the findings of everything else.
     """
     from torchdevlint.workspace import runner
 
-    resolver = Resolver(_selection(select, extend_select, ignore), isolated=isolated)
+    resolver = Resolver(_selection(select, extend_select, ignore), overrides={"sieve": sieve}, isolated=isolated)
     run = runner.check([os.fspath(path) for path in paths], resolver, processes=processes)
     findings = tuple(finding for outcome in run.outcomes for finding in outcome.findings)
     if run.problems:

@@ -6,27 +6,20 @@ import enum
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
-import libcst as cst
-
-from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Related, Severity, Sightings, Span
-from torchdevlint.fixes.apply import Splicer, apply_fixes, overlaps
-from torchdevlint.flow.engine import analyse
-from torchdevlint.flow.observed import Observed
-from torchdevlint.program import ir
-from torchdevlint.program.bounds import ParseFailure, parse
-from torchdevlint.program.from_libcst import lower
+from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Severity, Sightings
+from torchdevlint.fixes.text import apply_fixes, overlaps
+from torchdevlint.program.bounds import ParseFailure
 from torchdevlint.program.ir import forget_nodes
 from torchdevlint.rules.files.unparsable_file import UnparsableFile
 from torchdevlint.rules.files.unused_suppression import UnusedSuppression
 from torchdevlint.rules.registry import all_rules
-from torchdevlint.rules.rule import NodeFix, Report, Rule
+from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Settings
+from torchdevlint.sieve import NO_SIGHTINGS, Look, Questions, look
 from torchdevlint.source.deep_stack import call_with_deep_stack
 from torchdevlint.source.lines import Lines
-from torchdevlint.source.positions import LineIndex, spans
-from torchdevlint.source.sieve import may_have_suppressions
+from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.source.suppression import Kind, Suppressions
 
@@ -56,6 +49,8 @@ def lint(path: str, raw: bytes, settings: Settings, repair: Repair = Repair.NONE
     try:
         source = Source.from_bytes(path, raw)
     except SourceError as error:
+        if not may_have_findings(raw):
+            return Outcome(path)
         text = raw.decode("latin-1")
         return Outcome(path, (unparsable(path, error.message, Lines(text), error.row, 1),), text=text)
     notes: tuple[str, ...] = ()
@@ -63,6 +58,8 @@ def lint(path: str, raw: bytes, settings: Settings, repair: Repair = Repair.NONE
         repair, notes = Repair.NONE, (f"{path}: not repaired: {source.encoding} does not give the same bytes back",)
     try:
         outcome = _lint_deep(source, settings, repair)
+        if any(finding.code == UnparsableFile.code for finding in outcome.findings) and not may_have_findings(raw):
+            return Outcome(path)
         return replace(outcome, notes=outcome.notes + notes) if notes else outcome
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -102,30 +99,32 @@ def examine(
     source: Source,
     settings: Settings,
     kinds: frozenset[Kind] = ALL_KINDS,
-    sightings: Sightings = MappingProxyType({}),
+    sightings: Sightings = NO_SIGHTINGS,
 ) -> Examination:
     """The findings that the settings show; `kinds` are the suppression comments to honour, `sightings` what a run of the file saw."""
     text = source.text
+    rules = settings.rules(source.path)
+    judged = UnusedSuppression in rules  # then findings that the level hides count as uses
+    wanted = [rule for rule in rules if judged or settings.shows(rule.code, rule.severity)]
+
+    def is_shown(report: Report) -> bool:
+        return judged or settings.shows(report.rule.code, report.severity)
+
     try:
-        module = parse(text)
+        questions = Questions(wanted, is_shown, settings.target_torch)
+        seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
         return Examination(
             (unparsable(source.path, failure.message, Lines(text), failure.row, failure.column),), parses=False
         )
-    rules = settings.rules(source.path)
-    judged = UnusedSuppression in rules  # then findings that the level hides count as uses
-    program = lower(module)
-    wanted = [rule for rule in rules if judged or settings.shows(rule.code, rule.severity)]
-    result = analyse(program, wanted, observed_in(program, module, text, sightings), settings.target_torch)
-    problems = [f"{source.path}: {crash}" for crash in result.crashes]
-    if not result.reports and not may_have_suppressions(text.encode("utf-8", "replace")):
-        forget_nodes(program)
+    problems = [f"{source.path}: {crash}" for crash in seen.result.crashes]
+    if not seen.reports and not (judged and may_have_suppressions(text.encode("utf-8", "replace"))):
+        forget_nodes(seen.program)
         return Examination((), problems=tuple(problems))
     lines = Lines(text)
     suppressions = Suppressions.read(text, lines, kinds)
-    reports = [report for report in result.reports if judged or settings.shows(report.rule.code, report.severity)]
-    placed = list(place(source.path, text, module, lines, reports, problems))
-    forget_nodes(program)
+    placed = _placed(source, seen, lines, problems)
+    forget_nodes(seen.program)
     heard = [finding for finding in placed if not suppressions.silences(finding.code, finding.span.start.row)]
     found = [finding for finding in heard if settings.shows(finding.code, finding.severity)]
     if judged:
@@ -133,84 +132,13 @@ def examine(
     return Examination(tuple(sorted(found, key=lambda finding: finding.sort_key)), problems=tuple(problems))
 
 
-def observed_in(program: ir.Program, module: cst.Module, text: str, sightings: Sightings) -> Observed:
-    """Sightings by row and name, as those of the parameters and assignments that stand there."""
-    observed = Observed()
-    if not sightings:
-        return observed
-    names = {name for _, name in sightings}
-    stores = [
-        op
-        for body in program.bodies
-        for block in body.blocks
-        for op in block.ops
-        if isinstance(op, ir.Store) and op.name in names and isinstance(op.node, cst.Name)
-    ]
-    functions = [body for body in program.bodies if body.kind == "function"]
-    places = spans(module, [*(store.node for store in stores), *(body.node for body in functions)], text)
-    index = LineIndex(text)
-    rows = {key: index.position(place.start).row for key, place in places.items()}
-    for store in stores:
-        seen = sightings.get((rows[id(store.node)], store.name))
-        if seen is not None:
-            observed.stores[id(store)] = seen
-    for body in functions:
-        for parameter in body.parameters:
-            seen = sightings.get((rows[id(body.node)], parameter.name))
-            if seen is not None:
-                observed.parameters[id(body), parameter.name] = seen
-    return observed
+def _placed(source: Source, seen: Look, lines: Lines, problems: list[str]) -> list[Finding]:
+    """The reports as findings; LibCST is imported where there are any."""
+    if not seen.reports:
+        return []
+    from torchdevlint.placing import place
 
-
-# ---------------------------------------------------------------------------------------------------- reports to findings
-
-
-def place(
-    path: str, text: str, module: cst.Module, lines: Lines, reports: Sequence[Report], problems: list[str]
-) -> Iterator[Finding]:
-    """Gives reports their positions and their fixes as text; what a rule's fix or message fails on goes to `problems`."""
-    ops = [op for report in reports for op in (report.op, *(mention.op for mention in report.related))]
-    places = spans(module, [op.node for op in ops], text)
-    fixes = [_node_fix(path, report, problems) for report in reports]
-    edits = [edit for fix in fixes if fix is not None for edit in fix.edits]
-    splicer = Splicer(module, text, lines, edits) if edits else None
-
-    def span_of(op: ir.Op) -> Span:
-        found = places[id(op.node)]
-        return lines.span(found.start, found.end)
-
-    for report, fix in zip(reports, fixes, strict=True):
-        span = span_of(report.op)
-        related = tuple(Related(path, span_of(mention.op), mention.message) for mention in report.related)
-        try:
-            message = report.message.format(*(other.span.start.row for other in related))
-        except (IndexError, KeyError, ValueError) as error:
-            problems.append(f"{path}: {report.rule.code}: message {report.message!r}: {error!r}")
-            message = report.message
-        yield Finding(
-            code=report.rule.code,
-            name=report.rule.name,
-            severity=report.severity,
-            message=message,
-            filename=path,
-            span=span,
-            noqa_row=lines.logical(span.start.row)[1],
-            related=related,
-            fix=_text_fix(fix, splicer),
-        )
-
-
-def _node_fix(path: str, report: Report, problems: list[str]) -> NodeFix | None:
-    try:
-        return report.fix() if report.fix is not None else None
-    except Exception as error:
-        problems.append(f"{path}: {report.rule.code}: building the fix: {type(error).__name__}: {error}")
-        return None
-
-
-def _text_fix(fix: NodeFix | None, splicer: Splicer | None) -> Fix | None:
-    edits = splicer.edits(fix.edits) if fix is not None and splicer is not None else None
-    return Fix(fix.applicability, fix.message, edits) if fix is not None and edits else None
+    return list(place(source.path, source.text, seen.program.node, lines, seen.reports, problems))
 
 
 def unparsable(path: str, message: str, lines: Lines, row: int, column: int) -> Finding:

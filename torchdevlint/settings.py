@@ -97,6 +97,7 @@ class Settings(NamedTuple):
     force_exclude: bool = False
     level: Severity = Severity.WARNING
     target_torch: tuple[int, int] | None = None
+    sieve: bool = True  # False: read every file in full; the findings are the same
 
     def is_enabled(self, code: str, default: bool) -> bool:
         """Whether a rule runs, before per-file-ignores."""

@@ -8,8 +8,9 @@ import libcst as cst
 import pytest
 
 from torchdevlint.findings import Applicability, Edit, Fix, Position, Span
-from torchdevlint.fixes.apply import Splicer, apply_fixes, overlaps
+from torchdevlint.fixes.apply import Splicer
 from torchdevlint.fixes.builders import EditKind, NodeEdit
+from torchdevlint.fixes.text import apply_fixes, overlaps
 from torchdevlint.source.lines import Lines
 
 

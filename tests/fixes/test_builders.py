@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from torchdevlint.findings import Applicability, Fix
 from torchdevlint.fixes import builders
-from torchdevlint.fixes.apply import Splicer, apply_fixes
+from torchdevlint.fixes.apply import Splicer
 from torchdevlint.fixes.builders import NodeEdit
+from torchdevlint.fixes.text import apply_fixes
 from torchdevlint.program import ir
 from torchdevlint.source.lines import Lines
 

@@ -9,8 +9,9 @@ import pytest
 
 from torchdevlint.findings import Applicability, Fix
 from torchdevlint.fixes import statements
-from torchdevlint.fixes.apply import Splicer, apply_fixes
+from torchdevlint.fixes.apply import Splicer
 from torchdevlint.fixes.builders import Edits
+from torchdevlint.fixes.text import apply_fixes
 from torchdevlint.program import ir
 from torchdevlint.program.from_libcst import lower
 from torchdevlint.source.lines import Lines

@@ -87,7 +87,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     files.add_argument("--config", metavar="FILE", help="read the settings from this file alone")
     files.add_argument("--isolated", action="store_true", help="read no settings")
     files.add_argument("--no-cache", action="store_true", help="look at every file anew")
-    files.add_argument("--no-sieve", action="store_true", help="parse files that the quick test has cleared as well")
+    files.add_argument("--no-sieve", action="store_true", help="read every file in full: slower, the same findings")
     files.add_argument("-j", "--jobs", type=_jobs, metavar="N", help="processes to use (default: one for each CPU)")
 
     output = parser.add_argument_group("output")
@@ -164,6 +164,8 @@ def _resolver(arguments: argparse.Namespace) -> Resolver:
             overrides["level"] = parse_level(arguments.level)
         except ValueError as error:
             raise ValueError(f"--level: {error}") from None
+    if arguments.no_sieve:
+        overrides["sieve"] = False
     return Resolver(selection, overrides, arguments.config, arguments.isolated)
 
 
@@ -189,7 +191,6 @@ def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
             repair=_repair(arguments),
             write=arguments.fix and not arguments.diff,
             processes=arguments.jobs,
-            sieve=not arguments.no_sieve,
             progress=progress,
         )
 
@@ -204,9 +205,7 @@ def _check_stdin(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
         return runner.Run(problems=[str(error)])
     result = runner.Run()
     target = Target(name, settings)
-    if not (arguments.force_exclude and runner.is_excluded(name, resolver)) and (
-        arguments.no_sieve or runner.is_candidate(raw, target)
-    ):
+    if not (arguments.force_exclude and runner.is_excluded(name, resolver)) and runner.is_candidate(raw, target):
         from torchdevlint.linter import Repair, lint
 
         outcome = lint(name, raw, settings, Repair[_repair(arguments)])

@@ -10,7 +10,7 @@ from typing import Any
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
-from torchdevlint.findings import Edit, Fix
+from torchdevlint.findings import Edit
 from torchdevlint.fixes.builders import NodeEdit
 from torchdevlint.source.lines import Lines
 from torchdevlint.source.positions import _places as places_in
@@ -210,23 +210,3 @@ class _Blocks:
     def in_module(self, line: Any) -> bool:
         """True for a statement of the module itself, whose body may be empty."""
         return self._parents.get(id(line)) is self._module
-
-
-def overlaps(fix: Fix, others: Iterable[Fix]) -> bool:
-    """True when an edit of the fix touches an edit of another one: then it waits for the next round."""
-    return any(
-        mine.start <= theirs.end and theirs.start <= mine.end
-        for other in others
-        for mine in fix.edits
-        for theirs in other.edits
-    )
-
-
-def apply_fixes(text: str, fixes: Iterable[Fix]) -> str:
-    """The text with the edits of fixes that do not overlap."""
-    pieces: list[str] = []
-    at = 0
-    for edit in sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: (edit.start, edit.end)):
-        pieces += (text[at : edit.start], edit.content)
-        at = edit.end
-    return "".join((*pieces, text[at:]))

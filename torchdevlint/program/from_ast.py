@@ -37,6 +37,7 @@ from torchdevlint.program.ir import (
     StoreAttribute,
     StoreSubscript,
     Subscript,
+    forget_nodes,
 )
 from torchdevlint.source.deep_stack import call_with_deep_stack
 
@@ -47,13 +48,15 @@ _PATTERNS: dict[type[Any], Callable[[BodyBuilder, Any, Captures], None]] = {}
 
 
 def read(text: str) -> Program | None:
-    """The Program of a text, None where the running Python refuses it."""
+    """The Program of a text, without nodes; None where the running Python refuses the text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return lower(ast.parse(text))
+            program = lower(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    forget_nodes(program)
+    return program
 
 
 def lower(module: ast.Module) -> Program:

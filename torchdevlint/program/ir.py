@@ -467,3 +467,35 @@ def forget_nodes(program: Program) -> None:
         for block in body.blocks:
             for op in block.ops:
                 op.node = None
+
+
+def adopt_nodes(program: Program, other: Program) -> bool:
+    """Takes over the nodes of a Program that another front end made of the same text; False, and nothing done, when they are not alike."""
+    if not _are_alike(program, other):
+        return False
+    program.node = other.node
+    for cls, other_cls in zip(program.classes, other.classes, strict=True):
+        cls.node = other_cls.node
+    for body, other_body in zip(program.bodies, other.bodies, strict=True):
+        body.node = other_body.node
+        for block, other_block in zip(body.blocks, other_body.blocks, strict=True):
+            for op, other_op in zip(block.ops, other_block.ops, strict=True):
+                op.node = other_op.node
+    return True
+
+
+def _are_alike(program: Program, other: Program) -> bool:
+    """Whether two Programs have the same bodies, with the same blocks of the same kinds of operations on the same registers."""
+    if len(program.classes) != len(other.classes) or len(program.bodies) != len(other.bodies):
+        return False
+    for body, other_body in zip(program.bodies, other.bodies, strict=True):
+        if len(body.blocks) != len(other_body.blocks):
+            return False
+        for block, other_block in zip(body.blocks, other_body.blocks, strict=True):
+            if list(map(_kind, block.ops)) != list(map(_kind, other_block.ops)):
+                return False
+    return True
+
+
+def _kind(op: Op) -> tuple[type[Op], Register | None]:
+    return type(op), getattr(op, "dst", None)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from torchdevlint.findings import Applicability, Finding, Fix, Position, Severity
-from torchdevlint.fixes.apply import apply_fixes
+from torchdevlint.fixes.text import apply_fixes
 from torchdevlint.linter import examine
 from torchdevlint.settings import Resolver
 from torchdevlint.source.source import Source, SourceError

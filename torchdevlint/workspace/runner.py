@@ -48,18 +48,15 @@ def check(
     repair: str = "NONE",
     write: bool = False,
     processes: int | None = None,
-    sieve: bool = True,
     progress: Progress | None = None,
 ) -> Run:
     """Lints files and folders. `repair` is the name of a `linter.Repair`; `write` stores what was repaired.
-
-    `sieve=False` parses files that the byte test clears as well.
 
     Every file that can be checked is checked: what could not be read, parsed or written is told in `problems`.
     """
     run = Run()
     discovery = Discovery(resolver, run.problems)
-    candidates = list(_candidates(discovery.targets(paths), run, sieve=sieve))
+    candidates = list(_candidates(discovery.targets(paths), run))
     if candidates:
         jobs = [Job(target, repair) for target, _ in candidates]
         for done, outcome in enumerate(_outcomes(jobs, [size for _, size in candidates], processes or cpus()), start=1):
@@ -80,7 +77,7 @@ def cpus() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def _candidates(targets: Iterable[Target], run: Run, *, sieve: bool) -> Iterator[tuple[Target, int]]:
+def _candidates(targets: Iterable[Target], run: Run) -> Iterator[tuple[Target, int]]:
     """The targets that pass the byte test, with their sizes."""
     for target in targets:
         run.files += 1
@@ -90,14 +87,16 @@ def _candidates(targets: Iterable[Target], run: Run, *, sieve: bool) -> Iterator
         except OSError as error:
             run.problems.append(f"{target.path}: {error.strerror}")
             continue
-        if not sieve or is_candidate(raw, target):
+        if is_candidate(raw, target):
             yield target, len(raw)
 
 
 def is_candidate(raw: bytes, target: Target) -> bool:
     """Whether a file must be parsed at all."""
-    return may_have_findings(raw) or (
-        target.settings.is_enabled(UNUSED_SUPPRESSION, default=False) and may_have_suppressions(raw)
+    return (
+        not target.settings.sieve
+        or may_have_findings(raw)
+        or (target.settings.is_enabled(UNUSED_SUPPRESSION, default=False) and may_have_suppressions(raw))
     )
 
 

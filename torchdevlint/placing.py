@@ -1,0 +1,92 @@
+"""Where reports stand in the text, and their fixes as text: the part of a file's path that needs LibCST's tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from torchdevlint.findings import Finding, Fix, Related, Sightings, Span
+from torchdevlint.fixes.apply import Splicer
+from torchdevlint.flow.observed import Observed
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import NodeFix, Report
+from torchdevlint.source.lines import Lines
+from torchdevlint.source.positions import LineIndex, spans
+
+
+def place(
+    path: str, text: str, module: cst.Module, lines: Lines, reports: Sequence[Report], problems: list[str]
+) -> Iterator[Finding]:
+    """Gives reports their positions and their fixes as text; what a rule's fix or message fails on goes to `problems`."""
+    ops = [op for report in reports for op in (report.op, *(mention.op for mention in report.related))]
+    places = spans(module, [op.node for op in ops], text)
+    fixes = [_node_fix(path, report, problems) for report in reports]
+    edits = [edit for fix in fixes if fix is not None for edit in fix.edits]
+    splicer = Splicer(module, text, lines, edits) if edits else None
+
+    def span_of(op: ir.Op) -> Span:
+        found = places[id(op.node)]
+        return lines.span(found.start, found.end)
+
+    for report, fix in zip(reports, fixes, strict=True):
+        span = span_of(report.op)
+        related = tuple(Related(path, span_of(mention.op), mention.message) for mention in report.related)
+        try:
+            message = report.message.format(*(other.span.start.row for other in related))
+        except (IndexError, KeyError, ValueError) as error:
+            problems.append(f"{path}: {report.rule.code}: message {report.message!r}: {error!r}")
+            message = report.message
+        yield Finding(
+            code=report.rule.code,
+            name=report.rule.name,
+            severity=report.severity,
+            message=message,
+            filename=path,
+            span=span,
+            noqa_row=lines.logical(span.start.row)[1],
+            related=related,
+            fix=_text_fix(fix, splicer),
+        )
+
+
+def _node_fix(path: str, report: Report, problems: list[str]) -> NodeFix | None:
+    try:
+        return report.fix() if report.fix is not None else None
+    except Exception as error:
+        problems.append(f"{path}: {report.rule.code}: building the fix: {type(error).__name__}: {error}")
+        return None
+
+
+def _text_fix(fix: NodeFix | None, splicer: Splicer | None) -> Fix | None:
+    edits = splicer.edits(fix.edits) if fix is not None and splicer is not None else None
+    return Fix(fix.applicability, fix.message, edits) if fix is not None and edits else None
+
+
+def observed_in(program: ir.Program, text: str, sightings: Sightings) -> Observed:
+    """Sightings by row and name, as those of the parameters and assignments that stand there."""
+    observed = Observed()
+    if not sightings:
+        return observed
+    names = {name for _, name in sightings}
+    stores = [
+        op
+        for body in program.bodies
+        for block in body.blocks
+        for op in block.ops
+        if isinstance(op, ir.Store) and op.name in names and isinstance(op.node, cst.Name)
+    ]
+    functions = [body for body in program.bodies if body.kind == "function"]
+    places = spans(program.node, [*(store.node for store in stores), *(body.node for body in functions)], text)
+    index = LineIndex(text)
+    rows = {key: index.position(place.start).row for key, place in places.items()}
+    for store in stores:
+        seen = sightings.get((rows[id(store.node)], store.name))
+        if seen is not None:
+            observed.stores[id(store)] = seen
+    for body in functions:
+        for parameter in body.parameters:
+            seen = sightings.get((rows[id(body.node)], parameter.name))
+            if seen is not None:
+                observed.parameters[id(body), parameter.name] = seen
+    return observed

@@ -1,0 +1,73 @@
+"""The sieve: a text is read with `ast` first, at a tenth of the cost, and LibCST sees only those texts of which something is said.
+
+Both front ends lower a text to the same Program, so flow and rules say the same of both. LibCST is imported when the first report
+wants its place and its fix; the Program that was analysed then takes over LibCST's nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+from torchdevlint.findings import Sightings
+from torchdevlint.flow.engine import Result, analyse
+from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
+from torchdevlint.program import from_ast, ir
+from torchdevlint.program.bounds import ParseFailure, parse
+from torchdevlint.rules.rule import Report, Rule
+
+NO_SIGHTINGS: Sightings = MappingProxyType({})
+
+
+class Questions(NamedTuple):
+    """The rules that are asked, which of their reports are shown, and the oldest torch that the project allows."""
+
+    rules: Sequence[type[Rule]]
+    is_shown: Callable[[Report], bool]
+    target_torch: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the rules said of a text: crashes, and the reports that are shown, whose operations have LibCST's nodes."""
+
+    program: ir.Program
+    result: Result
+    reports: list[Report]
+
+
+def look(text: str, questions: Questions, sightings: Sightings = NO_SIGHTINGS, *, sieve: bool = True) -> Look:
+    """Asks the rules about a text, after what a run of it saw; raises `ParseFailure`.
+
+    A text that LibCST refuses and the running Python does not is no fault as long as nothing is said of it.
+    """
+    first = _sifted(text, questions) if sieve and not sightings else None
+    if first is not None and not first.reports:
+        return first
+    try:
+        module = parse(text)
+    except ParseFailure:
+        first = None if sieve and not sightings else _sifted(text, questions)
+        if first is None or first.reports:
+            raise
+        return first
+    from torchdevlint.placing import observed_in
+    from torchdevlint.program.from_libcst import lower
+
+    program = lower(module)
+    if first is not None and ir.adopt_nodes(first.program, program):
+        return first
+    return _asked(program, questions, observed_in(program, text, sightings))
+
+
+def _sifted(text: str, questions: Questions) -> Look | None:
+    """What the rules say of the text as `ast` reads it; None where the running Python refuses it."""
+    program = from_ast.read(text)
+    return None if program is None else _asked(program, questions)
+
+
+def _asked(program: ir.Program, questions: Questions, observed: Observed = NOTHING_OBSERVED) -> Look:
+    result = analyse(program, questions.rules, observed, questions.target_torch)
+    return Look(program, result, [report for report in result.reports if questions.is_shown(report)])
