@@ -13,6 +13,7 @@ from libcst._nodes.internal import CodegenState
 from torchdevlint.findings import Edit
 from torchdevlint.fixes.builders import NodeEdit
 from torchdevlint.source.lines import Lines
+from torchdevlint.source.positions import NOT_RECORDED
 from torchdevlint.source.positions import _places as places_in
 
 
@@ -40,6 +41,9 @@ class _Recorder(CodegenState):
     def add_indent_tokens(self) -> None:
         for token in self.indent_tokens:
             self.add_token(token)
+
+    def record_syntactic_position(self, *nodes: Any, **ends: Any) -> Any:
+        return NOT_RECORDED
 
     def before_codegen(self, node: cst.CSTNode) -> None:
         if id(node) in self.wanted:

@@ -65,11 +65,40 @@ class BodyIndex:
     order: list[int]  # reverse postorder of the blocks
     has_loop: bool
     stored: frozenset[str]
+    body: ir.Body
     local_calls: tuple[tuple[str, ir.Call], ...] = ()  # calls of `name(...)` and `self.name(...)`, by name
+    _readers: Readers | None = None
 
     def use(self, path: str) -> NameUse:
         """How `path` is used; an empty use for one that is not."""
         return self.uses.get(path, _NO_USE)
+
+    @property
+    def readers(self) -> Readers:
+        """What is done with the very value of each register; looked up when it is first asked for."""
+        found = self._readers
+        if found is None:
+            found = self._readers = _readers_in(self.body)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """By register: the attributes that are read of it, and the first operation that gives it a name."""
+
+    attributes: dict[ir.Register, set[str]]
+    stores: dict[ir.Register, ir.Store | ir.StoreAttribute]
+
+
+def _readers_in(body: ir.Body) -> Readers:
+    found = Readers({}, {})
+    for block in body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Attribute):
+                found.attributes.setdefault(op.object, set()).add(op.name)
+            elif isinstance(op, (ir.Store, ir.StoreAttribute)):
+                found.stores.setdefault(op.value, op)
+    return found
 
 
 def _path(definitions: list[ir.Op | None], register: ir.Register) -> str:
@@ -170,6 +199,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
         order,
         has_loop,
         frozenset(stored),
+        body,
         tuple(local_calls),
     )
 

@@ -34,11 +34,7 @@ def definition_of(analysis: Analysis, body: ir.Body, register: ir.Register | Non
 
 def method_called_on(facts: Facts, register: ir.Register) -> frozenset[str]:
     """The methods that are called on the very value of a register: `f(x).to(d)` gives "to" for the register of `f(x)`."""
-    found: set[str] = set()
-    for op in operations(facts.body):
-        if isinstance(op, ir.Attribute) and op.object == register:
-            found.add(op.name)
-    return frozenset(found)
+    return frozenset(facts.analysis.index_of(facts.body).readers.attributes.get(register, ()))
 
 
 def target_of_move(call: ir.Call, facts: Facts) -> Device | None:

@@ -94,6 +94,21 @@ def spans(module: cst.Module, nodes: Iterable[cst.CSTNode], text: str | None = N
     return found
 
 
+class _NotRecorded:
+    """A context that does nothing; what `contextmanager` makes for each node would be half of the code generation."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+NOT_RECORDED = _NotRecorded()
+
+
 def _generate(module: cst.Module, chosen: set[int]) -> Any:
     state = _recorder()(default_indent=module.default_indent, default_newline=module.default_newline)
     state.watch(chosen)
@@ -123,17 +138,19 @@ def _recorder() -> Any:
                 if getattr(node, "lpar", None):
                     self.parenthesised.add(id(node))
 
-        @contextmanager
         def record_syntactic_position(
             self,
             node: cst.CSTNode,
             *,
             start_node: cst.CSTNode | None = None,
             end_node: cst.CSTNode | None = None,
+        ) -> Any:
+            return self._recorded(node, start_node, end_node) if id(node) in self.chosen else NOT_RECORDED
+
+        @contextmanager
+        def _recorded(
+            self, node: cst.CSTNode, start_node: cst.CSTNode | None, end_node: cst.CSTNode | None
         ) -> Iterator[None]:
-            if id(node) not in self.chosen:
-                yield
-                return
             ends = [end for end in (start_node, end_node) if end is not None]
             self.chosen.update(map(id, ends))
             start = len(self.tokens)

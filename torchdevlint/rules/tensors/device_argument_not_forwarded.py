@@ -447,13 +447,12 @@ def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
 def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
     """True when the call's result gets a name that is moved somewhere in the body."""
     assert facts.frame is not None
-    for op in operations(facts.body):
-        if isinstance(op, ir.Store) and op.value == call.dst:
-            return bool(facts.frame.index.use(op.name).attributes & _MOVES)
-        if isinstance(op, ir.StoreAttribute) and op.value == call.dst:
-            path = f"{facts.place(op.object)}.{op.name}"
-            return bool(facts.frame.index.use(path).attributes & _MOVES)
-    return False
+    index = facts.frame.index
+    op = index.readers.stores.get(call.dst)
+    if op is None:
+        return False
+    path = op.name if isinstance(op, ir.Store) else f"{facts.place(op.object)}.{op.name}"
+    return bool(index.use(path).attributes & _MOVES)
 
 
 def _use_of(name: str, body: ir.Body) -> _Use:
