@@ -128,7 +128,7 @@ def test_it_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(linter, "lower", fail)
+    monkeypatch.setattr(linter, "look", fail)
     assert list(Plugin(ast.parse(FAULTY), "a.py", FAULTY.splitlines(keepends=True)).run()) == []
 
 
