@@ -352,7 +352,8 @@ def _aliases(program: ir.Program) -> dict[str, str]:
                 if isinstance(op, ir.Import):
                     pending[op.dst] = op.qualified
                 elif (
-                    isinstance(op, ir.Store)
+                    pending
+                    and isinstance(op, ir.Store)
                     and op.value in pending
                     and found.setdefault(op.name, pending[op.value]) != pending[op.value]
                 ):

@@ -58,10 +58,9 @@ class MpsFloat64(Rule):
     def _concerns(self, facts: Facts) -> bool:
         """A cheap test, made once, whether the file can be about MPS at all."""
         if self._spelled is None:
-            ops = (op for body in facts.program.bodies for block in body.blocks for op in block.ops)
-            self._spelled = any(
-                isinstance(op, ir.Constant) and isinstance(op.value, str) and op.value.startswith("mps") for op in ops
-            )
+            blocks = (block for body in facts.program.bodies for block in body.blocks)
+            texts = (op.value for block in blocks for op in block.ops if isinstance(op, ir.Constant))
+            self._spelled = any(isinstance(text, str) and text.startswith("mps") for text in texts)
         return self._spelled
 
     @on_device_call
