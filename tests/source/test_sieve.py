@@ -16,6 +16,8 @@ from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
         "x.to(device)",
         "x.cuda()",
         "f(device_map='auto')",
+        "loss.backward()",
+        "self.optimizer.zero_grad()",
     ],
 )
 def test_lets_through(text: str) -> None:

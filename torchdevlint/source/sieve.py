@@ -22,12 +22,14 @@ MODULES = (
     b"safetensors",
 )
 
-# What device code looks like in a file that imports none of them (its tensors come from elsewhere in the project).
+# What device and training code looks like in a file that imports none of them (its tensors come from elsewhere in the project).
 SPELLINGS = (
     b".cuda",
     b".to(",
     b"device_map",
     b"map_location",
+    b".backward(",
+    b".zero_grad(",
 )
 
 _NEEDLES = MODULES + SPELLINGS
