@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.rules.loading.paths import parts
 from torchdevlint.rules.portability.literals import spelled_callee
 
 _SAVES = frozenset({"torch.save", "torch.serialization.save"})
 _EXISTS = frozenset({"exists", "isfile", "is_file"})
 # What torch_geometric's data sets call their prepared files; each set writes them itself, from the CPU.
 _DATA_ATTRIBUTES = frozenset({"processed_paths", "processed_file_names", "processed_dir"})
-_DATA_FOLDERS = frozenset({"split", "splits", "processed"})
+_DATA_FOLDERS = frozenset({"split", "splits", "processed", "train_test_split"})
+_DATA_FILES = re.compile(r"(?:\A|/)(?:train|val|valid|test)(?:_data|_set)?\.\w+\Z")
 _DATA_WORDS = re.compile(
     r"(?:\A|[^a-z])(?:splits?|vocab(?:s|ulary)?|corpus|metadata|meta|transforms|tokenizer|indices)(?:[^a-z]|\Z)",
     re.IGNORECASE,
@@ -22,8 +24,7 @@ _DATA_WORDS = re.compile(
 
 def names_data(path: ir.Register | None, facts: Facts) -> bool:
     """True when the file's name says that it holds prepared data."""
-    definitions = _definitions(facts)
-    return path is not None and any(_is_data_name(op) for op in _parts(path, definitions, facts, depth=6))
+    return any(_is_data_name(op) for op, _ in parts(path, facts))
 
 
 def is_own_cache(call: ir.Call, facts: Facts) -> bool:
@@ -87,34 +88,9 @@ def _is_data_name(op: ir.Op) -> bool:
     if not (isinstance(op, ir.Constant) and isinstance(op.value, str)):
         return False
     folders, _, file = op.value.rpartition("/")
-    return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or ("." in file and bool(_DATA_WORDS.search(file)))
-
-
-def _parts(register: ir.Register, definitions: Sequence[ir.Op | None], facts: Facts, depth: int) -> Iterator[ir.Op]:
-    """The operations that make a path: the parts of a join, both sides of a sum, the value of a name that is stored once."""
-    written = definitions[register]
-    if written is None:
-        return
-    yield written
-    if depth == 0:
-        return
-    if isinstance(written, ir.Call):
-        function = definitions[written.function]
-        inner = [function.object] if isinstance(function, ir.Attribute) else []  # "{}.transforms.pt".format(...)
-        inner += [argument.value for argument in written.arguments]
-    elif isinstance(written, ir.Binary):
-        inner = [written.left, written.right]
-    elif isinstance(written, ir.FormattedString):
-        inner = list(written.parts[-1:])
-    elif isinstance(written, ir.Subscript):
-        inner = [written.object]
-    elif isinstance(written, ir.Load):
-        stored = [op.value for op in _ops(facts.body) if isinstance(op, ir.Store) and op.name == written.name]
-        inner = stored if len(stored) == 1 else []
-    else:
-        inner = []
-    for part in inner:
-        yield from _parts(part, definitions, facts, depth - 1)
+    return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or (
+        "." in file and bool(_DATA_WORDS.search(file) or _DATA_FILES.search(file))
+    )
 
 
 def _definitions(facts: Facts) -> Sequence[ir.Op | None]:

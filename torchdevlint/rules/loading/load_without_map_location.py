@@ -11,9 +11,13 @@ from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.data_files import is_own_cache, names_data
 from torchdevlint.rules.loading.destinations import only_loaded
+from torchdevlint.rules.loading.paths import last_name, parts
+from torchdevlint.rules.loading.published import is_published
 from torchdevlint.rules.portability.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
+from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
+from torchdevlint.rules.structure import is_test
 
+_RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _LOADS = ("torch.load", "torch.serialization.load")
 _NO_STORAGE = (
     "torch._subclasses.FakeTensorMode",
@@ -44,9 +48,13 @@ class LoadWithoutMapLocation(Rule):
 
     ## When it stays silent
     A second positional argument, `*args` or `**kwargs` (they may carry it); a literal `.safetensors` path, which is read onto the CPU;
-    inside `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values, or that it
-    fills when it does not exist; a file whose name says that it holds prepared data (`self.processed_paths[0]`, "split_dict.pt"); the branch
-    of an availability test whose other branch does map; `load` functions of other libraries.
+    inside `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values, or from anything
+    in a program of one process; a file that it fills when it does not exist; a file whose name says that it holds prepared data
+    (`self.processed_paths[0]`, "split_dict.pt", "train.pt"); data sets; tests; buffers over what another process sent; the branch of an
+    availability test whose other branch does map; `load` functions of other libraries.
+
+    A published file is `info`: one that comes with the package (`__file__`), that a download gave (`hf_hub_download`), or whose name ends in
+    its hash. Such files are saved from the CPU as a rule.
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
@@ -73,6 +81,8 @@ class LoadWithoutMapLocation(Rule):
             return
         if names_data(call.argument("f", 0), facts) or is_own_cache(call, facts):
             return
+        if is_test(facts) or _is_dataset(facts) or _is_received(call, facts):
+            return
         yield self._reported(call, facts)
 
     @on_call("functools.partial")
@@ -97,6 +107,7 @@ class LoadWithoutMapLocation(Rule):
             call,
             "`torch.load` without `map_location` restores each tensor to the device it was saved from: a checkpoint from a GPU fails to load "
             'on a machine without that GPU, and takes its memory where it is; pass `map_location="cpu"` or the device you want',
+            severity=INFO if is_published(call, facts) else WARNING,
             fix=fix,
             holds=lambda: not _is_plain_state(call, facts),
         )
@@ -153,16 +164,40 @@ def _is_safetensors(path: ir.Register | None, facts: Facts) -> bool:
 
 
 def _just_written(call: ir.Call, facts: Facts) -> bool:
-    """True when this body saved something that is on the CPU to the very file or buffer before."""
-    place = facts.place(call.argument("f", 0))
+    """True when this body saved to the very file or buffer before: from the CPU, or by the one process that there is."""
+    place = _spelled(call.argument("f", 0), facts)
     if not place:
         return False
     for op in _calls(facts.body):
         if op is call:
             return False
-        if facts.callee(op) in ("torch.save", "torch.serialization.save") and facts.place(op.argument("f", 1)) == place:
-            return _is_on_host(facts.value(op.argument("obj", 0)), facts)
+        if (
+            facts.callee(op) in ("torch.save", "torch.serialization.save")
+            and _spelled(op.argument("f", 1), facts) == place
+        ):
+            return _is_on_host(facts.value(op.argument("obj", 0)), facts) or not facts.mentions(*_RANKS)
     return False
+
+
+def _is_dataset(facts: Facts) -> bool:
+    """True in a data set, whose files hold samples that the CPU made."""
+    summary = facts.class_summary
+    names = [facts.body.name, *((summary.cls.name, *summary.bases) if summary is not None else ())]
+    return any(name.lower().endswith(("dataset", "datamodule")) for name in names)
+
+
+def _is_received(call: ir.Call, facts: Facts) -> bool:
+    """True for a buffer over an array's memory: what another rank sent."""
+    return any(
+        isinstance(op, ir.Call) and last_name(op, body, facts) in ("numpy", "tobytes")
+        for op, body in parts(call.argument("f", 0), facts)
+    )
+
+
+def _spelled(path: ir.Register | None, facts: Facts) -> str:
+    """A name or path, or a literal."""
+    constant = facts.constant(path)
+    return facts.place(path) or (constant if isinstance(constant, str) else "")
 
 
 def _is_on_host(value: Value, facts: Facts) -> bool:

@@ -1,0 +1,78 @@
+"""Loads of published files are notes; the same loads of a user's files are warnings."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from torchdevlint import check_source
+from torchdevlint.findings import Severity
+
+PUBLISHED = {
+    "of a hub": """
+        from huggingface_hub import hf_hub_download
+        def weights(name):
+            path = hf_hub_download(name, "pytorch_model.bin")
+            return torch.load(path, weights_only=True)
+        """,
+    "of the package": """
+        FOLDER = os.path.dirname(__file__)
+        TABLE = os.path.join(FOLDER, "table.pt")
+        def table():
+            return torch.load(TABLE)
+        """,
+    "downloaded when absent": """
+        def detector(folder):
+            path = os.path.join(folder, "mlsd_large.pth")
+            if not os.path.exists(path):
+                load_file_from_url(URL, model_dir=folder)
+            return torch.load(path)
+        """,
+    "by a function of the file": """
+        def find(name):
+            return hf_hub_download("nets/nets", name)
+        def weights():
+            return torch.load(find("decoder.pth"))
+        """,
+    "with a hash": """
+        def weights():
+            return torch.load("resnet18-5c106cde.pth")
+        """,
+}
+
+FREE = {
+    "a name": """
+        def weights(path):
+            return torch.load(path)
+        """,
+    "a choice": """
+        def weights(path=None):
+            if path is None:
+                path = hf_hub_download("nets/nets", "weights.pth")
+            return torch.load(path)
+        """,
+    "a literal": """
+        def weights():
+            return torch.load("checkpoint.pth")
+        """,
+}
+
+
+def severities(text: str) -> list[Severity]:
+    source = "import os\nimport torch\n" + textwrap.dedent(text)
+    return [
+        finding.severity
+        for finding in check_source(source, level="info", select=["TDL101"])
+        if finding.code == "TDL101"
+    ]
+
+
+@pytest.mark.parametrize("text", PUBLISHED.values(), ids=PUBLISHED)
+def test_a_published_file_is_a_note(text: str) -> None:
+    assert severities(text) == [Severity.INFO]
+
+
+@pytest.mark.parametrize("text", FREE.values(), ids=FREE)
+def test_a_file_of_the_user_is_a_warning(text: str) -> None:
+    assert severities(text) == [Severity.WARNING]

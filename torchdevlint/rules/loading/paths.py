@@ -1,0 +1,59 @@
+"""What a path expression is made of, through names, joins and sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.program import ir
+
+_DEPTH = 6
+
+
+def parts(register: ir.Register | None, facts: Facts) -> Iterator[tuple[ir.Op, ir.Body]]:
+    """The operations that make a path, each with its body: parts of a join, both sides of a sum, the value of a name that is stored once."""
+    if register is not None:
+        yield from _parts(register, facts.body, facts, _DEPTH)
+
+
+def _parts(register: ir.Register, body: ir.Body, facts: Facts, depth: int) -> Iterator[tuple[ir.Op, ir.Body]]:
+    definitions = facts.analysis.index_of(body).definitions
+    written = definitions[register]
+    if written is None:
+        return
+    yield written, body
+    if depth == 0:
+        return
+    inner: list[ir.Register] = []
+    if isinstance(written, ir.Call):
+        function = definitions[written.function]
+        inner += [function.object] if isinstance(function, ir.Attribute) else []  # "{}.transforms.pt".format(...)
+        inner += [argument.value for argument in written.arguments]
+    elif isinstance(written, ir.Binary):
+        inner += [written.left, written.right]
+    elif isinstance(written, ir.FormattedString):
+        inner += written.parts[-1:]
+    elif isinstance(written, (ir.Subscript, ir.Attribute)):
+        inner.append(written.object)
+    elif isinstance(written, ir.Load):
+        here = body if _binds(written.name, body, facts) else facts.program.module
+        stored = _stored(written.name, here)
+        given = any(parameter.name == written.name for parameter in here.parameters)
+        if len(stored) == 1 and not given:
+            yield from _parts(stored[0], here, facts, depth - 1)
+    for part in inner:
+        yield from _parts(part, body, facts, depth - 1)
+
+
+def _binds(name: str, body: ir.Body, facts: Facts) -> bool:
+    return name in facts.analysis.index_of(body).stored or any(parameter.name == name for parameter in body.parameters)
+
+
+def _stored(name: str, body: ir.Body) -> list[ir.Register]:
+    return [op.value for block in body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
+
+
+def last_name(call: ir.Call, body: ir.Body, facts: Facts) -> str:
+    """The last name of a callee: "hf_hub_download" for `huggingface_hub.hf_hub_download(...)`."""
+    written = facts.analysis.index_of(body).definitions[call.function]
+    return written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
