@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
@@ -19,6 +20,7 @@ _SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.devic
 
 # The caller asked for this very device.
 _OVERRIDES = frozenset({"cuda", "to", "_apply"})
+_NAMED = re.compile(r"(?:\A|_)(?:gpu|cuda)(?:_|\Z)")  # `to_gpu`, `one_unet_in_gpu`: who calls it asks for CUDA
 
 
 class HardcodedDeviceInForward(Rule):
@@ -44,7 +46,7 @@ class HardcodedDeviceInForward(Rule):
             return x + torch.zeros(x.shape, device=x.device)
 
     ## When it stays silent
-    An override of `cuda`, `to` or `_apply`; a test of the device stands around the line (`if x.is_cuda`, `torch.cuda.is_available()`);
+    An override of `cuda`, `to` or `_apply`, a method that says so (`to_gpu`); a test of the device stands around the line (`if x.is_cuda`, `torch.cuda.is_available()`);
     files for Triton, CuPy or CUDA extensions;
     Lightning modules (TDL609).
 
@@ -71,7 +73,7 @@ class HardcodedDeviceInForward(Rule):
         summary = facts.class_summary
         if summary is None or not summary.is_module or summary.is_lightning or facts.body.kind == "module":
             return
-        if facts.body.name in _OVERRIDES:
+        if facts.body.name in _OVERRIDES or _NAMED.search(facts.body.name):
             return
         device = literal_accelerator(call, facts)
         name = facts.callee(call)

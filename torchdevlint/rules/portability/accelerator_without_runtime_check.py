@@ -9,14 +9,15 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING, demands_accelerator
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_call, on_file
 
 
 class AcceleratorWithoutRuntimeCheck(Rule):
     """Finds `torch.accelerator.current_accelerator()` taken for a test of the machine.
 
     ## What it does
-    Reports calls without `check_available=True` that no `torch.accelerator.is_available()` guards.
+    Reports calls without `check_available=True` that no `torch.accelerator.is_available()` guards: an error where the program goes on
+    without an accelerator (`or "cpu"`, a test for None), a warning where it has no other place to run.
 
     ## Why is this bad?
     The function tells which accelerator the build supports. A CUDA build on a machine without a GPU gives `device(type='cuda')`,
@@ -80,6 +81,7 @@ class AcceleratorWithoutRuntimeCheck(Rule):
             call,
             'this tells what the build supports, not what the machine has: without a GPU a CUDA build answers `cuda` ("Found no NVIDIA driver" follows), '
             f"a CPU build answers None; {advice}",
+            severity=ERROR if falls_back else WARNING,
             fix=(lambda: _fix(call, facts)) if falls_back else None,
         )
         self._reports.append(report)

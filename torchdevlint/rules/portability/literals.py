@@ -11,7 +11,7 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 
 # A file that imports one of these holds kernels, even where the import is conditional.
-KERNEL_LANGUAGES = ("triton", "cupy", "numba.cuda", "pycuda", "torch.utils.cpp_extension")
+KERNEL_LANGUAGES = ("triton", "cupy", "numba.cuda", "pycuda", "tilelang", "torch.utils.cpp_extension")
 # A file that cannot be imported without one of these runs on CUDA or not at all.
 _CUDA_PACKAGES = ("flash_attn", "tensorrt", "torch_tensorrt", "apex", "spconv", "MinkowskiEngine")
 
@@ -105,9 +105,13 @@ def spelled_callee(call: ir.Call, facts: Facts) -> str:
 
 
 def calls_collective(facts: Facts) -> bool:
-    """True in a function with a collective: a tensor on CUDA there is for NCCL, which no other device has."""
+    """True in a function with a collective, or with DistributedDataParallel over one device: CUDA is there for NCCL, which no other device has."""
     return facts.body.kind == "function" and any(
-        isinstance(op, ir.Call) and spelled_callee(op, facts) in _COLLECTIVES
+        isinstance(op, ir.Call)
+        and (
+            (callee := spelled_callee(op, facts)) in _COLLECTIVES
+            or (callee.endswith(".DistributedDataParallel") and op.keyword("device_ids") is not None)
+        )
         for block in facts.body.blocks
         for op in block.ops
     )

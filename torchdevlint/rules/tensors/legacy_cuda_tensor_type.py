@@ -70,7 +70,7 @@ class LegacyCudaTensorType(Rule):
 
     ## When it stays silent
     `isinstance(x, torch.cuda.FloatTensor)` and comparisons with `x.type()`. Behind an availability test the finding is an info: the
-    code runs everywhere and is only old.
+    code runs everywhere and is only old. So it is in a `torch.autograd.Function`, the frame of a CUDA kernel.
 
     ## Fix safety
     A constructor on a list or tuple display becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be
@@ -119,7 +119,7 @@ class LegacyCudaTensorType(Rule):
             call,
             f"`torch.cuda.{last}(...)` works with CUDA alone: a CPU build raises {_UNAVAILABLE.format(name=last)}; write `torch.tensor(..., "
             f"dtype=torch.{_DTYPES[last]}, device=...)`",
-            guarded=facts.guarded("cuda"),
+            guarded=facts.guarded("cuda") or _is_kernel(facts),
             fix=lambda: _modern(call, last, facts),
         )
 
@@ -183,6 +183,12 @@ class LegacyCudaTensorType(Rule):
             f"`torch.tensor(..., dtype=torch.{_DTYPES.get(name, 'float32')}, device=...)`, or `torch.empty` for a size",
             fix=lambda: _with_device(call, name, facts),
         )
+
+
+def _is_kernel(facts: Facts) -> bool:
+    """True in a `torch.autograd.Function`: on a CUDA type it is the frame of a CUDA kernel, which takes no other tensor."""
+    summary = facts.class_summary
+    return summary is not None and any(base.endswith("autograd.Function") for base in summary.bases)
 
 
 def _has_cuda_extension(facts: Facts) -> bool:

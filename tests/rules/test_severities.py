@@ -1,0 +1,53 @@
+"""The same call is an error, a warning or a note by what the program around it says."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from torchdevlint import check_source
+from torchdevlint.findings import Severity
+
+CASES = {
+    "an accelerator or the CPU": (
+        "TDL804",
+        Severity.ERROR,
+        """
+        device = torch.accelerator.current_accelerator() or torch.device("cpu")
+        """,
+    ),
+    "an accelerator alone": (
+        "TDL804",
+        Severity.WARNING,
+        """
+        device = torch.accelerator.current_accelerator().type
+        """,
+    ),
+    "a CUDA type in a function": (
+        "TDL511",
+        Severity.WARNING,
+        """
+        def nearest(points):
+            return torch.cuda.FloatTensor(len(points), 3)
+        """,
+    ),
+    "a CUDA type in the frame of a kernel": (
+        "TDL511",
+        Severity.INFO,
+        """
+        class Nearest(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, points):
+                found = torch.cuda.FloatTensor(points.size(0), 3)
+                extension.nearest(points, found)
+                return found
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "severity", "text"), CASES.values(), ids=CASES)
+def test_severity(code: str, severity: Severity, text: str) -> None:
+    findings = check_source("import torch\n" + textwrap.dedent(text), level="info", select=[code])
+    assert [(finding.code, finding.severity) for finding in findings] == [(code, severity)]
