@@ -236,11 +236,15 @@ class Analysis:
             for caller, given in calls
         )
 
+    def arguments_given(self, body: ir.Body, parameter: str) -> list[Value]:
+        """What the calls of this file give as `parameter`. Complete once the file was analysed."""
+        return [given[parameter] for _, given in self._given.get(id(body), ()) if given and parameter in given]
+
     def _is_on_host(self, value: Value, caller: ir.Body, depth: int) -> bool:
         for part in (values.element_of(value) if value.kind is Kind.LIST else value).parts:
             if part.kind is Kind.UNKNOWN and part.device is CPU and part.moved is not None:
                 continue  # `x.cpu()`
-            if part.kind is not Kind.TENSOR or (part.moved is not None and part.device.place != "cpu"):
+            if part.kind not in (Kind.TENSOR, Kind.MODULE) or (part.moved is not None and part.device.place != "cpu"):
                 return False
             name = part.device.name.removesuffix(".device")
             asked = part.device.place == "sym" and any(parameter.name == name for parameter in caller.parameters)

@@ -11,7 +11,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
-from torchdevlint.rules.structure import is_test, operations
+from torchdevlint.rules.structure import is_test_file, operations
 from torchdevlint.rules.wording import MISMATCH, owns
 
 
@@ -108,7 +108,7 @@ class ModelInputLeftOnCpu(Rule):
         known = module.evidence >= Evidence.USAGE or (given and cpu.evidence >= Evidence.STRONG)
         if not is_loss and not (placed and known):
             return
-        if given and (not _is_made_here(cpu, facts) or is_test(facts)):
+        if given and (not _is_made_here(cpu, facts) or is_test_file(facts)):
             return  # what a loader of the caller gives may be on the device already
         if is_loss and (meeting.other.moved is None or isinstance(made, ir.Unpack)):
             return  # a target from the same batch as the moved input is TDL518's
@@ -143,6 +143,7 @@ class ModelInputLeftOnCpu(Rule):
             severity=ERROR if certain else WARNING,
             related=(Mention(moved, "here the model moved"),) if moved is not None else (),
             fix=lambda: _fix(at, meeting, facts, Applicability.SAFE if made_here else Applicability.UNSAFE),
+            holds=lambda: not (given and _callers_know(module, facts)),
         )
 
     def _copied(self, copy: ir.Op, meeting: Meeting, facts: Facts) -> Report:
@@ -159,7 +160,7 @@ class ModelInputLeftOnCpu(Rule):
     def check_model(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
         """Models on the CPU, for inputs that are not."""
         made, given = meeting.cpu.origin, meeting.other
-        if meeting.role != "module" or made is None or not owns(facts, made) or facts.in_setup or is_test(facts):
+        if meeting.role != "module" or made is None or not owns(facts, made) or facts.in_setup or is_test_file(facts):
             return
         moved = given.moved
         if (moved is None and not given.parameter) or _is_where_a_model_is(given.device, facts):
@@ -215,6 +216,13 @@ def _moved_here(meeting: Meeting, facts: Facts) -> bool:
 def _is_argument(meeting: Meeting) -> bool:
     """True for a model that the function was given, and nothing here moved."""
     return bool(meeting.other.parameter) and meeting.other.attribute == "module"
+
+
+def _callers_know(module: Value, facts: Facts) -> bool:
+    """True when the calls of this file give a model on the CPU, or one whose wrapper moves its inputs."""
+    values = facts.analysis.arguments_given(facts.body, module.parameter)
+    wrapped = any(value.symbol in ("wrapper", "dispatched") for value in values)
+    return wrapped or facts.analysis.given_on_host(facts.body, module.parameter)
 
 
 def _is_made_here(cpu: Value, facts: Facts) -> bool:

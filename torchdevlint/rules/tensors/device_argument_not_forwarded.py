@@ -29,7 +29,7 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import definition_of, is_test, method_called_on, nested, operations
+from torchdevlint.rules.structure import definition_of, is_test_file, method_called_on, nested, operations
 from torchdevlint.rules.wording import give_device
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
@@ -190,7 +190,7 @@ class DeviceArgumentNotForwarded(Rule):
     def _note_imported(self, call: ir.Call, facts: Facts) -> None:
         """Calls of what another file of the project defines: with `device=` or without."""
         name = facts.qualified(call.function)
-        if name is None or name.startswith(_KNOWN_PACKAGES) or is_test(facts):
+        if name is None or name.startswith(_KNOWN_PACKAGES) or is_test_file(facts):
             return
         given = call.keyword("device") is not None
         in_hand = None
