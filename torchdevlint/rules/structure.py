@@ -140,6 +140,16 @@ def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
 _HOST_CLASS = re.compile(r"(?:Dataset|DataModule|Processor|Collat\w*|Loader|Transforms?|Tokenizer|Pipeline)\Z")
 
 
+def is_test(facts: Facts) -> bool:
+    """True in a test by its name: fixtures are made on the CPU."""
+    body: ir.Body | None = facts.body
+    while body is not None:
+        if body.name.startswith("test") or (body.owner is not None and body.owner.name.startswith("Test")):
+            return True
+        body = body.parent
+    return False
+
+
 def is_test_file(facts: Facts) -> bool:
     """True in a file of tests, also in their helpers."""
     return facts.imports("pytest", "unittest") or any(body.name.startswith("test_") for body in facts.program.bodies)
