@@ -11,8 +11,10 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.portability.literals import is_cuda_only
+from torchdevlint.rules.portability.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
+from torchdevlint.rules.wording import MISMATCH
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast", "torch.autocast_mode.autocast")
@@ -28,7 +30,8 @@ class HardcodedDeviceInForward(Rule):
 
     ## What it does
     Reports `.cuda()`, `.to("cuda")` and `device="cuda"` in a method of a class that derives from `nn.Module`, and, once for a class,
-    `with torch.autocast("cuda")`.
+    `with torch.autocast("cuda")`. Also, in `forward` and in the `__call__` of other classes, a tensor that an availability test there
+    puts on CUDA.
 
     ## Why is this bad?
     The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises `AssertionError: Torch not
@@ -46,7 +49,8 @@ class HardcodedDeviceInForward(Rule):
             return x + torch.zeros(x.shape, device=x.device)
 
     ## When it stays silent
-    An override of `cuda`, `to` or `_apply`, a method that says so (`to_gpu`); a test of the device stands around the line (`if x.is_cuda`, `torch.cuda.is_available()`);
+    An override of `cuda`, `to` or `_apply`, a method that says so (`to_gpu`); a test of the device stands around the line
+    (`if x.is_cuda`; outside of `forward` also `torch.cuda.is_available()`); devices that the module or the file chose once;
     files for Triton, CuPy or CUDA extensions;
     Lightning modules (TDL609).
 
@@ -102,6 +106,24 @@ class HardcodedDeviceInForward(Rule):
             fix=lambda: _fix(call, name, source),
         )
 
+    @on_device_call
+    def check_choice(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        """A tensor that goes where the machine has a GPU, in code that runs where its module or its arguments are."""
+        summary = facts.class_summary
+        if summary is None or summary.is_lightning or not (facts.in_forward or facts.body.name == "__call__"):
+            return
+        if not _is_tensor(call, facts) or not machine_decides(call, facts) or _needs_cuda(facts):
+            return
+        source = _source(call, facts)
+        follow = f"`{source[0]}`" if source else "the device of an argument"
+        where = "the module is" if summary.is_module else "the arguments are"
+        yield self.report(
+            call,
+            f"this goes to CUDA wherever there is one: on such a machine, where {where} on the CPU or on `cuda:1`, the operations that follow raise {MISMATCH}; "
+            f"use {follow}",
+            fix=lambda: _fix(call, facts.callee(call), (source[0], False) if source else None),
+        )
+
     @on_call(*_AUTOCAST)
     def check_autocast(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         summary = facts.class_summary
@@ -120,6 +142,14 @@ class HardcodedDeviceInForward(Rule):
             '`torch.autocast("cuda")` in a method of a module acts on CUDA alone: on the CPU or another accelerator autocast stays as it was outside; '
             f"use {follow}",
         )
+
+
+def _is_tensor(call: ir.Call, facts: Facts) -> bool:
+    """True for a move of a tensor (of one made here, where the class is no module), and for a factory with a device."""
+    if facts.callee(call) not in (".cuda", ".to"):
+        return facts.callee(call) in functions.FACTORIES and call.keyword("device") is not None
+    value = facts.value(facts.receiver(call))
+    return value.kind is Kind.TENSOR and (value.origin is not None or facts.in_forward)
 
 
 def _is_entered(call: ir.Call, facts: Facts) -> bool:

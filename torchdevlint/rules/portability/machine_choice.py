@@ -6,13 +6,14 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.order import deciding_tests
+from torchdevlint.rules.structure import is_literal_device, operations
 
 
 def model_left_behind(call: ir.Call, facts: Facts) -> str:
     """The parameter whose module gets the result of a move that an availability test decides; "" when there is none."""
     body = facts.body
-    if body.kind != "function" or facts.callee(call) not in (".cuda", ".to") or not _machine_decides(call, facts):
+    if body.kind != "function" or facts.callee(call) not in (".cuda", ".to") or not machine_decides(call, facts):
         return ""
     if facts.value(facts.receiver(call)).kind in (Kind.MODULE, Kind.OTHER, Kind.CLASS, Kind.INSTANCE):
         return ""
@@ -26,17 +27,26 @@ def model_left_behind(call: ir.Call, facts: Facts) -> str:
     return ""
 
 
-def _machine_decides(call: ir.Call, facts: Facts) -> bool:
+def machine_decides(call: ir.Call, facts: Facts) -> bool:
     """True for a move to CUDA under an availability test, and for one to a device that this function chose by such a test."""
     guards = facts.frame.env.get("?", frozenset()) if facts.frame is not None else frozenset()
+    register = call.argument("device", 0) if facts.callee(call) in (".cuda", ".to") else call.keyword("device")
     if "cuda" in guards and "flag" not in guards:
-        register = call.argument("device", 0)
-        return register is None or isinstance(facts.definition(register), ir.Constant)
-    written = facts.definition(call.argument("device", 0))
+        spelled = facts.callee(call) == ".cuda" if register is None else is_literal_device(register, facts)
+        return spelled and _under_test(facts)
+    written = facts.definition(register)
     if not isinstance(written, ir.Load) or any(written.name == one.name for one in facts.body.parameters):
         return False
     stored = [op.value for op in operations(facts.body) if isinstance(op, ir.Store) and op.name == written.name]
     return bool(stored) and all(_asks_machine(register, facts, 0) for register in stored)
+
+
+def _under_test(facts: Facts) -> bool:
+    """True where the machine was asked, and no tensor."""
+    if facts.block is None:
+        return False
+    tests = [test for test in deciding_tests(facts.body, facts.block) if facts.value(test).kind is Kind.CONDITION]
+    return bool(tests) and all(_asks(test, facts) for test in tests)
 
 
 def _asks_machine(register: ir.Register | None, facts: Facts, depth: int) -> bool:
@@ -48,10 +58,15 @@ def _asks_machine(register: ir.Register | None, facts: Facts, depth: int) -> boo
         return _asks_machine(op.arguments[0].value, facts, depth + 1)
     if not isinstance(op, ir.Choice) or op.shape != "if":
         return False
-    test = facts.definition(op.test)
-    if isinstance(test, ir.Unary):
-        test = facts.definition(test.operand)
-    return isinstance(test, ir.Call) and functions.AVAILABILITY.get(facts.callee(test)) in ("cuda", "accelerator")
+    return _asks(op.test, facts)
+
+
+def _asks(test: ir.Register | None, facts: Facts) -> bool:
+    """True for `torch.cuda.is_available()` and its negation: the machine is asked, no tensor."""
+    op = facts.definition(test)
+    if isinstance(op, ir.Unary):
+        op = facts.definition(op.operand)
+    return isinstance(op, ir.Call) and functions.AVAILABILITY.get(facts.callee(op)) in ("cuda", "accelerator")
 
 
 def _is_module(name: str, facts: Facts) -> bool:
