@@ -317,6 +317,8 @@ def _index_tensor(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> 
         )
         if rank is None and not advanced and lowered == 0:
             rank = AT_LEAST_ONE
+    elif rank is None and any(value.kind is Kind.NONE for value in indices):
+        rank = AT_LEAST_ONE
     elif rank == AT_LEAST_ONE and any(value.kind is not Kind.OTHER for value in indices):
         rank = None if any(value.kind in (Kind.SCALAR, Kind.UNKNOWN) for value in indices) else AT_LEAST_ONE
     if base.others:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts, Meeting
-from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.flow.index import NameUse
+from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
+from torchdevlint.rules.structure import family_methods
 from torchdevlint.rules.wording import MISMATCH, describe, is_data_code
 
 
@@ -17,7 +20,9 @@ class TensorAttributeNotBuffer(Rule):
 
     ## What it does
     Looks for `self.x = <tensor>` in an `nn.Module` where `x` is no parameter and no buffer, and where a method that `forward` reaches
-    combines `self.x` with an argument, a parameter or a submodule's output.
+    combines `self.x` with an argument, a parameter or a submodule's output. An attribute that the constructor alone puts on a device
+    (`device=device`, `.cuda()`) is reported as a warning where a method computes with it; so is a CPU tensor that a class which is no module
+    keeps and combines with an argument.
 
     ## Why is this bad?
     `Module.to()` moves parameters and buffers only. The attribute stays on the CPU and the operation raises
@@ -92,6 +97,29 @@ class TensorAttributeNotBuffer(Rule):
             fix=lambda: _fix(summary, name, store, stores, facts) if store.value.symbol != "distribution" else None,
         )
 
+    @on_class
+    def check_placed_once(self, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
+        """Attributes that the constructor puts on a device of its own choice, where they stay when the module moves."""
+        if not summary.is_module or summary.is_lightning:
+            return
+        for name, stores in summary.stores.items():
+            placed = [store for store in stores if _is_placed(store.value)]
+            if (
+                not placed
+                or summary.is_registered(name)
+                or any(s.body.name not in _SETUP for s in summary.stores_of(name))
+            ):
+                continue
+            if _is_moved_later(summary, name, facts) or not _is_combined(summary, name, facts):
+                continue
+            yield self.report(
+                placed[0].op,
+                f"`self.{name}` is a plain attribute that the constructor puts on a device once: `.to(device)` leaves it there, and a module "
+                f'that is moved afterwards raises {MISMATCH} where it is used; use `self.register_buffer("{name}", ..., persistent=False)`',
+                severity=WARNING,
+                fix=partial(_fix, summary, name, placed[0], stores, facts),
+            )
+
     def _of_a_plain_class(self, meeting: Meeting, name: str, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
         """A helper that is no module: nothing moves its tensors unless it does so itself."""
         cpu, other = meeting.cpu, meeting.other
@@ -111,6 +139,46 @@ class TensorAttributeNotBuffer(Rule):
             severity=WARNING,
             related=(Mention(meeting.op, f"here it meets {describe(other)}"),),
         )
+
+
+_SETUP = frozenset({"__init__", "__post_init__", "setup"})
+_MOVES = frozenset({"to", "cuda", "type_as", "cpu", "data"})
+
+
+def _is_placed(value: Value) -> bool:
+    """True for a tensor made with `device=` or moved, to a device that the constructor was given or names."""
+    if value.kind is not Kind.TENSOR or value.symbol or value.parameter or value.needs_grad:
+        return False
+    if value.moved is not None:
+        return value.device.place != "cpu"
+    name = value.device.name
+    chosen = value.device.is_accelerator or name == "self.device" or (bool(name) and "." not in name and name != "self")
+    return (
+        value.evidence >= Evidence.STRONG and value.origin is None and value.device.place in ("sym", "acc") and chosen
+    )
+
+
+def _uses(summary: ClassSummary, name: str, facts: Facts) -> Iterator[tuple[str, NameUse]]:
+    """How each method of the class uses `self.name`."""
+    for method, body in summary.cls.methods.items():
+        index = facts.analysis.index_of(body)
+        if index.self_name:
+            yield method, index.use(f"{index.self_name}.{name}")
+
+
+def _is_moved_later(summary: ClassSummary, name: str, facts: Facts) -> bool:
+    """True when a method moves the attribute where it reads it, or the class moves what it holds by itself."""
+    if family_methods(summary) & {"to", "cuda", "_apply"}:
+        return True
+    return any(use.attributes & _MOVES for method, use in _uses(summary, name, facts) if method not in _SETUP)
+
+
+def _is_combined(summary: ClassSummary, name: str, facts: Facts) -> bool:
+    """True when a method computes with the attribute, or gives it to a submodule."""
+    return any(
+        method not in _SETUP and (use.arithmetic or use.torch_argument or (use.module_argument and not use.called))
+        for method, use in _uses(summary, name, facts)
+    )
 
 
 def _fix(
