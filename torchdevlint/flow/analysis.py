@@ -257,11 +257,9 @@ class Analysis:
     ) -> Value:
         if body.is_generator:
             return UNKNOWN
-        if frame.body.kind == "module":
-            # The module calls while it is still read: its functions see what it has bound so far.
-            self.module_env = {**self._imports, **frame.env}
         if body.owner is not None:
-            self.settle(self.summary_of(body.owner))
+            self._settle_for(frame, self.summary_of(body.owner))
+        self._open_module(frame)
         summary = self._summary(body, frame.depth + 1)
         own = TOP
         if receiver is not None and receiver.ref == "self":
@@ -277,6 +275,17 @@ class Analysis:
                 if module_calls.is_fresh_module(frame, module):
                     module_calls.meet_fresh(frame, op, module, [given])
         return substitute(summary.returned, bindings, own, 0)
+
+    def _open_module(self, frame: Frame) -> None:
+        """A module that calls while it is still read: its functions see what it has bound so far."""
+        if frame.body.kind == "module":
+            self.module_env = {**self._imports, **frame.env}
+
+    def _settle_for(self, frame: Frame, summary: ClassSummary) -> None:
+        """Settle a class that is used before its turn came."""
+        if id(summary) not in self._settled:
+            self._open_module(frame)
+            self.settle(summary)
 
     def _summary(self, body: ir.Body, depth: int) -> Summary:
         found = self._summaries.get(id(body))
@@ -298,6 +307,7 @@ class Analysis:
         summary = self.summary_of(cls)
         ref = f"{frame.body.qualname}#{op.dst}"
         if summary.is_module:
+            self._settle_for(frame, summary)
             return Value(Kind.MODULE, CPU, ref=ref, definition=cls, evidence=Evidence.STRONG, origin=op)
         return Value(Kind.INSTANCE, ref=ref, definition=cls)
 
