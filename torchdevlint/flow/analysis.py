@@ -268,10 +268,19 @@ class Analysis:
             own = frame.module_device(receiver)
         for name, other in summary.requirements.items():
             given = bindings.get(name)
-            if given is not None and given.kind is Kind.TENSOR:
-                met = substitute(replace(other, parameter=""), bindings, own, 0)
+            met = substitute(replace(other, parameter=""), bindings, own, 0)
+            if given is None:
+                continue
+            if given.kind is Kind.MODULE and other.moved is not None:
+                # A device that is no argument is the module's: the caller knows it by the same name.
+                met = replace(met, device=other.device) if met.device is TOP else met
+                if module_calls.is_fresh_module(frame, given):
+                    module_calls.meet_fresh(frame, op, given, [met])
+            elif given.kind is Kind.TENSOR:
                 frame.meet(op, [(given, "argument"), (met, "operand")], strict=True, callee=body.name)
                 module = bindings.get(other.parameter, UNKNOWN) if other.attribute == "module" else UNKNOWN
+                if other.device.name == "self" and receiver is not None:
+                    module = receiver
                 if module_calls.is_fresh_module(frame, module):
                     module_calls.meet_fresh(frame, op, module, [given])
         return substitute(summary.returned, bindings, own, 0)

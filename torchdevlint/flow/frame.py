@@ -330,6 +330,29 @@ class Frame:
                     told.add(id(part.origin))
                     self.sink("meet", op, Meeting(op, part, other, strict, role, callee, module))
 
+    def note_module_call(self, op: ir.Call, module: Value, inputs: list[Value]) -> None:
+        """In a summary: what a module is given must be where it is; a module that is a parameter, where its inputs were moved."""
+        if self.sink is not None or not self.depth:
+            return
+        names = {parameter.name for parameter in self.body.parameters}
+        if self.module_device(module).name == "self":
+            for argument in op.arguments:
+                value = self.values[argument.value]
+                if (
+                    value.kind is Kind.UNKNOWN
+                    and value.moved is None
+                    and value.parameter in names
+                    and not argument.star
+                ):
+                    required = values.tensor(symbolic("self"), rank=values.AT_LEAST_ONE, evidence=module.evidence)
+                    self.requirements.setdefault(value.parameter, required)
+        elif module.parameter in names and "@" + module.ref not in self.env:
+            for value in inputs:
+                root = value.device.name.removeprefix("next(").partition(".")[0]
+                if value.moved is not None and value.device.may_be_accelerator and root != module.parameter:
+                    required = values.tensor(value.device, moved=value.moved, evidence=value.evidence)
+                    self.requirements.setdefault(module.parameter, required)
+
     def _note_requirements(self, operands: list[tuple[Value, str]]) -> None:
         """In a summary: a parameter that meets something else's device makes the caller's argument meet it."""
         for number, (value, _) in enumerate(operands):

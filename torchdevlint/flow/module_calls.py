@@ -126,6 +126,8 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     operands += [(value, "input") for value in inputs]
     if is_loss and module.element is not None and not _moved(frame, module):
         operands.append((module.element, "weight"))
+    if has_weights and not is_loss:
+        frame.note_module_call(op, module, inputs)
     if checked and (is_loss or has_weights):
         frame.meet(op, operands, strict=True, callee=name or "module", module=module)
     if is_loss:

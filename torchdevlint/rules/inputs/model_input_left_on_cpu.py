@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.devices import TOP, Device
-from torchdevlint.flow.facts import ClassSummary, Facts, Meeting
+from torchdevlint.flow.facts import ClassSummary, Facts, Meeting, Use
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
@@ -255,17 +255,41 @@ def _is_handed_on(made: ir.Op, facts: Facts) -> bool:
             ("torch.optim.", "builtins.")
         ):
             continue
-        if not (isinstance(use.op, ir.Call) and use.body is facts.body and _leaves_in_place(use.op, facts)):
+        if not (isinstance(use.op, ir.Call) and use.body is facts.body and _leaves_in_place(use, use.op, facts)):
             return True
     return False
 
 
-def _leaves_in_place(call: ir.Call, facts: Facts) -> bool:
-    """True for a function of this file that moves nothing."""
+def _leaves_in_place(use: Use, call: ir.Call, facts: Facts) -> bool:
+    """True for a function of this file that does not move what it gets here."""
     callee = facts.value(call.function)
     if callee.kind is not Kind.FUNCTION or not isinstance(callee.definition, ir.Body):
         return False
-    return not any(isinstance(op, ir.Attribute) and op.name in ("to", "cuda") for op in operations(callee.definition))
+    kind, _, which = use.role.partition(" ")
+    positional = [p.name for p in callee.definition.parameters if p.kind in ("positional", "positional-only")]
+    if kind == "argument" and int(which) < len(positional):
+        which = positional[int(which)]
+    elif kind != "keyword":
+        return False
+    return not _may_move(callee.definition, which, facts)
+
+
+def _may_move(body: ir.Body, name: str, facts: Facts) -> bool:
+    """True when a body may move its argument: it calls `.to` or `.cuda` on it, gives it away, keeps it, or binds it anew."""
+    holders = {op.dst for op in operations(body) if isinstance(op, ir.Load) and op.name == name}
+    for op in operations(body):
+        if isinstance(op, ir.Attribute) and op.object in holders and op.name in ("to", "cuda", "half"):
+            return True
+        if isinstance(op, (ir.Store, ir.StoreAttribute)) and (op.value in holders or getattr(op, "name", "") == name):
+            return True
+        if isinstance(op, ir.Call) and any(argument.value in holders for argument in op.arguments):
+            written = facts.analysis.index_of(body).definitions[op.function]
+            if not (isinstance(written, ir.Load) and written.name in _LOOKERS):
+                return True
+    return False
+
+
+_LOOKERS = frozenset(("print", "isinstance", "len", "type", "hasattr", "getattr", "id", "str"))
 
 
 def _move(made: ir.Op, device: str) -> NodeFix | None:
