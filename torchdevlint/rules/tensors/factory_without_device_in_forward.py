@@ -349,7 +349,9 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
     if meeting.role == "input" and not facts.in_forward and module is not None and not _is_submodule(module, facts):
         return None  # what an unknown module does with an argument is unknown
     if facts.in_forward:
-        if not local and (not meeting.strict or meeting.role == "input"):
+        if not local and meeting.role == "input":
+            return None  # one of several things that another function may have given
+        if not local and not meeting.strict:
             return WARNING if other.evidence >= Evidence.STRONG else None
         return ERROR
     if not local:
