@@ -64,9 +64,9 @@ def test_the_reviewed_cases(name: str) -> None:
         "while 1: a\nb\nwhile True:\n break\nelse: c\nwhile 2: d\nwhile 1.0: e",
         "if a: b\nelse:\n if c: d\n elif e: f\n else: g\nif a: b\nelif c: d",
         "async def f():\n async with a as b, c: d\n async for e in f: g\n else: h\n await i\n yield\n x = yield from j",
-        "def f(a, b=c, /, d: T = e, *f: *T, g, h: 'T[U]' = i, **j) -> 'V | None': return\ng = lambda *, a=b: a",
+        "def f(a, b=c, /, d: T = e, *f: T, g, h: 'T[U]' = i, **j) -> 'V | None': return\ng = lambda *, a=b: a",
         "x: Optional[torch.Tensor] = a\ny: Literal['b', None]\nz: Callable[[A], B | None] = c\nd.e: F[(A, B)]\ng[h]: Tuple[()] = i\nj: f()[k]",
-        "x: None | True | 1 = a\ny: A[B, 1:2, ...]\nz: A[B[C, 'D'], *E, [F, *G]]\nw: 'A' 'B'\nv: f'A'\nu: b'A'",
+        "x: None | True | 1 = a\ny: A[B, 1:2, ...]\nz: A[B[C, 'D'], [F, *G]]\nw: 'A' 'B'\nv: f'A'\nu: b'A'",
         "import a.b, c.d as e\nfrom . import f\nfrom ..g.h import i as j, k\nfrom l import *",
         "del a, (b, [c.d, e[f]])\nglobal g, h\nassert a or b, c\nraise d from e",
         "a = b, *c[d], (e.f, *g) = h = i\na[b, c] += d\na.b @= c\na //= b",
@@ -78,6 +78,14 @@ def test_the_reviewed_cases(name: str) -> None:
 )
 def test_what_the_two_syntaxes_write_differently(text: str) -> None:
     check_same(text.removeprefix("\ufeff") + "\n")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python reads it since 3.11")
+@pytest.mark.parametrize(
+    "text", ["def f(*a: *T): return a[*b], a[b, *c]\n", "x: A[B, *C]\ntry: a\nexcept* B as c: d\n"]
+)
+def test_stars_that_are_newer(text: str) -> None:
+    check_same(text)
 
 
 def _files() -> list[Path]:
