@@ -43,7 +43,7 @@ _OTHER_DEVICES = (
     "argparse.",
     ".add_argument",
 )
-_ONE_PROCESS_PER_GPU = ("init_process_group", "set_device", "local_rank", "LOCAL_RANK", "world_size")
+_ONE_PROCESS_PER_GPU = ("init_process_group", "set_device", "local_rank", "LOCAL_RANK")
 _RANK = re.compile(r"rank", re.IGNORECASE)
 
 
@@ -258,7 +258,7 @@ def _computed(call: ir.Call, facts: Facts) -> _Found | None:
     written = facts.definition(call.positional(0))
     if not isinstance(written, ir.FormattedString) or written.prefix != "cuda:" or len(call.arguments) != 1:
         return None
-    if facts.mentions(*_ONE_PROCESS_PER_GPU) or not _is_placed_on(call, facts):
+    if _has_process_per_gpu(facts) or not _is_placed_on(call, facts):
         return None
     return _Found(call, facts.body, "cuda", 'torch.device(f"cuda:...")', call, computed=True)
 
@@ -280,9 +280,15 @@ def _cuda_call(call: ir.Call, facts: Facts) -> _Found | None:
     return _Found(call, facts.body, "cuda", f".cuda({place})", None, computed=True)
 
 
+def _has_process_per_gpu(facts: Facts) -> bool:
+    """True in a file that starts one process for each GPU, and in a function that is one of them."""
+    names = {parameter.name for parameter in facts.body.parameters} | facts.body.local_names
+    return facts.mentions(*_ONE_PROCESS_PER_GPU) or "world_size" in names
+
+
 def _is_setting(place: str, facts: Facts) -> bool:
     """True for a device that the program's user sets: `args.gpu`, `cfg.gpu_ids[0]`, `self.device`, `device`."""
-    if _RANK.search(place) or facts.body.name == "cuda" or facts.mentions(*_ONE_PROCESS_PER_GPU):
+    if _RANK.search(place) or facts.body.name == "cuda" or _has_process_per_gpu(facts):
         return False
     return "." in place or looks_like_device(place)
 
