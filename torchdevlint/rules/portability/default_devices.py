@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,12 +10,15 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.program import ir
+from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.portability.literals import calls_collective, literal_device
 
-# What takes CUDA by name on every machine: a GradScaler without it warns and does nothing.
-HARMLESS = ("torch.amp.", "torch.autocast", "torch.cuda.")
+# What takes CUDA by name on every machine: a GradScaler without it warns and does nothing, a `torch.device` places nothing.
+HARMLESS = ("torch.amp.", "torch.autocast", "torch.cuda.", "torch.device")
+# What loads or builds a model (no data loader) puts it on the device that it gets.
+_LOADS = re.compile(r"(?:\A|_)(?:load|init|build|restore|from_pretrained)(?:_|\Z)")
 # Positions of a device in functions that take it by position.
-_POSITIONAL = {".to": 0, ".cuda": 0, ".to_empty": 0, "torch.device": 0, "torch.Generator": 0}
+_POSITIONAL = {".to": 0, ".cuda": 0, ".to_empty": 0, "torch.Generator": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +31,41 @@ class DefaultDevice:
     device: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A device that a call gets: of a parameter (`default` when it has one) or of an attribute; `callee` when another function of the file may place on it."""
+
+    function: ir.Body
+    name: str
+    default: DefaultDevice | None
+    attribute: tuple[int, str] | None
+    callee: str
+
+
 class DefaultDevices:
     """Collects, over one file, the device defaults that are used for placement as they came."""
 
     def __init__(self) -> None:
-        self._used: dict[tuple[int, str], DefaultDevice] = {}
+        self._uses: list[_Use] = []
         self._stored: dict[tuple[int, str], DefaultDevice] = {}  # class and attribute
-        self._read: set[tuple[int, str]] = set()
         self._asking: set[int] = set()
 
     def note_call(self, call: ir.Call, facts: Facts) -> None:
-        """A call that may place something: does it do so on a default?"""
+        """A call that may place something: does it do so on a parameter, or on an attribute?"""
         callee = facts.callee(call)
         if callee in functions.AVAILABILITY:
             self._asking.add(id(facts.body))
-        if callee.startswith(HARMLESS):
+        written = facts.definition(call.argument("device", _POSITIONAL.get(callee)))
+        if not isinstance(written, (ir.Load, ir.Attribute)) or callee.startswith(HARMLESS):
             return
-        register = call.argument("device", _POSITIONAL.get(callee))
-        written = facts.definition(register)
+        if not looks_like_device(written.name) or facts.guarded() or _is_optional(facts) or calls_collective(facts):
+            return
+        through = "" if _places(callee, call, facts) else _last_name(call, facts)
         if isinstance(written, ir.Load):
-            found = _default_of(written.name, facts)
-            if found is not None and not facts.guarded(found.device.partition(":")[0]) and not calls_collective(facts):
-                self._used.setdefault((id(found.function), written.name), found)
-        elif isinstance(written, ir.Attribute) and facts.value(written.object).ref == "self" and not facts.guarded():
-            owner = facts.class_summary
-            if owner is not None:
-                self._read.add((id(owner.cls), written.name))
+            default = _default_of(written.name, facts)
+            self._uses.append(_Use(facts.body, written.name, default, None, through))
+        elif facts.value(written.object).ref == "self" and facts.class_summary is not None:
+            self._uses.append(_Use(facts.body, "", None, (id(facts.class_summary.cls), written.name), through))
 
     def note_store(self, op: ir.StoreAttribute, facts: Facts) -> None:
         """`self.device = device` in a constructor."""
@@ -67,19 +80,29 @@ class DefaultDevices:
 
     def found(self, facts: Facts) -> Iterator[DefaultDevice]:
         """The defaults that somebody meets who calls the function without a device, in the order of the file."""
-        for place, default in self._stored.items():
-            if place in self._read:
-                self._used.setdefault((id(default.function), default.parameter.name), default)
-        if not self._used:
+        used = self._used()
+        if not used:
             return
         # A script's own calls are all there are; a library's function has other callers than those of its file.
         is_script = facts.mentions("__name__", "parse_args", "argv")
         given = _arguments_given(facts) if is_script else _Given({}, {})
-        wanted = [default for default in self._used.values() if not self._asks(default.function)]
         for body in facts.program.bodies:
-            for default in wanted:
-                if default.function is body and not given.gives(default):
+            for default in used:
+                if default.function is body and not self._asks(body) and not given.gives(default):
                     yield default
+
+    def _used(self) -> list[DefaultDevice]:
+        """The defaults that something is placed on, here or in a function of the file that gets them."""
+        if not self._stored and all(use.default is None for use in self._uses):
+            return []
+        placing = {(_called(use.function), use.name) for use in self._uses if not use.callee and use.name}
+        certain = [use for use in self._uses if not use.callee or (use.callee, use.name or "device") in placing]
+        found = {(id(use.default.function), use.name): use.default for use in certain if use.default is not None}
+        for use in certain:
+            default = self._stored.get(use.attribute) if use.attribute is not None else None
+            if default is not None:
+                found.setdefault((id(default.function), default.parameter.name), default)
+        return list(found.values())
 
     def _asks(self, body: ir.Body) -> bool:
         """True for a function that tests the machine, itself or in a function that it makes."""
@@ -96,7 +119,7 @@ class _Given:
     def gives(self, default: DefaultDevice) -> bool:
         """True when a call of the file gives the parameter by itself (not within `**settings`)."""
         body = default.function
-        name = body.owner.name if body.owner is not None and body.name == "__init__" else body.name
+        name = _called(body)
         if default.parameter.name in self.keywords.get(name, ()):
             return True
         if default.parameter.kind == "keyword-only":
@@ -104,6 +127,36 @@ class _Given:
         position = [parameter.name for parameter in body.parameters].index(default.parameter.name)
         bound = 1 if body.owner is not None and "staticmethod" not in body.decorators else 0
         return self.positions.get(name, 0) > position - bound
+
+
+def _called(body: ir.Body) -> str:
+    """The name by which a function, or the class that it constructs, is called."""
+    return body.owner.name if body.owner is not None and body.name == "__init__" else body.name
+
+
+def _last_name(call: ir.Call, facts: Facts) -> str:
+    written = facts.definition(call.function)
+    return written.name if isinstance(written, (ir.Load, ir.Attribute)) else "?"
+
+
+def _places(callee: str, call: ir.Call, facts: Facts) -> bool:
+    """True for calls that place something on the device that they get: of torch, of tensors, and what loads or builds a model."""
+    if callee in _POSITIONAL or callee.startswith(("torch.", ".new_")):
+        return True
+    return bool(_LOADS.search(_last_name(call, facts)))
+
+
+def _is_optional(facts: Facts) -> bool:
+    """True where a parameter that is off by default decides."""
+    if facts.block is None or facts.body.parent is None:
+        return False
+    definitions = facts.analysis.index_of(facts.body.parent).definitions
+    off = set()
+    for parameter in facts.body.parameters:
+        default = definitions[parameter.default] if parameter.default is not None else None
+        if isinstance(default, ir.Constant) and not default.value:
+            off.add(parameter.name)
+    return bool(off) and any(facts.place(test) in off for test in deciding_tests(facts.body, facts.block))
 
 
 def _arguments_given(facts: Facts) -> _Given:
