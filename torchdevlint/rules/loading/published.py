@@ -8,7 +8,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.paths import last_name, parts
 
-_DOWNLOAD = re.compile(r"download|urlretrieve|_from_url|cached_path|cached_file", re.IGNORECASE)
+_DOWNLOAD = re.compile(r"download|urlretrieve|http_get|_from_url|cached_path|cached_file", re.IGNORECASE)
 _HASHED = re.compile(r"-[0-9a-f]{8,}\.\w+\Z")  # torch.hub's convention: the first digits of the file's SHA-256
 
 

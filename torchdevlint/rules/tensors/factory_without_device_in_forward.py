@@ -183,6 +183,7 @@ class FactoryWithoutDeviceInForward(Rule):
                     and isinstance(made, ir.Call)
                     and owns(where, made)
                     and is_factory(made, where)
+                    and not is_placeholder(made, where)
                     and not _converts_argument(made, where)
                 ):
                     yield self._inconsistent(made, following[0], where, "the function returns", scalar=part.rank == 0)
