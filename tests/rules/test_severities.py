@@ -24,6 +24,25 @@ CASES = {
         device = torch.accelerator.current_accelerator().type
         """,
     ),
+    "a stream": (
+        "TDL807",
+        Severity.WARNING,
+        """
+        def warm(model, x, device):
+            stream = torch.cuda.Stream()
+            model(x.to(device))
+        """,
+    ),
+    "a stream for a graph": (
+        "TDL807",
+        Severity.INFO,
+        """
+        def capture(model, x, device):
+            stream = torch.cuda.Stream()
+            graph = torch.cuda.CUDAGraph()
+            model(x.to(device))
+        """,
+    ),
     "a CUDA type in a function": (
         "TDL511",
         Severity.WARNING,
@@ -50,4 +69,4 @@ CASES = {
 @pytest.mark.parametrize(("code", "severity", "text"), CASES.values(), ids=CASES)
 def test_severity(code: str, severity: Severity, text: str) -> None:
     findings = check_source("import torch\n" + textwrap.dedent(text), level="info", select=[code])
-    assert [(finding.code, finding.severity) for finding in findings] == [(code, severity)]
+    assert {(finding.code, finding.severity) for finding in findings} == {(code, severity)}

@@ -115,6 +115,8 @@ def is_data_code(facts: Facts) -> bool:
     if summary is not None and summary.is_module:
         return False
     around = facts.body.parent.name if facts.body.parent is not None else ""
+    if summary is not None and any(base.lower().endswith(("dataset", "transform")) for base in summary.bases):
+        return True
     names = [facts.body.name.lower(), around.lower(), summary.cls.name.lower() if summary is not None else ""]
     return facts.body.name in ("__getitem__", "__iter__") or any(word in name for word in _DATA_WORDS for name in names)
 

@@ -187,9 +187,10 @@ def _is_dataset(facts: Facts) -> bool:
 
 
 def _is_received(call: ir.Call, facts: Facts) -> bool:
-    """True for a buffer over an array's memory: what another rank sent."""
+    """True for a buffer over an array's memory, or over a service's answer: what another process sent."""
     return any(
-        isinstance(op, ir.Call) and last_name(op, body, facts) in ("numpy", "tobytes")
+        (isinstance(op, ir.Call) and last_name(op, body, facts) in ("numpy", "tobytes"))
+        or (isinstance(op, ir.Attribute) and op.name == "content")
         for op, body in parts(call.argument("f", 0), facts)
     )
 

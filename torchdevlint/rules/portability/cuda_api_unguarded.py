@@ -109,7 +109,8 @@ class CudaApiUnguarded(Rule):
     `memory_allocated`, `max_memory_allocated`, `get_rng_state_all`, `is_bf16_supported`); guarded calls (a test, a flag,
     `device.type == "cuda"`, `try`, a skip decorator); functions that the file calls only under a guard; functions and classes whose
     name says CUDA or GPU; files of kernels (Triton, CuPy, CUDA extensions). In files that demand an accelerator
-    (`if not torch.cuda.is_available(): raise`) or run one process per GPU, and in files that never ask for one where no device is in
+    (`if not torch.cuda.is_available(): raise`) or run one process per GPU, in functions that capture a CUDA graph,
+    and in files that never ask for one where no device is in
     scope either, the finding is an info.
 
     ## Fix safety
@@ -181,6 +182,10 @@ class CudaApiUnguarded(Rule):
 
     def _severity(self, seen: _Seen, facts: Facts) -> Severity:
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
+        if any(
+            isinstance(op, ir.Attribute) and op.name == "CUDAGraph" for block in seen.body.blocks for op in block.ops
+        ):
+            return INFO
         return WARNING if (self._asks or seen.has_device) and not self._demands and not one_per_gpu else INFO
 
 

@@ -51,7 +51,7 @@ class FactoryWithoutDeviceInForward(Rule):
     condition; tensors that are only an index, a size or the source of an assignment `y[i] = t`; code under a default device
     (`torch.set_default_device`, `with torch.device(...)`); operands that are not known to be tensors. Outside of `forward`: an argument
     that the function itself gives to `.numpy()`, or that every caller in the file gives on the CPU; an array that is converted
-    (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); blocks that test for the error (`pytest.raises`).
+    (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a result for an argument that is None; blocks that test for the error (`pytest.raises`).
 
     ## Fix safety
     Adding `device=` is safe in `forward` when the device's spelling is in scope and the factory takes the keyword: on the CPU nothing changes,
@@ -138,6 +138,7 @@ class FactoryWithoutDeviceInForward(Rule):
                         and owns(facts, made)
                         and is_factory(made, facts)
                         and not _converts_argument(made, facts)
+                        and not _replaces_none(made, placed[0], facts)
                     )
                     and not part.attribute
                     and part.group is None
@@ -183,8 +184,8 @@ class FactoryWithoutDeviceInForward(Rule):
                     and isinstance(made, ir.Call)
                     and owns(where, made)
                     and is_factory(made, where)
-                    and not is_placeholder(made, where)
                     and not _converts_argument(made, where)
+                    and not _replaces_none(made, following[0], where)
                 ):
                     yield self._inconsistent(made, following[0], where, "the function returns", scalar=part.rank == 0)
 
@@ -243,6 +244,19 @@ def _converts_argument(made: ir.Call, facts: Facts) -> bool:
         return False
     at = next((block for block in facts.body.blocks if made in block.ops), None)
     return facts.callee(made) == "torch.from_numpy" or (at is not None and bool(deciding_tests(facts.body, at)))
+
+
+def _replaces_none(made: ir.Call, other: Value, facts: Facts) -> bool:
+    """True where the tensor is made because the other one is None: there is no device to follow then."""
+    name = other.parameter or other.device.name.partition(".")[0]
+    at = next((block for block in facts.body.blocks if made in block.ops), None)
+    tests = deciding_tests(facts.body, at) if at is not None else ()
+    return any(
+        isinstance(test := facts.definition(register), ir.Compare)
+        and test.operators[0] in ("is", "is not")
+        and facts.place(test.left) == name
+        for register in tests
+    )
 
 
 def _is_the_same_variable(meeting: Meeting, facts: Facts) -> bool:
