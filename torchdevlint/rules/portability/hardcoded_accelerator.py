@@ -74,7 +74,7 @@ class HardcodedAccelerator(Rule):
     catches the error; in tests that a decorator or `pytest.skip` may skip; a `torch.device` that is only compared or listed; default
     values of argparse, and of parameters where the function tests the machine or a script's own call chooses; computed indices
     (`f"cuda:{rank}"`, `.cuda(args.gpu)`) in programs with one process per GPU; files that need CUDA anyway (Triton, CuPy, CUDA
-    extensions); functions that call a collective; Lightning's `accelerator="gpu"`.
+    extensions); functions that call a collective; files that start a process group and never ask for a device; Lightning's `accelerator="gpu"`.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -136,6 +136,8 @@ class HardcodedAccelerator(Rule):
         """One report for each place with a device in scope; for the rest one for a function, or for a file that never asks."""
         found = [] if is_cuda_only(facts) else self._found
         asks = self._asks or facts.mentions(*_ASKS) or any(one.name for one in found)
+        if not asks and facts.mentions("init_process_group"):
+            return  # the file starts a process for each GPU and has no other place to run
         told: dict[int, list[_Found]] = {}
         for one in found:
             if one.name:
