@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Meeting
@@ -82,39 +83,45 @@ class OneSiblingLeftBehind(Rule):
             for _, value in given
             if value.group is not None and value.moved is not None and value.device.may_be_accelerator
         }
+        beside = bool(moved)
+        if not moved and is_module and _may_be_moved(callee, facts):
+            moved = _moved_siblings([value for _, value in given], facts)
         for register, value in given:
             sibling = moved.get(value.group) if value.group is not None else None
             if sibling is None or value.moved is not None:
                 continue
             if value.kind is not Kind.TENSOR and not isinstance(value.group, str):
                 continue  # what a call returns beside a tensor may be anything
-            yield from self._told(call, register, value, sibling, facts)
+            yield from self._told(call, register, value, sibling, facts, sure=beside)
 
     @on_meet
     def check_meeting(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
-        """A loss that gets the output of a model whose input was moved, and a target that was not."""
+        """The output of a model whose input was moved meets a target that was not: in a loss, a comparison, a difference."""
         cpu = meeting.cpu
-        if (
-            not isinstance(meeting.op, ir.Call)
-            or cpu.group is None
-            or not isinstance(cpu.origin, (ir.Unpack, ir.Iterate))
-            or facts.frame is None
-        ):
+        if cpu.group is None or not isinstance(cpu.origin, (ir.Unpack, ir.Iterate)) or facts.frame is None:
             return
         if meeting.other.moved is None:
             return
-        for argument in meeting.op.arguments:
-            if facts.value(argument.value).origin is cpu.origin:
-                yield from self._told(meeting.op, argument.value, cpu, meeting.other, facts, output=True)
+        for register in _operands(meeting.op):
+            if facts.value(register).origin is cpu.origin:
+                yield from self._told(meeting.op, register, cpu, meeting.other, facts, output=True)
 
     def _told(
-        self, call: ir.Call, register: ir.Register, value: Value, sibling: Value, facts: Facts, *, output: bool = False
+        self,
+        call: ir.Op,
+        register: ir.Register,
+        value: Value,
+        sibling: Value,
+        facts: Facts,
+        *,
+        output: bool = False,
+        sure: bool = True,
     ) -> Iterator[Report]:
         place = facts.place(register)
         last = place.rpartition(".")[2].lower()
         if not place or any(word in last for word in _HOST_WORDS) or sibling.moved is None:
             return
-        certain = value.kind is Kind.TENSOR and value.evidence >= 2
+        certain = sure and value.kind is Kind.TENSOR and value.evidence >= 2
         device = sibling.device
         expression = device.name if device.place == "sym" else f'"{device.name}"'
         written = facts.definition(register)
@@ -123,13 +130,50 @@ class OneSiblingLeftBehind(Rule):
             if output
             else f"has a sibling that was moved to {device.describe()} on line {{0}}"
         )
+        what = "call" if isinstance(call, ir.Call) else "line"
         yield self.report(
             written if written is not None else call,
-            f"`{place}` comes from a batch, stays on the CPU and {beside}: on an accelerator this call raises {MISMATCH}; move `{place}` too",
+            f"`{place}` comes from a batch, stays on the CPU and {beside}: on an accelerator this {what} raises {MISMATCH}; move `{place}` too",
             severity=ERROR if certain else WARNING,
             related=(Mention(sibling.moved, "here the output is made" if output else "here its sibling moved"),),
             fix=lambda: _fix(written, expression, certain),
         )
+
+
+# Where a file speaks of these, a model may bring its inputs to its device itself.
+_INPUT_MOVERS = frozenset(
+    "DataParallel DistributedDataParallel FullyShardedDataParallel Accelerator accelerator fabric Fabric deepspeed Trainer".split()
+)
+
+
+def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
+    """By group, what was moved of the batches whose other parts are given here."""
+    groups = {
+        value.group for value in given if isinstance(value.origin, (ir.Unpack, ir.Iterate)) and value.group is not None
+    }
+    found: dict[Any, Value] = {}
+    if groups and facts.frame is not None:
+        for known in facts.frame.env.values():
+            if isinstance(known, Value) and known.group in groups and known.moved is not None:
+                found[known.group] = known
+    return {group: known for group, known in found.items() if known.device.may_be_accelerator}
+
+
+def _may_be_moved(module: Value, facts: Facts) -> bool:
+    """True for a module with weights, moved here or by the caller, in a file that has no wrappers which move inputs."""
+    if module.symbol.endswith("Loss") or module.symbol.startswith("torchmetrics.") or facts.frame is None:
+        return False
+    placed = bool(module.parameter) or facts.frame.module_device(module).may_be_accelerator
+    return placed and facts.program.words.isdisjoint(_INPUT_MOVERS)
+
+
+def _operands(op: ir.Op) -> tuple[ir.Register, ...]:
+    """The registers that a call, an arithmetic operation or a comparison works on."""
+    if isinstance(op, ir.Call):
+        return tuple(argument.value for argument in op.arguments)
+    if isinstance(op, ir.Binary):
+        return op.left, op.right
+    return (op.left, *op.comparators) if isinstance(op, ir.Compare) else ()
 
 
 def _fix(written: ir.Op | None, expression: str, certain: bool) -> NodeFix | None:
