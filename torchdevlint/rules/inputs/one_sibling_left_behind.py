@@ -142,7 +142,7 @@ class OneSiblingLeftBehind(Rule):
 
 # Where a file speaks of these, a model may bring its inputs to its device itself.
 _INPUT_MOVERS = frozenset(
-    "DataParallel DistributedDataParallel FullyShardedDataParallel Accelerator accelerator fabric Fabric deepspeed Trainer".split()
+    "DataParallel DistributedDataParallel FullyShardedDataParallel Accelerator fabric Fabric deepspeed Trainer".split()
 )
 
 
@@ -164,7 +164,11 @@ def _may_be_moved(module: Value, facts: Facts) -> bool:
     if module.symbol.endswith("Loss") or module.symbol.startswith("torchmetrics.") or facts.frame is None:
         return False
     placed = bool(module.parameter) or facts.frame.module_device(module).may_be_accelerator
-    return placed and facts.program.words.isdisjoint(_INPUT_MOVERS)
+    words = facts.program.words
+    wraps = (
+        "accelerator" in words and "current_accelerator" not in words
+    )  # an Accelerator that was given, not torch.accelerator
+    return placed and not wraps and words.isdisjoint(_INPUT_MOVERS)
 
 
 def _operands(op: ir.Op) -> tuple[ir.Register, ...]:
