@@ -70,3 +70,24 @@ CASES = {
 def test_severity(code: str, severity: Severity, text: str) -> None:
     findings = check_source("import torch\n" + textwrap.dedent(text), level="info", select=[code])
     assert {(finding.code, finding.severity) for finding in findings} == {(code, severity)}
+
+
+def test_a_branch_on_the_rank_converts_no_array() -> None:
+    text = """
+        import torch
+        def normalised(image: torch.Tensor, mean=[0.5, 0.5, 0.5]):
+            if image.dim() == 3:
+                return image
+            mean = torch.Tensor(mean)
+            return image.permute(0, 2, 3, 1) - mean
+        """
+    assert [finding.code for finding in check_source(textwrap.dedent(text), select=["TDL504"])] == ["TDL504"]
+
+
+def test_a_program_that_is_called_test_is_no_test() -> None:
+    text = """
+        import argparse, torch
+        def test_agent(args, policy):
+            policy.load_state_dict(torch.load(args.resume_path))
+        """
+    assert [finding.code for finding in check_source(textwrap.dedent(text), select=["TDL101"])] == ["TDL101"]

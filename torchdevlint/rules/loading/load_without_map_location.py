@@ -81,7 +81,7 @@ class LoadWithoutMapLocation(Rule):
             return
         if names_data(call.argument("f", 0), facts) or is_own_cache(call, facts):
             return
-        if is_test(facts) or _is_dataset(facts) or _is_received(call, facts):
+        if (is_test(facts) and not facts.imports("argparse")) or _is_dataset(facts) or _is_received(call, facts):
             return
         yield self._reported(call, facts)
 

@@ -243,7 +243,17 @@ def _converts_argument(made: ir.Call, facts: Facts) -> bool:
     if source not in {parameter.name for parameter in facts.body.parameters} or _names_of(made, facts) != {source}:
         return False
     at = next((block for block in facts.body.blocks if made in block.ops), None)
-    return facts.callee(made) == "torch.from_numpy" or (at is not None and bool(deciding_tests(facts.body, at)))
+    if facts.callee(made) == "torch.from_numpy" or at is None:
+        return facts.callee(made) == "torch.from_numpy"
+    return any(_asks_for_kind(register, source, facts) for register in deciding_tests(facts.body, at))
+
+
+def _asks_for_kind(test: ir.Register, name: str, facts: Facts) -> bool:
+    """True for `isinstance(name, ...)`, `torch.is_tensor(name)` and their negations."""
+    written = facts.definition(test)
+    while isinstance(written, ir.Unary):
+        written = facts.definition(written.operand)
+    return isinstance(written, ir.Call) and facts.place(written.positional(0)) == name
 
 
 def _replaces_none(made: ir.Call, other: Value, facts: Facts) -> bool:
