@@ -123,7 +123,7 @@ def _reverse_postorder(blocks: list[ir.Block]) -> tuple[list[int], bool]:
         successors = blocks[block].successors
         if at < len(successors):
             stack[-1] = (block, at + 1)
-            successor = successors[at]
+            successor = successors[-1 - at]  # the way out of a loop first, so that it comes last
             if state[successor] == 0:
                 state[successor] = 1
                 stack.append((successor, 0))

@@ -171,3 +171,30 @@ def tensors_within(value: Value) -> Iterator[Value]:
         for item in (*(value.items or ()), *(v for _, v in value.entries), *([value.element] if value.element else [])):
             if item.kind is Kind.TENSOR:
                 yield item
+
+
+def demands_accelerator(call: ir.Call, facts: Facts) -> bool:
+    """True when the program stops where the test fails: `assert torch.cuda.is_available()`, `if not ...: raise`."""
+    blocks = facts.body.blocks
+    for block in blocks:
+        if block.test is None or len(block.successors) != 2:
+            continue
+        negated, register = False, block.test
+        written = facts.definition(register)
+        while isinstance(written, ir.Unary) and written.operator == "not":
+            negated, register = not negated, written.operand
+            written = facts.definition(register)
+        if written is call:
+            failing = blocks[block.successors[0 if negated else 1]]
+            return any(_stops(op, facts) for op in failing.ops)
+    return False
+
+
+def _stops(op: ir.Op, facts: Facts) -> bool:
+    if isinstance(op, ir.Raise):
+        return True
+    if not isinstance(op, ir.Call):
+        return False
+    written = facts.definition(op.function)
+    name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
+    return name in ("exit", "_exit", "quit", "skip", "skipTest", "abort")

@@ -78,6 +78,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
     """
 
     code, name, severity = "TDL701", "dataset-returns-accelerator-tensor", ERROR
+    needs = ("Dataset", "IterableDataset", "MapDataset", "datasets", "DataLoader")
 
     def __init__(self) -> None:
         self._placed: dict[int, list[_Placement]] = {}

@@ -55,6 +55,7 @@ class MoveDispatchedModel(Rule):
     """
 
     code, name, severity = "TDL403", "move-dispatched-model", ERROR
+    needs = ("device_map", *_DISPATCHERS)
     fixable = "safe"
 
     def __init__(self) -> None:

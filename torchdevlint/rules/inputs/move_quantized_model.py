@@ -47,6 +47,7 @@ class MoveQuantizedModel(Rule):
     """
 
     code, name, severity = "TDL404", "move-quantized-model", ERROR
+    needs = ("load_in_8bit", "load_in_4bit", "quantization_config")
     fixable = "safe"
 
     def __init__(self) -> None:

@@ -66,6 +66,7 @@ class DeviceMoveUsedAsCopy(Rule):
     """
 
     code, name, severity = "TDL113", "device-move-used-as-copy", WARNING
+    needs = ("state_dict",)
     fixable = "unsafe"
 
     def __init__(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_file, on_meet, on_op
@@ -44,6 +45,7 @@ class LossWeightOnCpu(Rule):
     """
 
     code, name, severity = "TDL301", "loss-weight-on-cpu", ERROR
+    needs = tuple(sorted(name.rpartition(".")[2] for name in modules.WEIGHTED_LOSSES))
     fixable = "sometimes"
 
     def __init__(self) -> None:

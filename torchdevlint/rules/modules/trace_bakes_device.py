@@ -50,6 +50,7 @@ class TraceBakesDevice(Rule):
     """
 
     code, name, severity = "TDL610", "trace-bakes-device", WARNING
+    needs = ("trace", "trace_module", "export")
     fixable = "unsafe"
 
     def __init__(self) -> None:

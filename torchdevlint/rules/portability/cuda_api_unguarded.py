@@ -12,6 +12,7 @@ from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.portability.literals import KERNEL_LANGUAGES, device_in_scope, requires
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.structure import demands_accelerator
 
 _NO_CUDA = '"Torch not compiled with CUDA enabled"'
 _DUMMY = '"Tried to instantiate dummy base class"'
@@ -196,33 +197,6 @@ def _has_device(facts: Facts) -> bool:
         return False
     value = facts.frame.lookup(name) if name.isidentifier() else None
     return value is None or not value.device.is_accelerator
-
-
-def demands_accelerator(call: ir.Call, facts: Facts) -> bool:
-    """True when the program stops where the test fails: `assert torch.cuda.is_available()`, `if not ...: raise`."""
-    blocks = facts.body.blocks
-    for block in blocks:
-        if block.test is None or len(block.successors) != 2:
-            continue
-        negated, register = False, block.test
-        written = facts.definition(register)
-        while isinstance(written, ir.Unary) and written.operator == "not":
-            negated, register = not negated, written.operand
-            written = facts.definition(register)
-        if written is call:
-            failing = blocks[block.successors[0 if negated else 1]]
-            return any(_stops(op, facts) for op in failing.ops)
-    return False
-
-
-def _stops(op: ir.Op, facts: Facts) -> bool:
-    if isinstance(op, ir.Raise):
-        return True
-    if not isinstance(op, ir.Call):
-        return False
-    written = facts.definition(op.function)
-    name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
-    return name in ("exit", "_exit", "quit", "skip", "skipTest", "abort")
 
 
 def _speaks_of_gpu(body: ir.Body | None) -> bool:

@@ -23,7 +23,8 @@ from torchdevlint.rules.portability.literals import (
     spelled_accelerator,
 )
 from torchdevlint.rules.portability.machine_choice import model_left_behind
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
+from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
+from torchdevlint.rules.structure import demands_accelerator, is_test_file
 from torchdevlint.rules.wording import MISMATCH
 
 # Names by which a file asks the machine, or its caller, for the device.
@@ -74,7 +75,9 @@ class HardcodedAccelerator(Rule):
     catches the error; in tests that a decorator or `pytest.skip` may skip; a `torch.device` that is only compared or listed; default
     values of argparse, and of parameters where the function tests the machine or a script's own call chooses; computed indices
     (`f"cuda:{rank}"`, `.cuda(args.gpu)`) in programs with one process per GPU; files that need CUDA anyway (Triton, CuPy, CUDA
-    extensions); functions that call a collective; files that start a process group and never ask for a device; Lightning's `accelerator="gpu"`.
+    extensions) or whose `main` stops where there is none (`assert torch.cuda.is_available()`); functions that call a collective; files that start a
+    process group and never ask for a device; Lightning's `accelerator="gpu"`. In files of tests it is a note: who wrote them has the
+    machine that they run on.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -93,6 +96,7 @@ class HardcodedAccelerator(Rule):
     def __init__(self) -> None:
         self._found: list[_Found] = []
         self._asks = False
+        self._demands = False
         self._defaults = DefaultDevices()
         self._choices: list[tuple[ir.Call, str]] = []
         self._places_model = False
@@ -100,7 +104,10 @@ class HardcodedAccelerator(Rule):
     @on_device_call
     def collect(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
-        self._asks = self._asks or bool(functions.AVAILABILITY.get(facts.callee(call)))
+        if functions.AVAILABILITY.get(facts.callee(call)):
+            self._asks = True
+            starts = facts.body.kind == "module" or facts.body.name == "main"
+            self._demands = self._demands or (starts and demands_accelerator(call, facts))
         self._defaults.note_call(call, facts)
         self._note_choice(call, facts)
         found = _hardcoded(call, facts)
@@ -134,19 +141,20 @@ class HardcodedAccelerator(Rule):
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
         """One report for each place with a device in scope; for the rest one for a function, or for a file that never asks."""
-        found = [] if is_cuda_only(facts) else self._found
+        found = [] if is_cuda_only(facts) or self._demands else self._found
         asks = self._asks or facts.mentions(*_ASKS) or any(one.name for one in found)
         if not asks and facts.mentions("init_process_group"):
             return  # the file starts a process for each GPU and has no other place to run
+        in_tests = is_test_file(facts)
         told: dict[int, list[_Found]] = {}
         for one in found:
             if one.name:
-                yield self._reported(one, "")
+                yield self._reported(one, "", in_tests)
             else:
                 told.setdefault(id(one.body) if asks else 0, []).append(one)
         for first, *others in told.values():
             where = "function" if asks and first.body.kind == "function" else "file"
-            yield self._reported(first, f" ({len(others)} more in this {where})" if others else "")
+            yield self._reported(first, f" ({len(others)} more in this {where})" if others else "", in_tests)
         defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
             yield self._reported_choice(call, model)
@@ -177,11 +185,14 @@ class HardcodedAccelerator(Rule):
             "default to None and choose the device in the function, with an availability test",
         )
 
-    def _reported(self, found: _Found, more: str) -> Report:
+    def _reported(self, found: _Found, more: str, in_tests: bool) -> Report:
         spelled = f"`{found.spelled}`{more} needs {_needed(found.device)}: where there is none"
         advice = f"use `{found.name}`" if found.name else "choose the device with an availability test"
         return self.report(
-            found.literal or found.call, f"{spelled} {_raised(found.device)}; {advice}", fix=lambda: _fix(found)
+            found.literal or found.call,
+            f"{spelled} {_raised(found.device)}; {advice}",
+            severity=INFO if in_tests else WARNING,
+            fix=lambda: _fix(found),
         )
 
 

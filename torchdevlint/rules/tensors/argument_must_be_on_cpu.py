@@ -48,6 +48,7 @@ class ArgumentMustBeOnCpu(Rule):
     """
 
     code, name, severity = "TDL514", "argument-must-be-on-cpu", ERROR
+    needs = ("pack_padded_sequence", "tensor_split")
     fixable = "safe"
 
     def __init__(self) -> None:

@@ -111,15 +111,16 @@ class FactoryWithoutDeviceInForward(Rule):
     @on_any_call
     def check_argument(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """A variable that is made on a device on one path and on the CPU on another, and is given on."""
+        several = [argument for argument in call.arguments if facts.value(argument.value).others]
+        if not several:
+            return
         callee = facts.value(call.function)
         if is_data_code(facts) or facts.in_setup or callee.kind is Kind.FUNCTION:
             return
         if callee.kind is Kind.SYMBOL and not callee.symbol.startswith("torch."):
             return
-        for argument in call.arguments:
+        for argument in several:
             value = facts.value(argument.value)
-            if not value.others:
-                continue
             placed = [
                 part
                 for part in value.parts
@@ -143,7 +144,10 @@ class FactoryWithoutDeviceInForward(Rule):
                     and not part.attribute
                     and part.group is None
                 ):
-                    yield self._inconsistent(made, placed[0], facts, f"`{facts.place(argument.value)}` is")
+                    spelled = facts.place(argument.value)
+                    yield self._inconsistent(
+                        made, placed[0], facts, f"`{spelled}` is" if spelled else "this argument is"
+                    )
 
     @on_op(ir.Return)
     def remember(self, op: ir.Return, facts: Facts) -> Iterator[Report]:

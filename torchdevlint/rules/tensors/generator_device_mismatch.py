@@ -62,6 +62,7 @@ class GeneratorDeviceMismatch(Rule):
     """
 
     code, name, severity = "TDL513", "generator-device-mismatch", ERROR
+    needs = ("Generator",)
     fixable = "unsafe"
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
 from torchdevlint.rules.wording import is_data_code
 
 _HOST_ROOTS = ("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage")
@@ -49,7 +49,8 @@ class NumpyOnAcceleratorTensor(Rule):
 
     ## When it stays silent
     `.cpu()`, `.to("cpu")`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU; arguments that every
-    caller in the file gives on the CPU; arguments in the files of tests.
+    caller in the file gives on the CPU; arguments in the files of tests. An argument of which nothing else is known is a note: of eight such findings
+    on public code none was true, the callers knew where their tensors are.
 
     ## Fix safety
     Inserting `.cpu()` is safe: on the CPU it returns the tensor itself. `.detach()` is added where the tensor may require grad.
@@ -72,7 +73,9 @@ class NumpyOnAcceleratorTensor(Rule):
         if force is not None and facts.constant(force) is not False:
             return
         severity = _severity(value, facts)
-        if severity is None and (_comes_detached(register, value, facts) or _is_model_output(register, value, facts)):
+        if severity in (None, INFO) and (
+            _comes_detached(register, value, facts) or _is_model_output(register, value, facts)
+        ):
             severity = WARNING
         if severity is WARNING and _is_kept_on_host(register, facts):
             return
@@ -150,7 +153,7 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
         asked = any(
             "numpy" in p.name or p.name.startswith("np_") or p.name.endswith("_np") for p in facts.body.parameters
         )
-        return None if asked else WARNING
+        return None if asked else INFO
     return None
 
 
@@ -217,7 +220,8 @@ def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) ->
                 if method.name == "detach":
                     if facts.value(method.object).device.place in ("cpu", "meta"):
                         return False
-                    return _is_given(register, facts) or _speaks_of_devices(facts)
+                    known = value.kind is Kind.TENSOR and value.device.name.endswith(".device")
+                    return known or _is_given(register, facts) or _speaks_of_devices(facts)
                 register = method.object
             elif (facts.qualified(op.function) or "").startswith("torch."):
                 register = op.positional(0)
