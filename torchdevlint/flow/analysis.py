@@ -296,6 +296,15 @@ class Analysis:
             self._open_module(frame)
             self.settle(summary)
 
+    def returned_by(self, frame: Frame, body: ir.Body) -> Value:
+        """What a body gives, in terms of its own parameters and attributes."""
+        if body.is_generator:
+            return UNKNOWN
+        if body.owner is not None:
+            self._settle_for(frame, self.summary_of(body.owner))
+        self._open_module(frame)
+        return self._summary(body, frame.depth + 1).returned
+
     def _summary(self, body: ir.Body, depth: int) -> Summary:
         found = self._summaries.get(id(body))
         if found is not None:

@@ -151,13 +151,28 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         elif device is CPU:
             followed = None
         device = followed.device if followed is not None else own_device(module, device)
-    evidence = Evidence.STRONG if name in modules.LEAF_MODULES_WITH_WEIGHTS else Evidence.USAGE
+    computes = name in modules.LEAF_MODULES_WITH_WEIGHTS or _returns_own_tensor(frame, module)
+    evidence = Evidence.STRONG if computes else Evidence.USAGE
     sure = max(module.evidence, Evidence.USAGE) if followed is not None and followed.moved else module.evidence
     return tensor(
         device,
         evidence=min(evidence, sure),
         moved=op if device.may_be_accelerator and not device.name.startswith("next(") else None,
         needs_grad=True,
+    )
+
+
+def _returns_own_tensor(frame: Frame, module: Value) -> bool:
+    """True for a module of this file whose `forward` gives one tensor that its own layers computed."""
+    if module.definition is None or not frame.module_device(module).may_be_accelerator:
+        return False
+    forward = frame.analysis.summary_of(module.definition).method("forward")
+    given = frame.analysis.returned_by(frame, forward) if forward is not None else UNKNOWN
+    return (
+        given.kind is Kind.TENSOR
+        and not given.others
+        and given.device.name == "self"
+        and given.evidence >= Evidence.STRONG
     )
 
 

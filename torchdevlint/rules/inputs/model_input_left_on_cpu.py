@@ -43,15 +43,8 @@ class ModelInputLeftOnCpu(Rule):
     (`accelerator.prepare`, prefetchers), default devices.
 
     ## Fix safety
-        made_here = isinstance(made, (ir.Call, ir.Subscript)) and not _is_iteration(made, facts)
-        at = made if made_here or written is None else written
-        if isinstance(cpu.group, ir.Call) and _is_batch_made_here(cpu.group, facts) and not _is_iteration(cpu.group, facts):
-            at = cpu.group  # every part of the batch is there
-        copy = _moved_copy(meeting, facts) if is_loss else None
-        if copy is not None:
-            yield self._copied(copy, meeting, facts)
-            return
-        certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE and not given
+    `.to(device)` on a tokenizer's output or a tensor is safe: on a CPU run it does nothing. Unsafe where the device is that of an argument,
+    and for what a loader gave.
 
     ## Proof
     A module on an accelerator is called with a CPU tensor and raises; with the moved input it gives the CPU run's values.
