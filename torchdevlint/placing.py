@@ -20,10 +20,9 @@ def place(
 ) -> Iterator[Finding]:
     """Gives reports their positions and their fixes as text; what a rule's fix or message fails on goes to `problems`."""
     ops = [op for report in reports for op in (report.op, *(mention.op for mention in report.related))]
-    places = spans(module, [op.node for op in ops], text)
     fixes = [_node_fix(path, report, problems) for report in reports]
-    edits = [edit for fix in fixes if fix is not None for edit in fix.edits]
-    splicer = Splicer(module, text, lines, edits) if edits else None
+    splicer = Splicer(module, text, lines, [edit for fix in fixes if fix is not None for edit in fix.edits])
+    places = splicer.locate(op.node for op in ops)
 
     def span_of(op: ir.Op) -> Span:
         found = places[id(op.node)]
@@ -58,8 +57,8 @@ def _node_fix(path: str, report: Report, problems: list[str]) -> NodeFix | None:
         return None
 
 
-def _text_fix(fix: NodeFix | None, splicer: Splicer | None) -> Fix | None:
-    edits = splicer.edits(fix.edits) if fix is not None and splicer is not None else None
+def _text_fix(fix: NodeFix | None, splicer: Splicer) -> Fix | None:
+    edits = splicer.edits(fix.edits) if fix is not None else None
     return Fix(fix.applicability, fix.message, edits) if fix is not None and edits else None
 
 

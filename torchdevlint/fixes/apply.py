@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import libcst as cst
@@ -13,45 +12,7 @@ from libcst._nodes.internal import CodegenState
 from torchdevlint.findings import Edit
 from torchdevlint.fixes.builders import NodeEdit
 from torchdevlint.source.lines import Lines
-from torchdevlint.source.positions import NOT_RECORDED
-from torchdevlint.source.positions import _places as places_in
-
-
-@dataclass(slots=True)
-class _Place:
-    """Where a node's whole text stands (with its parentheses, leading lines and newline) and the indentation there."""
-
-    start: int
-    end: int
-    indentation: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class _Recorder(CodegenState):
-    """Generates a module's code and notes the places of the wanted nodes (by identity)."""
-
-    wanted: frozenset[int] = frozenset()
-    places: dict[int, _Place] = field(default_factory=dict)
-    length: int = 0
-
-    def add_token(self, value: str) -> None:
-        self.tokens.append(value)
-        self.length += len(value)
-
-    def add_indent_tokens(self) -> None:
-        for token in self.indent_tokens:
-            self.add_token(token)
-
-    def record_syntactic_position(self, *nodes: Any, **ends: Any) -> Any:
-        return NOT_RECORDED
-
-    def before_codegen(self, node: cst.CSTNode) -> None:
-        if id(node) in self.wanted:
-            self.places[id(node)] = _Place(self.length, self.length, tuple(self.indent_tokens))
-
-    def after_codegen(self, node: cst.CSTNode) -> None:
-        if id(node) in self.wanted:
-            self.places[id(node)].end = self.length
+from torchdevlint.source.positions import OffsetSpan, Place, record
 
 
 class Splicer:
@@ -62,22 +23,23 @@ class Splicer:
         edits = list(edits)
         self._module = module
         self._lines = lines
-        self._blocks = _Blocks(module) if any(edit.kind == "remove-statement" for edit in edits) else None
-        wanted = {id(edit.target) for edit in edits}
-        if self._blocks is not None:
-            wanted |= {id(part) for edit in edits for part in self._blocks.around(edit.target)}
-        recorder = _Recorder(module.default_indent, module.default_newline, wanted=frozenset(wanted))
-        module._codegen(recorder)
         self._text = text
-        self._places = recorder.places
-        code = "".join(recorder.tokens)
-        if code != text:  # LibCST loses form feeds
-            offsets = places_in(code, text)
-            for place in self._places.values():
-                place.start, place.end = offsets[place.start], offsets[place.end]
+        self._blocks = _Blocks(module) if any(edit.kind == "remove-statement" for edit in edits) else None
+        self._targets: list[cst.CSTNode] = [edit.target for edit in edits]
+        if self._blocks is not None:
+            self._targets += [part for edit in edits for part in self._blocks.around(edit.target)]
+        self._places: dict[int, Place] = {}
+
+    def locate(self, nodes: Iterable[cst.CSTNode] = ()) -> dict[int, OffsetSpan]:
+        """Finds where the targets stand and, in the same generation of the code, the spans of `nodes`."""
+        recording = record(self._module, self._text, nodes, self._targets)
+        self._places = recording.places
+        return recording.spans
 
     def edits(self, edits: Sequence[NodeEdit]) -> tuple[Edit, ...] | None:
         """The edits as minimal replacements of text, sorted; None when they overlap or a target is not in the module."""
+        if not self._places:
+            self.locate()
         if any(id(edit.target) not in self._places for edit in edits):
             return None
         made = sorted((self._minimal(*self._splice(edit)) for edit in edits), key=lambda edit: (edit.start, edit.end))
@@ -100,7 +62,7 @@ class Splicer:
             replacement = replacement.with_changes(semicolon=edit.target.semicolon)  # it belongs to the line
         return place.start, place.end, self._render(replacement, place)
 
-    def _render(self, replacement: cst.CSTNode | str, place: _Place) -> str:
+    def _render(self, replacement: cst.CSTNode | str, place: Place) -> str:
         if isinstance(replacement, str):
             return replacement.replace("\n", self._module.default_newline)
         state = CodegenState(
@@ -109,7 +71,7 @@ class Splicer:
         replacement._codegen(state)
         return "".join(state.tokens)
 
-    def _statement(self, replacement: cst.CSTNode | str, place: _Place) -> str:
+    def _statement(self, replacement: cst.CSTNode | str, place: Place) -> str:
         """An inserted statement with the indentation of its place."""
         if isinstance(replacement, str):
             indentation = "".join(place.indentation)
@@ -118,7 +80,7 @@ class Splicer:
             )
         return self._render(replacement, place)
 
-    def _behind_blank_lines(self, place: _Place) -> int:
+    def _behind_blank_lines(self, place: Place) -> int:
         """Blank lines above a statement stay above what is inserted before it."""
         at = place.start
         for line in self._text[place.start : place.end].splitlines(keepends=True):
@@ -179,6 +141,16 @@ def _splits_word(text: str, at: int) -> bool:
     )
 
 
+def _parts(node: Any) -> Iterator[Any]:
+    """What of a statement may hold further statements."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        part = getattr(node, name, None)
+        if isinstance(part, cst.CSTNode):
+            yield part
+        elif part is not None:
+            yield from part
+
+
 class _Blocks:
     """Which block each statement of a module stands in."""
 
@@ -191,7 +163,7 @@ class _Blocks:
             body = getattr(node, "body", None)
             if isinstance(body, (list, tuple)):
                 self._parents.update((id(item), node) for item in body)
-            stack.extend(node.children)
+            stack.extend(_parts(node))
 
     def around(self, target: cst.CSTNode) -> tuple[Any, ...]:
         """The nodes whose places a removal of `target` needs."""

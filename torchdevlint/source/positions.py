@@ -64,22 +64,51 @@ class LineIndex:
         return self._starts[position.row - 1] + position.column - 1
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node's whole text (with its parentheses, leading lines and newline), half open, and the indentation there."""
+
+    start: int
+    end: int
+    indentation: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What one generation of a module's code tells: the spans of some nodes and the places of others, by `id(node)`."""
+
+    spans: dict[int, OffsetSpan]
+    places: dict[int, Place]
+
+
 def spans(module: cst.Module, nodes: Iterable[cst.CSTNode], text: str | None = None) -> dict[int, OffsetSpan]:
     """The spans of `nodes` in `text`, which `module` was parsed from, keyed by `id(node)`; without `text`, in `module.code`.
 
     LibCST loses a byte-order mark, form feeds at the start of a line and a last lone \\r; the offsets count them all the same.
     A node that is not in the module has no entry. Raises `ValueError` when `text` is not what the module was parsed from.
     """
-    chosen = {id(node) for node in nodes}
-    if not chosen:
-        return {}
+    return record(module, text, nodes).spans
+
+
+def record(
+    module: cst.Module, text: str | None, nodes: Iterable[cst.CSTNode], whole: Iterable[cst.CSTNode] = ()
+) -> Recording:
+    """The spans of `nodes` and the places of `whole`, as `spans` gives them."""
+    chosen, placed = {id(node) for node in nodes}, {id(node) for node in whole}
+    if not chosen and not placed:
+        return Recording({}, {})
     try:
-        state = _generate(module, chosen)
+        state = _generate(module, chosen, placed)
     except RecursionError:
-        state = call_with_deep_stack(lambda: _generate(module, chosen))
+        state = call_with_deep_stack(lambda: _generate(module, chosen, placed))
     code = "".join(state.tokens)
     ends = [0, *accumulate(map(len, state.tokens))]
-    places = range(len(code) + 1) if text is None or text == code else _places(code, text)
+    offsets = range(len(code) + 1) if text is None or text == code else _offsets(code, text)
+    last = len(state.tokens)  # LibCST takes back the newline of a last line that has none
+    places = {
+        key: Place(offsets[ends[min(start, last)]], offsets[ends[min(end, last)]], indentation)
+        for key, (start, end, indentation) in state.places.items()
+    }
     found = {}
     for key in chosen & state.outer.keys():
         outer = state.outer[key]
@@ -90,8 +119,8 @@ def spans(module: cst.Module, nodes: Iterable[cst.CSTNode], text: str | None = N
         if key not in state.inner:
             start += len(code[start:end]) - len(code[start:end].lstrip())  # a clause: ` for x in y`
             outer_start = start
-        found[key] = OffsetSpan(places[start], places[end], places[outer_start], places[outer_end])
-    return found
+        found[key] = OffsetSpan(offsets[start], offsets[end], offsets[outer_start], offsets[outer_end])
+    return Recording(found, places)
 
 
 class _NotRecorded:
@@ -106,12 +135,12 @@ class _NotRecorded:
         pass
 
 
-NOT_RECORDED = _NotRecorded()
+_NOT_RECORDED = _NotRecorded()
 
 
-def _generate(module: cst.Module, chosen: set[int]) -> Any:
+def _generate(module: cst.Module, chosen: set[int], placed: set[int]) -> Any:
     state = _recorder()(default_indent=module.default_indent, default_newline=module.default_newline)
-    state.watch(chosen)
+    state.watch(chosen, placed)
     module._codegen(state)
     return state
 
@@ -122,21 +151,27 @@ def _recorder() -> Any:
     from libcst._nodes.internal import CodegenState
 
     class Recorder(CodegenState):
-        def watch(self, chosen: set[int]) -> None:
+        def watch(self, chosen: set[int], placed: set[int]) -> None:
             self.chosen = set(chosen)  # grows by the nodes that the chosen ones begin and end with
+            self.placed = placed
+            self.noted = chosen | placed
+            self.places: dict[int, tuple[int, int, tuple[str, ...]]] = {}
             self.parenthesised: set[int] = set()
             self.outer: dict[int, tuple[int, int]] = {}
             self.inner: dict[int, tuple[int, int]] = {}
 
         def before_codegen(self, node: cst.CSTNode) -> None:
-            if id(node) in self.chosen:
+            if id(node) in self.noted:
                 self.outer[id(node)] = (len(self.tokens), -1)
 
         def after_codegen(self, node: cst.CSTNode) -> None:
-            if id(node) in self.chosen:
-                self.outer[id(node)] = (self.outer[id(node)][0], len(self.tokens))
+            key = id(node)
+            if key in self.noted:
+                self.outer[key] = start, end = self.outer[key][0], len(self.tokens)
                 if getattr(node, "lpar", None):
-                    self.parenthesised.add(id(node))
+                    self.parenthesised.add(key)
+                if key in self.placed:
+                    self.places[key] = start, end, tuple(self.indent_tokens)
 
         def record_syntactic_position(
             self,
@@ -145,7 +180,7 @@ def _recorder() -> Any:
             start_node: cst.CSTNode | None = None,
             end_node: cst.CSTNode | None = None,
         ) -> Any:
-            return self._recorded(node, start_node, end_node) if id(node) in self.chosen else NOT_RECORDED
+            return self._recorded(node, start_node, end_node) if id(node) in self.chosen else _NOT_RECORDED
 
         @contextmanager
         def _recorded(
@@ -153,6 +188,7 @@ def _recorder() -> Any:
         ) -> Iterator[None]:
             ends = [end for end in (start_node, end_node) if end is not None]
             self.chosen.update(map(id, ends))
+            self.noted.update(map(id, ends))
             start = len(self.tokens)
             yield
             end = len(self.tokens)
@@ -168,17 +204,17 @@ def _recorder() -> Any:
     return Recorder
 
 
-def _places(code: str, text: str) -> list[int]:
+def _offsets(code: str, text: str) -> list[int]:
     """The offset in `text` of each character of `code`, which lacks some of its characters, and that of the end."""
-    places = []
+    offsets = []
     at = 0
     for character in code:
         while text[at : at + 1] != character:
             if text[at : at + 1] not in _LOST:
                 raise ValueError("the text is not what the module was parsed from")
             at += 1
-        places.append(at)
+        offsets.append(at)
         at += 1
     if not _LOST.issuperset(text[at:]):
         raise ValueError("the text is not what the module was parsed from")
-    return [*places, at]
+    return [*offsets, at]
