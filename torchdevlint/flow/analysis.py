@@ -283,7 +283,19 @@ class Analysis:
                     module = receiver
                 if module_calls.is_fresh_module(frame, module):
                     module_calls.meet_fresh(frame, op, module, [given])
-        return substitute(summary.returned, bindings, own, 0)
+        return substitute(summary.returned, self._with_absent(op, body, bindings), own, 0)
+
+    def _with_absent(self, op: ir.Call, body: ir.Body, bindings: dict[str, Value]) -> dict[str, Value]:
+        """The arguments, with those that the call leaves out and that are None then."""
+        if op.has_splat or body.parent is None:
+            return bindings
+        outside = self.index_of(body.parent).definitions
+        nothing = {
+            p.name: values.NONE
+            for p in body.parameters
+            if p.default is not None and p.name not in bindings and _is_none(outside[p.default])
+        }
+        return {**nothing, **bindings} if nothing else bindings
 
     def _open_module(self, frame: Frame) -> None:
         """A module that calls while it is still read: its functions see what it has bound so far."""
@@ -391,6 +403,10 @@ def _aliases(program: ir.Program) -> dict[str, str]:
                 ):
                     clash.add(op.name)
     return {name: qualified for name, qualified in found.items() if name not in clash}
+
+
+def _is_none(written: ir.Op | None) -> bool:
+    return isinstance(written, ir.Constant) and written.value is None
 
 
 def _is_demonstration(body: ir.Body) -> bool:

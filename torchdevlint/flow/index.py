@@ -24,6 +24,7 @@ class NameUse:
     arithmetic: bool = False
     called: bool = False
     to_device: bool = False
+    gives_dtype: bool = False  # `dtype=x.dtype` of a torch function: x is a tensor, an array's dtype would raise
 
     def kind(self) -> tuple[Kind, Evidence]:
         """What the use proves, and how well."""
@@ -245,6 +246,10 @@ def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_
         for part in _elements(definitions, op):
             use(part).torch_argument = True
     for argument in op.arguments:
+        if argument.keyword == "dtype" and qualified == "torch":
+            read = definitions[argument.value]
+            if isinstance(read, ir.Attribute) and read.name == "dtype" and (of := _path(definitions, read.object)):
+                use(of).gives_dtype = True
         if argument.keyword is not None or argument.star:
             continue
         path = _path(definitions, argument.value)

@@ -71,6 +71,8 @@ def _by_usage(frame: Frame, path: str, value: Value) -> Value:
         return Value(Kind.OPTIMIZER, evidence=evidence)
     if kind is Kind.TENSOR and value.device is not TOP:
         return replace(value, kind=Kind.TENSOR, evidence=evidence)
+    if use.gives_dtype and value.kind is Kind.UNKNOWN and value.device is TOP and value.moved is None:
+        return tensor(symbolic(f"{path}.device"), evidence=Evidence.USAGE)
     return value
 
 

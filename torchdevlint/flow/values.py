@@ -195,6 +195,8 @@ def join(left: Value, right: Value) -> Value:
             if any(part.kind is Kind.UNKNOWN for part in known.others):
                 return known
             return replace(known, others=(*known.others, UNKNOWN), group=None)
+        if unknown.parameter and unknown.device is TOP and unknown.moved is None and not known.others:
+            return replace(known, others=(unknown,), group=None)  # `if y is None: y = ...`
     if Kind.CONDITION in (left.kind, right.kind) and Kind.SCALAR in (left.kind, right.kind):
         return left if left.kind is Kind.CONDITION else right  # `cuda = False` on one path, a test on the other
     if {left.kind, right.kind} == {Kind.DEVICE, Kind.STRING}:
@@ -220,7 +222,10 @@ def _join_tensors(left: Value, right: Value) -> Value:
         if plain not in parts:
             parts.append(plain)
     # A fresh value joined with its own moved self was moved on condition: whoever wrote that knew where it lives.
-    moved = {id(part.origin) for part in parts if part.moved is not None and part.origin is not None}
+    unmoved = {
+        id(part.origin) for part in parts if part.origin is not None and (part.moved is None or part.device is TOP)
+    }
+    moved = {id(part.origin) for part in parts if part.moved is not None and id(part.origin) in unmoved}
     parts = [
         replace(part, device=TOP, moved=part.moved or part.origin, rank=part.rank)
         if part.origin is not None and id(part.origin) in moved

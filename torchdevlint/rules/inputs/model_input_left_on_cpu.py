@@ -134,7 +134,10 @@ class ModelInputLeftOnCpu(Rule):
             f"{' (moved on line {0})' if moved else ''}: on an accelerator that raises {MISMATCH}; move it first, for example "
             f"`.to({_spelled(device.name)})`",
             severity=ERROR if certain else WARNING,
-            related=(Mention(moved, "here the model moved"),) if moved is not None else (),
+            related=(
+                *((Mention(moved, "here the model moved"),) if moved is not None else ()),
+                *((Mention(made, "here it comes from"),) if at is not made else ()),
+            ),
             fix=lambda: _fix(at, meeting, facts, Applicability.SAFE if made_here else Applicability.UNSAFE),
             holds=lambda: not (given and _callers_know(module, facts)),
         )
@@ -156,16 +159,17 @@ class ModelInputLeftOnCpu(Rule):
         if meeting.role != "module" or made is None or not owns(facts, made) or facts.in_setup or is_test_file(facts):
             return
         moved = given.moved
-        if (moved is None and not given.parameter) or _is_where_a_model_is(given.device, facts):
+        chosen = moved is not None or _is_made_there(given)
+        if not (chosen or given.parameter) or _is_where_a_model_is(given.device, facts):
             return
-        what = f"the argument `{given.parameter}`" if moved is None else f"an input on {given.device.describe()}"
+        what = f"an input on {given.device.describe()}" if chosen else f"the argument `{given.parameter}`"
         yield self.report(
             made,
             f"this model is made on the CPU and never moved, and on line {{0}} it gets {what}: on an accelerator that raises "
             f"{MISMATCH}; move it first, for example `.to({_spelled(given.device.name)})`",
             severity=ERROR if moved is not None else WARNING,
             related=(Mention(meeting.op, "here it is called"),),
-            fix=lambda: _move(made, given.device.name) if moved is None else None,
+            fix=lambda: _move(made, given.device.name) if not chosen else None,
             holds=lambda: not _is_handed_on(made, facts),
         )
 
@@ -233,6 +237,18 @@ def _is_batch_made_here(group: ir.Op | str | None, facts: Facts) -> bool:
     return isinstance(group, ir.Call) and owns(facts, group) and facts.value(group.dst).kind is Kind.BATCH
 
 
+def _is_made_there(given: Value) -> bool:
+    """True for `torch.randn(n, device=device)`: made on a device that the program chose, not on that of another tensor."""
+    named = given.device.place in ("sym", "acc") and not given.device.name.endswith(".device")
+    return (
+        named
+        and not given.parameter
+        and not given.attribute
+        and given.device.name != "self"
+        and bool(given.device.name)
+    )
+
+
 def _is_where_a_model_is(device: Device, facts: Facts) -> bool:
     """True for `model.device`: where that model is, which may be the CPU, too."""
     root = facts.frame.env.get(device.name.partition(".")[0]) if facts.frame is not None else None
@@ -256,6 +272,8 @@ def _is_handed_on(made: ir.Op, facts: Facts) -> bool:
 def _leaves_in_place(use: Use, call: ir.Call, facts: Facts) -> bool:
     """True for a function of this file that does not move what it gets here."""
     callee = facts.value(call.function)
+    if facts.place(call.function) in _LOOKERS:
+        return True
     if callee.kind is not Kind.FUNCTION or not isinstance(callee.definition, ir.Body):
         return False
     kind, _, which = use.role.partition(" ")

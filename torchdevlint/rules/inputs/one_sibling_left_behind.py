@@ -135,7 +135,10 @@ class OneSiblingLeftBehind(Rule):
             written if written is not None else call,
             f"`{place}` comes from a batch, stays on the CPU and {beside}: on an accelerator this {what} raises {MISMATCH}; move `{place}` too",
             severity=ERROR if certain else WARNING,
-            related=(Mention(sibling.moved, "here the output is made" if output else "here its sibling moved"),),
+            related=(
+                Mention(sibling.moved, "here the output is made" if output else "here its sibling moved"),
+                *((Mention(value.origin, "here it comes from"),) if value.origin is not None else ()),
+            ),
             fix=lambda: _fix(written, expression, certain),
         )
 

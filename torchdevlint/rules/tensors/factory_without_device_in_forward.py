@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.order import deciding_tests
@@ -379,7 +380,14 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None  # what an unknown module does with an argument is unknown
     if facts.in_forward:
         if not local and meeting.role == "input":
-            return None  # one of several things that another function may have given
+            # One of several things that another function may have given, or what a helper made for a layer of this module.
+            return (
+                WARNING
+                if module is not None
+                and module.symbol in LEAF_MODULES_WITH_WEIGHTS
+                and other.evidence >= Evidence.STRONG
+                else None
+            )
         if not local and not meeting.strict:
             return WARNING if other.evidence >= Evidence.STRONG else None
         return ERROR
