@@ -190,7 +190,7 @@ class DeviceArgumentNotForwarded(Rule):
     def _note_imported(self, call: ir.Call, facts: Facts) -> None:
         """Calls of what another file of the project defines: with `device=` or without."""
         name = facts.qualified(call.function)
-        if name is None or name.startswith(_KNOWN_PACKAGES) or is_test_file(facts):
+        if name is None or name.startswith(_KNOWN_PACKAGES):
             return
         given = call.keyword("device") is not None
         in_hand = None
@@ -201,7 +201,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_siblings(self, facts: Facts) -> Iterator[Report]:
-        for name, calls in self._imported.items():
+        for name, calls in () if is_test_file(facts) else self._imported.items():
             beside = next((call for call, given, _ in calls if given), None)
             for call, given, in_hand in calls if beside is not None else ():
                 if given or in_hand is None or beside is None:
