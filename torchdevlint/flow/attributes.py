@@ -152,9 +152,27 @@ def _as_attribute(analysis: Analysis, summary: ClassSummary, name: str, value: V
         for part in parts[1:]:
             result = values.join(result, part)
         return result
-    if value.kind in (Kind.LIST, Kind.DICT, Kind.TUPLE, Kind.MODULE):
+    if value.kind in (Kind.LIST, Kind.DICT, Kind.TUPLE):
+        return _container(analysis, summary, name, value)
+    if value.kind is Kind.MODULE:
         return replace(value, attribute=name, parameter="")
     return replace(value, parameter="") if value.parameter else value
+
+
+def _container(analysis: Analysis, summary: ClassSummary, name: str, value: Value) -> Value:
+    """A list, tuple or dict that self keeps: the tensors in it are the attribute's."""
+
+    def held(part: Value) -> Value:
+        return _as_attribute(analysis, summary, name, part) if part.is_fresh_cpu else part
+
+    return replace(
+        value,
+        attribute=name,
+        parameter="",
+        items=tuple(held(item) for item in value.items) if value.items is not None else None,
+        element=held(value.element) if value.element is not None else None,
+        entries=tuple((key, held(entry)) for key, entry in value.entries),
+    )
 
 
 def _as_seen_elsewhere(part: Value) -> Value:

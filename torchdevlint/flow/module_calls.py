@@ -230,9 +230,18 @@ def is_fresh_module(frame: Frame, module: Value) -> bool:
         return False
     if module.definition is not None:
         return class_shape.has_weights(frame.analysis, module.definition)
+    if module.symbol == "torch.nn.Sequential":
+        return _holds_weights(frame, module.origin)
     return module.symbol in modules.LEAF_MODULES_WITH_WEIGHTS or not module.symbol.startswith(
         ("torch.nn.", "torchmetrics.")
     )
+
+
+def _holds_weights(frame: Frame, made: ir.Op) -> bool:
+    """True for `nn.Sequential(nn.Linear(...), ...)` of this body: a layer with weights stands among its arguments."""
+    if not isinstance(made, ir.Call) or frame.definitions[made.dst] is not made:
+        return False
+    return any(frame.values[a.value].symbol in modules.LEAF_MODULES_WITH_WEIGHTS for a in made.arguments if not a.star)
 
 
 def fresh_parameters(module: Value) -> Value:

@@ -97,7 +97,10 @@ def read_attribute(frame: Frame, op: ir.Attribute) -> Value:
     if kind is Kind.TENSOR:
         return _tensor_attribute(frame, op, base)
     if base.ref == "self" and frame.class_summary is not None:
-        return attributes.of_self(frame.analysis, frame, frame.class_summary, name, place)
+        found = attributes.of_self(frame.analysis, frame, frame.class_summary, name, place)
+        if found.kind is Kind.DICT and place:
+            frame.env[place] = found  # what this body adds to it is seen from here on
+        return found
     if kind is Kind.MODULE:
         return _module_attribute(frame, base, name, place)
     if kind is Kind.INSTANCE and base.definition is not None:

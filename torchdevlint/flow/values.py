@@ -297,6 +297,13 @@ def _join_same_kind(left: Value, right: Value) -> Value:
             (key, join(value, other)) for key, value in left.entries if (other := right.entry(key)) is not None
         )
         return Value(kind, entries=both)
+    if kind is Kind.DICT and not left.entries and not right.entries and (left.element or right.element):
+        if left.element is None and left.items == ():
+            return right
+        if right.element is None and right.items == ():
+            return left
+        element = join(element_of(left), element_of(right))
+        return Value(kind, element=element if element is not UNKNOWN else None)
     if kind is Kind.BATCH_ENCODING and left.moved is None and right.moved is None and left.device == right.device:
         return replace(left, ref="", evidence=min(left.evidence, right.evidence))
     return Value(

@@ -78,7 +78,9 @@ class TensorAttributeNotBuffer(Rule):
         if given:
             faulty = [store for store in stores if store.value.parameter and store.value.evidence >= Evidence.STRONG]
         else:
-            faulty = [store for store in stores if any(part.origin is meeting.cpu.origin for part in store.value.parts)]
+            faulty = [
+                store for store in stores if any(part.origin is meeting.cpu.origin for part in _held(store.value))
+            ]
         if not faulty or summary.is_registered(name):
             return
         if given and not meeting.other.device.name.endswith(".device") and meeting.other.device.name != "self":
@@ -86,6 +88,8 @@ class TensorAttributeNotBuffer(Rule):
         store = faulty[0]
         left = "where the caller made it" if given else "on the CPU"
         use = f'use `self.register_buffer("{name}", ..., persistent=False)`'
+        if store.value.kind is not Kind.TENSOR:
+            use = "register each tensor in it as a buffer"
         if store.value.symbol == "distribution":
             use = "register its parameters as buffers and build the distribution where it is used"
         yield self.report(
@@ -128,7 +132,7 @@ class TensorAttributeNotBuffer(Rule):
         if other.evidence < Evidence.USAGE or not (other.device.name.endswith(".device") or other.moved is not None):
             return
         stores = summary.stores_of(name)
-        faulty = [store for store in stores if store.value.origin is cpu.origin]
+        faulty = [store for store in stores if any(part.origin is cpu.origin for part in _held(store.value))]
         # What the meeting method stores itself comes after the meeting: the first call of it fails.
         if not faulty or any(store not in faulty and store.body is not facts.body for store in stores):
             return
@@ -139,6 +143,16 @@ class TensorAttributeNotBuffer(Rule):
             severity=WARNING,
             related=(Mention(meeting.op, f"here it meets {describe(other)}"),),
         )
+
+
+def _held(value: Value) -> Iterator[Value]:
+    """The tensors that a value is, or that it holds as a list, tuple or dict."""
+    if value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT):
+        inner = (*(value.items or ()), *(entry for _, entry in value.entries))
+        for part in (*inner, value.element) if value.element is not None else inner:
+            yield from part.parts
+    else:
+        yield from value.parts
 
 
 _SETUP = frozenset({"__init__", "__post_init__", "setup"})
