@@ -41,3 +41,9 @@ def test_section_tells_before_and_after_and_every_cause() -> None:
     assert "| TDL805 | 1 | 1 |" in text
     assert "| containers on self | 1 | buffer-not-registered 1 |" in text
     assert "| not looked into | 1 | batch-not-moved 1 |" in text  # the cross-file case is not among them
+
+
+def test_each_cause_is_told_once():
+    causes = accuracy.read_causes(accuracy.MISSED)
+    assert len(causes) == len(accuracy.MISSED.read_text(encoding="utf-8").splitlines())
+    assert all(causes.values())
