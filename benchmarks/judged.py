@@ -5,7 +5,8 @@ usage: python benchmarks/judged.py TREES... [--write]                   what is 
 
 TREES hold a folder OWNER+NAME for each repository, at the commit of the judgement; or, for single files, NAME--path__to__file.py.
 A line of judged.jsonl: repository, commit, path, line, code, verdict ("true", "false" or "taste": a matter of taste), why (one sentence), and
-the sample that it belongs to: "clean" (every finding on the clean files), "random", "fresh", "fresh2", "fresh3", "fresh4" (drawn), "rule" (read while a rule was written).
+the sample that it belongs to: "clean" (every finding on the clean files), "random", "fresh" to "fresh4" (drawn), "rule" (read while a rule was
+written).
 """
 
 from __future__ import annotations
