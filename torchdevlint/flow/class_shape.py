@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from torchdevlint.flow.facts import ClassSummary
-from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 
@@ -99,6 +99,16 @@ def has_weights(analysis: Analysis, cls: ir.Class, depth: int = 0) -> bool:
     )
 
 
+def _is_factory_call(analysis: Analysis, definitions: list[ir.Op | None], register: ir.Register) -> bool:
+    """True for `torch.zeros(...)`: moving that moves no module."""
+    call = definitions[register]
+    written = definitions[call.function] if isinstance(call, ir.Call) else None
+    owner = definitions[written.object] if isinstance(written, ir.Attribute) else None
+    if not isinstance(owner, ir.Load) or not isinstance(written, ir.Attribute):
+        return False
+    return analysis.resolve_text(f"{owner.name}.{written.name}") in functions.FACTORIES
+
+
 def _may_place_itself(analysis: Analysis, summary: ClassSummary) -> bool:
     known = {base.cls.name for base in summary.base_summaries}
     for written, resolved in zip(summary.cls.bases, summary.bases, strict=True):
@@ -107,9 +117,12 @@ def _may_place_itself(analysis: Analysis, summary: ClassSummary) -> bool:
     for body in summary.cls.methods.values():
         if any(parameter.name.endswith("device") for parameter in body.parameters):
             return True
+        definitions = analysis.index_of(body).definitions
         if any(
-            isinstance(op, ir.Attribute) and op.name in ("to", "cuda", "device")
-            for op in analysis.index_of(body).definitions
+            isinstance(op, ir.Attribute)
+            and op.name in ("to", "cuda", "device")
+            and not _is_factory_call(analysis, definitions, op.object)
+            for op in definitions
         ):
             return True
     return any(_may_place_itself(analysis, base) for base in summary.base_summaries)

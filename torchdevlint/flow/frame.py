@@ -356,6 +356,9 @@ class Frame:
     def _note_requirements(self, operands: list[tuple[Value, str]]) -> None:
         """In a summary: a parameter that meets something else's device makes the caller's argument meet it."""
         for number, (value, _) in enumerate(operands):
+            for part in value.others:
+                if part.kind is Kind.UNKNOWN and part.parameter and part.device is TOP:
+                    self._note_given(part.parameter, operands, number)
             if value.others or value.device.place != "sym" or value.moved is not None or value.kind is not Kind.TENSOR:
                 continue
             name = value.device.name.removesuffix(".device")
@@ -371,6 +374,12 @@ class Frame:
                     continue
                 if other.device.name == "self" or (other.evidence >= Evidence.USAGE and other.moved is None):
                     self.requirements.setdefault(name, other)
+
+    def _note_given(self, name: str, operands: list[tuple[Value, str]], number: int) -> None:
+        """An argument that replaces a tensor made here (`if y is None: y = ...`) meets what that one meets."""
+        for at, (other, _) in enumerate(operands):
+            if at != number and other.device.name == "self" and not other.others and other.evidence >= Evidence.USAGE:
+                self.requirements.setdefault(name, other)
 
 
 def _best_other(part: Value, others: list[Value]) -> Value | None:

@@ -66,7 +66,7 @@ def _by_usage(frame: Frame, path: str, value: Value) -> Value:
         return value
     kind, evidence = use.kind()
     if kind is Kind.MODULE:
-        return Value(Kind.MODULE, TOP, ref=f"{path}", evidence=evidence)
+        return Value(Kind.MODULE, value.device, ref=f"{path}", evidence=evidence, moved=value.moved)
     if kind is Kind.OPTIMIZER:
         return Value(Kind.OPTIMIZER, evidence=evidence)
     if kind is Kind.TENSOR and value.device is not TOP:

@@ -117,7 +117,7 @@ def _derived(frame: Frame, op: ir.Call, name: str) -> Value:
 _KEEPS_RANK = frozenset(
     "exp exp2 log log2 log10 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh logit sigmoid relu softmax log_softmax abs neg sign floor "
     "ceil round square erf gelu silu dropout log1p expm1 reciprocal softplus elu leaky_relu normalize clone detach logical_not bitwise_not "
-    "nan_to_num tril triu cumsum cumprod flip roll".split()
+    "nan_to_num tril triu cumsum cumprod flip roll normal bernoulli poisson".split()
 )
 
 

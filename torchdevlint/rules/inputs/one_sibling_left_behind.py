@@ -151,15 +151,20 @@ _INPUT_MOVERS = frozenset(
 
 def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
     """By group, what was moved of the batches whose other parts are given here."""
-    groups = {
-        value.group for value in given if isinstance(value.origin, (ir.Unpack, ir.Iterate)) and value.group is not None
-    }
+    groups = {value.group for value in given if value.group is not None and _is_batch_part(value.origin, facts)}
     found: dict[Any, Value] = {}
     if groups and facts.frame is not None:
         for known in facts.frame.env.values():
             if isinstance(known, Value) and known.group in groups and known.moved is not None:
                 found[known.group] = known
     return {group: known for group, known in found.items() if known.device.may_be_accelerator}
+
+
+def _is_batch_part(made: ir.Op | None, facts: Facts) -> bool:
+    """True for what a loop over a loader gives, also through `enumerate` and `iter`."""
+    if isinstance(made, ir.Call):
+        return facts.value(made.function).symbol.startswith("builtins.")
+    return isinstance(made, (ir.Unpack, ir.Iterate))
 
 
 def _may_be_moved(module: Value, facts: Facts) -> bool:

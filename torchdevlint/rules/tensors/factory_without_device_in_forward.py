@@ -354,6 +354,11 @@ def takes_device(made: ir.Call, facts: Facts) -> bool:
     return owns(facts, made) and facts.callee(made) in functions.FACTORIES
 
 
+def _is_sure(cpu: Value, other: Value) -> bool:
+    """True where both tensors are what they are on every path."""
+    return not cpu.others and not other.others and other.evidence >= Evidence.STRONG and cpu.evidence >= Evidence.STRONG
+
+
 def judged(meeting: Meeting, facts: Facts) -> Severity | None:
     """How sure the premises are: the weakest of them decides. None: say nothing."""
     cpu, other = meeting.cpu, meeting.other
@@ -392,7 +397,11 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
             return WARNING if other.evidence >= Evidence.STRONG else None
         return ERROR
     if not local:
-        return None
+        return (
+            WARNING
+            if meeting.strict and meeting.role == "operand" and _is_of_parameter(other, facts) and _is_sure(cpu, other)
+            else None
+        )
     if other.evidence >= Evidence.STRONG:
         return WARNING
     if meeting.strict or meeting.role in ("index", "output") or other.parameter:
