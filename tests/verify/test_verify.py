@@ -40,7 +40,7 @@ y = model(x)
 print(y.detach().cpu().numpy().shape)
 torch.save(model.state_dict(), "m.pt")
 if torch.cuda.device_count() > 7:
-    model.load_state_dict(torch.load("m.pt"))
+    model.load_state_dict(torch.load("trained.pt"))
 """
 _SELECT = "TDL504,TDL601,TDL501,TDL101"
 _FINDING = "def never():\n    import torch\n    model.load_state_dict(torch.load('x.pt'))\n\n"

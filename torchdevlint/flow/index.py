@@ -280,7 +280,7 @@ _NO_TENSOR_ARGUMENT = frozenset(
     "zeros ones empty rand randn full arange linspace logspace eye randint randperm tensor as_tensor device load save manual_seed Tensor FloatTensor "
     "LongTensor ByteTensor from_numpy no_grad is_tensor Size Generator set_grad_enabled cat stack asarray normal compile hstack vstack "
     "einsum tril_indices triu_indices set_default_dtype set_default_tensor_type hann_window clone_module finfo IntTensor BoolTensor "
-    "DoubleTensor typename autocast is_floating_point set_num_threads".split()
+    "DoubleTensor hamming_window blackman_window bartlett_window kaiser_window typename autocast is_floating_point set_num_threads".split()
 )
 
 

@@ -10,7 +10,7 @@ from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
 from torchdevlint.rules.structure import prepares_data
-from torchdevlint.rules.wording import describe, device_expression, factory_name, give_device, owns
+from torchdevlint.rules.wording import describe, owns
 
 _TEXT = '"indices should be either on cpu or on the same device as the indexed tensor (cpu)"'
 
@@ -19,7 +19,7 @@ class AcceleratorIndexIntoCpuTensor(Rule):
     """Finds CPU tensors that are indexed by an index or mask on an accelerator.
 
     ## What it does
-    Follows tensors that are made on the CPU to `table[index]` and `table[index] = value` where the index or mask comes from an argument, a
+    Follows tensors that are made on the CPU to `table[index]` where the index or mask comes from an argument, a
     model or a move to a device.
 
     ## Why is this bad?
@@ -34,12 +34,11 @@ class AcceleratorIndexIntoCpuTensor(Rule):
         labels = torch.eye(classes, device=device)[targets.to(device)]
 
     ## When it stays silent
-    Slices, integers and 0-dim indices; an index that is on the CPU or of which nothing is known; plain attributes of modules (TDL603).
+    Assignments `table[index] = value`, whose indices PyTorch's source moves to the table (awaits a GPU); slices, integers and 0-dim
+    indices; an index that is on the CPU or of which nothing is known; plain attributes of modules (TDL603).
 
     ## Fix safety
-    Reading: the index is brought to the CPU, which is safe: on the CPU `.cpu()` returns the index itself, elsewhere the old line failed.
-    Writing: the tensor is created on the index's
-    device, which is unsafe because it may be needed on the CPU afterwards.
+    The index is brought to the CPU, which is safe: on the CPU `.cpu()` returns the index itself, elsewhere the old line failed.
 
     ## Proof
     Indexing raises on an accelerator; with the index on the CPU it gives the CPU run's values.
@@ -66,20 +65,7 @@ class AcceleratorIndexIntoCpuTensor(Rule):
         if not certain and prepares_data(facts):
             return
         severity = ERROR if certain else WARNING
-        what = f"`self.{cpu.attribute}`" if cpu.attribute else factory_name(made, facts)
-        if isinstance(meeting.op, ir.StoreSubscript):
-            expression = device_expression(meeting, facts)
-            advice = f"create it with `device={expression}`" if expression else "create it on the index's device"
-            yield self.report(
-                made,
-                f"{what} makes a CPU tensor, and line {{0}} indexes it with {describe(other)}: on an accelerator that raises {_TEXT}; {advice}",
-                severity=severity,
-                related=(Mention(meeting.op, "here it is indexed"),),
-                fix=lambda: (
-                    give_device(made, expression, Applicability.UNSAFE) if expression and owns(facts, made) else None
-                ),
-            )
-        elif isinstance(meeting.op, ir.Subscript):
+        if isinstance(meeting.op, ir.Subscript):
             index = _index(meeting.op, facts)
             yield self.report(
                 meeting.op,
