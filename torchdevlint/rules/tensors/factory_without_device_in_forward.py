@@ -12,6 +12,7 @@ from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet, on_op
+from torchdevlint.rules.structure import is_test_file, operations
 from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 from torchdevlint.rules.wording import (
     MISMATCH,
@@ -52,7 +53,8 @@ class FactoryWithoutDeviceInForward(Rule):
     condition; tensors that are only an index, a size or the source of an assignment `y[i] = t`; code under a default device
     (`torch.set_default_device`, `with torch.device(...)`); operands that are not known to be tensors. Outside of `forward`: an argument
     that the function itself gives to `.numpy()`, or that every caller in the file gives on the CPU; an array that is converted
-    (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a result for an argument that is None; blocks that test for the error (`pytest.raises`).
+    (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a result for an argument that is None; tests; functions that
+    call `.numpy()` and speak of no device.
 
     ## Fix safety
     Adding `device=` is safe in `forward` when the device's spelling is in scope and the factory takes the keyword: on the CPU nothing changes,
@@ -359,6 +361,13 @@ def _is_sure(cpu: Value, other: Value) -> bool:
     return not cpu.others and not other.others and other.evidence >= Evidence.STRONG and cpu.evidence >= Evidence.STRONG
 
 
+def _stays_on_host(facts: Facts) -> bool:
+    """True in tests, and in functions that give NumPy their result and speak of no device."""
+    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Attribute)}
+    converts = "numpy" in names and names.isdisjoint(("device", "to", "cuda", "cpu"))
+    return converts or is_test_file(facts)
+
+
 def judged(meeting: Meeting, facts: Facts) -> Severity | None:
     """How sure the premises are: the weakest of them decides. None: say nothing."""
     cpu, other = meeting.cpu, meeting.other
@@ -372,7 +381,7 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None
     assert cpu.origin is not None
     local = owns(facts, cpu.origin)
-    if not facts.in_forward and is_data_code(facts):
+    if not facts.in_forward and (is_data_code(facts) or _stays_on_host(facts)):
         return None
     if facts.in_setup and not facts.in_forward and not _is_placed_here(other):
         return None
