@@ -77,10 +77,20 @@ def parsed(text: str) -> Run:
 
 def measured(scorer: Path, cases: Path, tool: str, package: Path | None, any_code: bool = False) -> Run:
     """Scores one tool; `package` is the tree that `torchdevlint` is imported from."""
-    command = [sys.executable, str(scorer), "score", "--out", str(cases), "--misses", "--tool", tool]
+    command = [
+        sys.executable,
+        str(scorer.resolve()),
+        "score",
+        "--out",
+        str(cases.resolve()),
+        "--misses",
+        "--tool",
+        tool,
+    ]
     if any_code:
         command.append("--any-code")
-    done = subprocess.run(command, env=_environment(package), capture_output=True, text=True)
+    # `python -m` looks into the working folder first.
+    done = subprocess.run(command, cwd=package, env=_environment(package), capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"the scorer failed:\n{done.stderr}")
     return parsed(done.stdout)
@@ -89,7 +99,11 @@ def measured(scorer: Path, cases: Path, tool: str, package: Path | None, any_cod
 def count_findings(folder: Path, package: Path | None) -> Counter[str]:
     """Findings by rule over a folder of repositories."""
     done = subprocess.run(
-        [*CHECK.split(), "--isolated", str(folder)], env=_environment(package), capture_output=True, text=True
+        [*CHECK.split(), "--isolated", str(folder.resolve())],
+        cwd=package,
+        env=_environment(package),
+        capture_output=True,
+        text=True,
     )
     if done.returncode not in (0, 2):
         raise SystemExit(f"check failed on {folder}:\n{done.stderr}")
@@ -189,7 +203,7 @@ def main() -> None:
     arguments = parser.parse_args()
     runs: dict[str, Run] = {}
     if arguments.floor:
-        tool = f"{sys.executable} {arguments.floor}"
+        tool = f"{sys.executable} {arguments.floor.resolve()}"
         runs["floor"] = measured(arguments.scorer, arguments.cases, tool, None, any_code=True)
         runs["floor"].noise_by_rule = {}  # its codes are its own
     if arguments.before:
