@@ -178,7 +178,8 @@ def report(
     repositories = len({judgement.repository for judgement in here})
     return [
         f"Last run: {page.today()}, {len(here)} judged findings of {repositories} repositories; {len(kept)} are still reported. "
-        f"No longer reported: {gone['true']} true, {gone['false']} false, {gone['taste']} matters of taste.",
+        f"No longer reported: {gone['true']} true, {gone['false']} false, {gone['taste']} matters of taste."
+        + (f" {len(missing)} more stand in repositories that were not at hand." if missing else ""),
         "",
         *page.table(
             ("reported now", *VERDICTS, "precision"),
