@@ -386,6 +386,8 @@ def test_ctrl_c_ends_all_processes(run: Run) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # A suite that a shell runs in the background ignores SIGINT, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     watched = sorted(before)[::50]  # whatever the order of the work, one of these comes early
