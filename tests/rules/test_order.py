@@ -7,7 +7,7 @@ import pytest
 
 from torchdevlint.program import ir
 from torchdevlint.program.from_libcst import lower
-from torchdevlint.rules.questions import order
+from torchdevlint.rules import order
 
 
 def module_of(text: str) -> ir.Body:

@@ -9,9 +9,9 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import NOTHING, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import tensors_within
-from torchdevlint.rules.questions.wording import give_device, owns
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.rules.structure import tensors_within
+from torchdevlint.rules.wording import give_device, owns
 
 _PREFIX = "torch.distributed."
 # Collectives by the positions of their tensor arguments; torch/distributed/distributed_c10d.py.

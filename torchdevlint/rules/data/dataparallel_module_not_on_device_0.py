@@ -9,8 +9,8 @@ from torchdevlint.flow.devices import CPU
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import method_called_on, moves_itself
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_any_call, on_call
+from torchdevlint.rules.structure import method_called_on, moves_itself
 
 _DATA_PARALLEL = (
     "torch.nn.DataParallel",

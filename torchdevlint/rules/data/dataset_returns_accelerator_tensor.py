@@ -12,8 +12,8 @@ from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import asks_for_other_start, nested, target_of_move
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.structure import asks_for_other_start, nested, target_of_move
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import asks_for_other_start, literal_accelerator, nested, target_of_move
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_call, on_file, on_method, on_op
+from torchdevlint.rules.structure import asks_for_other_start, literal_accelerator, nested, target_of_move
 
 _FORKS = (
     "multiprocessing.Process",

@@ -8,8 +8,8 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import target_of_move
 from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_call, on_method
+from torchdevlint.rules.structure import target_of_move
 
 _TEXT = "\"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\""
 

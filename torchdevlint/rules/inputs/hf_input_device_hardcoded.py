@@ -8,8 +8,8 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import literal_accelerator
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.structure import literal_accelerator
 
 
 class HfInputDeviceHardcoded(Rule):

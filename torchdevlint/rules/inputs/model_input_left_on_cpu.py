@@ -10,9 +10,9 @@ from torchdevlint.flow.facts import ClassSummary, Facts, Meeting, Use
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import is_test_file, operations
-from torchdevlint.rules.questions.wording import MISMATCH, owns
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
+from torchdevlint.rules.structure import is_test_file, operations
+from torchdevlint.rules.wording import MISMATCH, owns
 
 
 class ModelInputLeftOnCpu(Rule):

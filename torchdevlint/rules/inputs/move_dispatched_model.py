@@ -10,9 +10,9 @@ from torchdevlint.flow.devices import TOP
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import NOTHING, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import target_of_move
-from torchdevlint.rules.questions.wording import owns
 from torchdevlint.rules.rule import ERROR, INFO, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
+from torchdevlint.rules.structure import target_of_move
+from torchdevlint.rules.wording import owns
 
 _DISPATCHERS = ("load_checkpoint_and_dispatch", "dispatch_model")
 _OVER_SEVERAL = ("auto", "balanced", "balanced_low_0", "sequential")

@@ -8,8 +8,8 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.wording import owns
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method, on_op
+from torchdevlint.rules.wording import owns
 
 _CONFIGS = ("BitsAndBytesConfig", "GPTQConfig")
 

@@ -9,8 +9,8 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.wording import MISMATCH
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet
+from torchdevlint.rules.wording import MISMATCH
 
 _HOST_WORDS = (
     "len",

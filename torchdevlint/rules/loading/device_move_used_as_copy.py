@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.order import follows
+from torchdevlint.rules.order import follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_file, on_op
 
 _TRAINS = re.compile(

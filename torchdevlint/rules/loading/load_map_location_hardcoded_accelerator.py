@@ -8,8 +8,8 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.destinations import only_loaded
-from torchdevlint.rules.questions.literals import (
+from torchdevlint.rules.destinations import only_loaded
+from torchdevlint.rules.literals import (
     device_in_scope,
     is_conditional_test,
     is_cuda_only,

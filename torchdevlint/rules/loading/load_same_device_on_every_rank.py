@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.order import deciding_tests
+from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
 
 _DISTRIBUTED = (

@@ -9,13 +9,13 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.data_files import is_own_cache, names_data
-from torchdevlint.rules.questions.destinations import only_loaded
-from torchdevlint.rules.questions.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.questions.paths import last_name, parts
-from torchdevlint.rules.questions.published import is_published
-from torchdevlint.rules.questions.structure import is_test
+from torchdevlint.rules.data_files import is_own_cache, names_data
+from torchdevlint.rules.destinations import only_loaded
+from torchdevlint.rules.literals import device_in_scope, spelled_callee
+from torchdevlint.rules.paths import last_name, parts
+from torchdevlint.rules.published import is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
+from torchdevlint.rules.structure import is_test
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _LOADS = ("torch.load", "torch.serialization.load")

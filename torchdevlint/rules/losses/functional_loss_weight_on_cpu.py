@@ -8,8 +8,8 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Evidence
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.wording import MISMATCH, describe, device_expression, give_device, owns
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.wording import MISMATCH, describe, device_expression, give_device, owns
 
 
 class FunctionalLossWeightOnCpu(Rule):

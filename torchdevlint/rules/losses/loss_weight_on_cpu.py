@@ -9,8 +9,8 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.wording import MISMATCH
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_file, on_meet, on_op
+from torchdevlint.rules.wording import MISMATCH
 
 
 class LossWeightOnCpu(Rule):

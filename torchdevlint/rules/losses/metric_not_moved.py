@@ -9,9 +9,9 @@ from torchdevlint.flow.devices import CPU
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import tensors_within
-from torchdevlint.rules.questions.wording import owns
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_class, on_method
+from torchdevlint.rules.structure import tensors_within
+from torchdevlint.rules.wording import owns
 
 _TEXT = '"Encountered different devices in metric calculation"'
 

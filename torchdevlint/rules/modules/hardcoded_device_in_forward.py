@@ -10,11 +10,11 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.literals import is_cuda_only
-from torchdevlint.rules.questions.machine_choice import machine_decides
-from torchdevlint.rules.questions.structure import is_literal_device, literal_accelerator, operations
-from torchdevlint.rules.questions.wording import MISMATCH
+from torchdevlint.rules.literals import is_cuda_only
+from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
+from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
+from torchdevlint.rules.wording import MISMATCH
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast", "torch.autocast_mode.autocast")

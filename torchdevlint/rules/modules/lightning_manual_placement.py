@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import literal_accelerator
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_any_call
+from torchdevlint.rules.structure import literal_accelerator
 
 _EARLY = frozenset({"__init__", "configure_model", "setup", "prepare_data"})
 

@@ -8,8 +8,8 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import heirs, only_plain_bases, operations
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute, on_file, on_op
+from torchdevlint.rules.structure import heirs, only_plain_bases, operations
 
 _NAMES = ("device", "is_cuda")
 

@@ -8,7 +8,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.literals import spelled_callee
+from torchdevlint.rules.literals import spelled_callee
 from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_method
 
 

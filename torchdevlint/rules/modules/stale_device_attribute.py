@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import (
+from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
+from torchdevlint.rules.structure import (
     definition_of,
     family_methods,
     moves_itself,
     only_plain_bases,
     operations,
 )
-from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
 
 _DEVICE = re.compile(r"_?device\Z")
 _OVERRIDES = frozenset({"to", "cuda", "cpu", "_apply"})

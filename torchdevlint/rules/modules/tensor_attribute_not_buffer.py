@@ -10,9 +10,9 @@ from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts, Meeting
 from torchdevlint.flow.index import NameUse
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import family_methods
-from torchdevlint.rules.questions.wording import MISMATCH, describe, is_data_code
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
+from torchdevlint.rules.structure import family_methods
+from torchdevlint.rules.wording import MISMATCH, describe, is_data_code
 
 
 class TensorAttributeNotBuffer(Rule):

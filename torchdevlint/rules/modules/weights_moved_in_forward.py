@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import target_of_move
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_method
+from torchdevlint.rules.structure import target_of_move
 
 _SETUP = frozenset({"__init__", "__post_init__", "setup", "build", "_build", "reset_parameters"})
 

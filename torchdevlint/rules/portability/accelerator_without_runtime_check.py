@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
-from torchdevlint.rules.questions.order import deciding_tests
-from torchdevlint.rules.questions.structure import demands_accelerator
 from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.rules.structure import demands_accelerator
 
 
 class AcceleratorWithoutRuntimeCheck(Rule):

@@ -10,9 +10,9 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.literals import KERNEL_LANGUAGES, device_in_scope, requires
-from torchdevlint.rules.questions.structure import demands_accelerator
+from torchdevlint.rules.literals import KERNEL_LANGUAGES, device_in_scope, requires
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.structure import demands_accelerator
 
 _NO_CUDA = '"Torch not compiled with CUDA enabled"'
 _DUMMY = '"Tried to instantiate dummy base class"'

@@ -12,9 +12,8 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
-from torchdevlint.rules.questions.default_devices import DefaultDevice, DefaultDevices
-from torchdevlint.rules.questions.literals import (
+from torchdevlint.rules.default_devices import DefaultDevice, DefaultDevices
+from torchdevlint.rules.literals import (
     calls_collective,
     chosen_device,
     is_conditional_test,
@@ -22,10 +21,11 @@ from torchdevlint.rules.questions.literals import (
     names_first_cuda,
     spelled_accelerator,
 )
-from torchdevlint.rules.questions.machine_choice import model_left_behind
-from torchdevlint.rules.questions.structure import demands_accelerator, is_test_file
-from torchdevlint.rules.questions.wording import MISMATCH
+from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
+from torchdevlint.rules.machine_choice import model_left_behind
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
+from torchdevlint.rules.structure import demands_accelerator, is_test_file
+from torchdevlint.rules.wording import MISMATCH
 
 # Names by which a file asks the machine, or its caller, for the device.
 _ASKS = ("is_cuda", "current_accelerator", "is_torch_cuda_available", "no_cuda", "use_cuda")

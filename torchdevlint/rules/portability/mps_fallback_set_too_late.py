@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.order import block_of, follows
+from torchdevlint.rules.order import block_of, follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_op
 
 VARIABLE = "PYTORCH_ENABLE_MPS_FALLBACK"

@@ -9,8 +9,8 @@ from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import target_of_move
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_device_call
+from torchdevlint.rules.structure import target_of_move
 
 _FLOAT64 = ("torch.float64", "torch.double", "numpy.float64", "numpy.double")
 _SAME_TYPE = frozenset(

@@ -9,8 +9,8 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.methods import move_target
 from torchdevlint.program import ir
+from torchdevlint.rules.order import follows, import_time_blocks
 from torchdevlint.rules.portability.cuda_api_unguarded import RAISING
-from torchdevlint.rules.questions.order import follows, import_time_blocks
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_file, on_op
 
 VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})

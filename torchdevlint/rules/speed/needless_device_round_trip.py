@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import target_of_move
 from torchdevlint.rules.rule import INFO, Report, Rule, on_call, on_method
+from torchdevlint.rules.structure import target_of_move
 
 
 class NeedlessDeviceRoundTrip(Rule):

@@ -10,10 +10,10 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.literals import is_cuda_only, names_first_cuda
-from torchdevlint.rules.questions.order import block_of
-from torchdevlint.rules.questions.structure import target_of_move
+from torchdevlint.rules.literals import is_cuda_only, names_first_cuda
+from torchdevlint.rules.order import block_of
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.structure import target_of_move
 
 _WAITS = frozenset("synchronize wait wait_event wait_stream barrier join elapsed_time".split())
 # On another tensor these wait for the stream, hence for the copy before them as well.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.order import block_of, reachable
+from torchdevlint.rules.order import block_of, reachable
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
 
 CLOCKS = (

@@ -8,9 +8,9 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import prepares_data
-from torchdevlint.rules.questions.wording import describe, owns
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.structure import prepares_data
+from torchdevlint.rules.wording import describe, owns
 
 _TEXT = '"indices should be either on cpu or on the same device as the indexed tensor (cpu)"'
 

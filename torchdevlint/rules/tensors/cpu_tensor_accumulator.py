@@ -9,9 +9,9 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import prepares_data
-from torchdevlint.rules.questions.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.structure import prepares_data
+from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 
 
 class CpuTensorAccumulator(Rule):

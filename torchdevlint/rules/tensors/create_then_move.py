@@ -9,8 +9,8 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import target_of_move
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.structure import target_of_move
 
 _FACTORIES = functions.SIZED_FACTORIES | frozenset(functions.RANKED_FACTORIES) | functions.RANDINT | {"torch.tensor"}
 # The same values on every device without a doubt; the others compute them.

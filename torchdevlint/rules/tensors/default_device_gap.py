@@ -8,8 +8,8 @@ from torchdevlint.flow.devices import CPU
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.wording import factory_name
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_call, on_file, on_meet
+from torchdevlint.rules.wording import factory_name
 
 _DEFAULT = "the default device"
 

@@ -13,9 +13,7 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.order import follows
-from torchdevlint.rules.questions.structure import definition_of, is_test_file, method_called_on, nested, operations
-from torchdevlint.rules.questions.wording import give_device
+from torchdevlint.rules.order import follows
 from torchdevlint.rules.rule import (
     ERROR,
     INFO,
@@ -31,6 +29,8 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
+from torchdevlint.rules.structure import definition_of, is_test_file, method_called_on, nested, operations
+from torchdevlint.rules.wording import give_device
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
 _KNOWN_PACKAGES = tuple(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
+from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.portability.visible_devices_set_too_late import VARIABLES
-from torchdevlint.rules.questions.order import block_of, import_time_blocks
-from torchdevlint.rules.questions.structure import target_of_move
 from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
+from torchdevlint.rules.structure import target_of_move
 
 
 class DeviceFixedAtImport(Rule):

@@ -9,8 +9,8 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 
 _READS = frozenset({".item", ".tolist"})
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.max", "builtins.min"})

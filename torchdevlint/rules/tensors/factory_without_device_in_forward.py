@@ -10,9 +10,11 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.order import deciding_tests
-from torchdevlint.rules.questions.structure import is_test_file, operations
-from torchdevlint.rules.questions.wording import (
+from torchdevlint.rules.order import deciding_tests
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet, on_op
+from torchdevlint.rules.structure import is_test_file, operations
+from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
+from torchdevlint.rules.wording import (
     MISMATCH,
     describe,
     device_expression,
@@ -22,8 +24,6 @@ from torchdevlint.rules.questions.wording import (
     is_host_argument,
     owns,
 )
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet, on_op
-from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 
 
 class FactoryWithoutDeviceInForward(Rule):

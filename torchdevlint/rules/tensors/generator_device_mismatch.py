@@ -10,8 +10,8 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import UNKNOWN, Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.wording import owns
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
+from torchdevlint.rules.wording import owns
 
 _SAMPLERS = tuple(
     "torch." + name

@@ -10,10 +10,10 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge import methods as method_table
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.structure import tensors_within
-from torchdevlint.rules.questions.wording import MISMATCH, owns
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_meet, on_op
+from torchdevlint.rules.structure import tensors_within
 from torchdevlint.rules.tensors import factory_of_accelerator_scalar
+from torchdevlint.rules.wording import MISMATCH, owns
 
 _METHODS = method_table.TENSOR_POINTWISE | method_table.TENSOR_STRICT
 _FUNCTIONS = functions.STRICT | functions.POINTWISE

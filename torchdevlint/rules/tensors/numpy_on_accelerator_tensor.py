@@ -9,8 +9,8 @@ from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.wording import is_data_code
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
+from torchdevlint.rules.wording import is_data_code
 
 _HOST_ROOTS = ("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage")
 # In a file that imports one of these, an argument's `.numpy()` is another library's, or of a tensor that a test made on the CPU.

@@ -10,8 +10,8 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.literals import calls_collective, literal_device
-from torchdevlint.rules.questions.order import deciding_tests
+from torchdevlint.rules.literals import calls_collective, literal_device
+from torchdevlint.rules.order import deciding_tests
 
 # What takes CUDA by name on every machine: a GradScaler without it warns and does nothing, a `torch.device` places nothing.
 HARMLESS = ("torch.amp.", "torch.autocast", "torch.cuda.", "torch.device")

@@ -6,7 +6,7 @@ import re
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.paths import last_name, parts
+from torchdevlint.rules.paths import last_name, parts
 
 _DOWNLOAD = re.compile(r"download|urlretrieve|http_get|_from_url|cached_path|cached_file", re.IGNORECASE)
 _HASHED = re.compile(r"-[0-9a-f]{8,}\.\w+\Z")  # torch.hub's convention: the first digits of the file's SHA-256

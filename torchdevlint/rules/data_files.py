@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.literals import spelled_callee
-from torchdevlint.rules.questions.paths import parts
+from torchdevlint.rules.literals import spelled_callee
+from torchdevlint.rules.paths import parts
 
 _SAVES = frozenset({"torch.save", "torch.serialization.save"})
 _EXISTS = frozenset({"exists", "isfile", "is_file"})

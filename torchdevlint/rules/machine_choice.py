@@ -6,8 +6,8 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.questions.order import deciding_tests
-from torchdevlint.rules.questions.structure import is_literal_device, operations
+from torchdevlint.rules.order import deciding_tests
+from torchdevlint.rules.structure import is_literal_device, operations
 
 
 def model_left_behind(call: ir.Call, facts: Facts) -> str:
