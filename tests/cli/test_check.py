@@ -273,7 +273,7 @@ def test_other_files_are_checked_whatever_happens_to_one(run: Run) -> None:
     write("python2.py", "import torch\nprint 1\n")
     write("deep.py", "import torch\nx = " + "(" * 1000 + ")" * 1000 + "\n")
     write("long.py", "import torch\nx = torch.load(1)" + " + 1" * 2100 + "\n")
-    write("chain.py", "import torch\nx = a" + ".b()" * 4000 + "\n")
+    write("chain.py", "import torch\nx = torch.load(1)" + ".b()" * 4000 + "\n")
     Path("loop").symlink_to(Path.cwd(), target_is_directory=True)
     code, out, err = run("check", *ONE, ".", "missing.py", "--output-format", "concise")
     assert code == 2

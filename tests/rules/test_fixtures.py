@@ -23,9 +23,7 @@ from torchdevlint.findings import Applicability, Finding, Severity
 from torchdevlint.rules.registry import all_rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-CODES = {
-    rule.name: rule.code for rule in all_rules() if not rule.code.startswith("TDL00")
-}  # files/ has tests of its own
+CODES = {rule.name: rule.code for rule in all_rules()}
 EXPECTATION = re.compile(r"# expect: (TDL\d{3}(?:, TDL\d{3})*)")
 
 FAULTY = sorted(path for path in FIXTURES.glob("*/*/faulty*.py") if path.parent.name in CODES)
@@ -92,7 +90,8 @@ def test_unsafe_fixes_give_the_repaired_file(path: Path) -> None:
 def test_what_fixes_leave_parses_and_stays_as_it_is(path: Path, unsafe: bool) -> None:
     text = path.read_text(encoding="utf-8")
     once = repaired(text, path, unsafe=unsafe)
-    ast.parse(once)
+    if CODES[path.parent.name] != "TDL000":
+        ast.parse(once)
     assert repaired(once, path, unsafe=unsafe) == once
     left = found(once, path)
     assert Counter(f.code for f in left) <= Counter(f.code for f in found(text, path)), "a fix made new findings"
