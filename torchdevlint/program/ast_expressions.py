@@ -7,12 +7,12 @@ are lowered in loops here as well.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from torchdevlint.program import control
 from torchdevlint.program.annotations import annotation_of
-from torchdevlint.program.builder import BodyBuilder
+from torchdevlint.program.builder import BodyBuilder, Handlers
 from torchdevlint.program.ir import (
     Annotation,
     Argument,
@@ -39,15 +39,7 @@ from torchdevlint.program.ir import (
 )
 from torchdevlint.program.ir import Sequence as SequenceOp
 
-
-class _Handlers(dict[type[Any], Callable[[BodyBuilder, Any], Register]]):
-    """The handler of each node type; an expression newer than this program is opaque."""
-
-    def __missing__(self, kind: type[Any]) -> Callable[[BodyBuilder, Any], Register]:
-        return BodyBuilder.opaque
-
-
-_EXPRESSIONS = _Handlers()
+_EXPRESSIONS = Handlers()
 
 
 def evaluate(b: BodyBuilder, node: ast.expr) -> Register:

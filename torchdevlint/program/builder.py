@@ -287,3 +287,10 @@ class BodyBuilder:
         for source in sources:
             if source.ops and source.test is None:
                 self.edge(source, target)
+
+
+class Handlers(dict[type[Any], Callable[[BodyBuilder, Any], Register]]):
+    """What lowers each type of expression; an expression newer than this program is opaque."""
+
+    def __missing__(self, kind: type[Any]) -> Callable[[BodyBuilder, Any], Register]:
+        return BodyBuilder.opaque

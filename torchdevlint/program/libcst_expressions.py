@@ -6,13 +6,13 @@ meet Python's recursion limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import libcst as cst
 
 from torchdevlint.program import control, literals
-from torchdevlint.program.builder import BodyBuilder
+from torchdevlint.program.builder import BodyBuilder, Handlers
 from torchdevlint.program.ir import (
     Annotation,
     Argument,
@@ -40,15 +40,7 @@ from torchdevlint.program.ir import (
 from torchdevlint.program.ir import Sequence as SequenceOp
 from torchdevlint.program.libcst_names import KEYWORD_VALUES, annotation_of, pieces_of
 
-
-class _Handlers(dict[type[Any], Callable[[BodyBuilder, Any], Register]]):
-    """The handler of each node type; an expression newer than this program is opaque."""
-
-    def __missing__(self, kind: type[Any]) -> Callable[[BodyBuilder, Any], Register]:
-        return BodyBuilder.opaque
-
-
-_EXPRESSIONS = _Handlers()
+_EXPRESSIONS = Handlers()
 
 
 def evaluate(b: BodyBuilder, node: cst.CSTNode) -> Register:
