@@ -82,7 +82,7 @@ def test_the_package_imports_neither_torch_nor_libcst() -> None:
 def test_libcst_is_imported_for_the_first_finding(tmp_path: Path) -> None:
     quiet, loud = tmp_path / "quiet.py", tmp_path / "loud.py"
     quiet.write_text("import torch\n\nx = torch.zeros(3, device='cpu')\nprint(x + 1)  # noqa\n", encoding="utf-8")
-    loud.write_text("import torch\n\ntorch.load('a.pt')\n", encoding="utf-8")
+    loud.write_text("import torch\n\ntorch.load('model.pt')\n", encoding="utf-8")
     probe = (
         "import sys; from torchdevlint import cli;"
         "code = cli.main(['check', '--isolated', '--extend-select', 'TDL001', '-j', '1', *sys.argv[1:]]);"
@@ -97,7 +97,7 @@ def test_libcst_is_imported_for_the_first_finding(tmp_path: Path) -> None:
 
 def test_the_linter_never_imports_torch() -> None:
     probe = (
-        "import sys, torchdevlint; f = torchdevlint.check_source('import torch\\ntorch.load(1)\\n');"
+        "import sys, torchdevlint; f = torchdevlint.check_source('import torch\\nmodel = torch.load(1)\\n');"
         "print(len(f) > 0, 'torch' in sys.modules, 'numpy' in sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60)

@@ -73,7 +73,9 @@ def test_a_report_has_nodes_of_libcst_and_is_analysed_once(monkeypatch: pytest.M
 def test_programs_that_are_not_alike_are_analysed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = check_source(FAULTY)
     assert len(expected) == 1
-    monkeypatch.setattr(from_ast, "read", lambda text: from_libcst.lower(parse("import torch\ntorch.load('a.pt')\n")))
+    monkeypatch.setattr(
+        from_ast, "read", lambda text: from_libcst.lower(parse("import torch\ntorch.load('model.pt')\n"))
+    )
     assert check_source(FAULTY) == expected
 
 
@@ -107,13 +109,13 @@ def test_what_libcst_alone_refuses_is_a_fault_when_something_is_said_of_it(with_
     with pytest.raises(ParseFailure):
         parse(REFUSED_BY_LIBCST)
     assert check_source(REFUSED_BY_LIBCST, sieve=with_sieve) == ()
-    (finding,) = check_source(REFUSED_BY_LIBCST + "torch.load('a.pt')\n", sieve=with_sieve)
+    (finding,) = check_source(REFUSED_BY_LIBCST + "torch.load('model.pt')\n", sieve=with_sieve)
     assert finding.code == "TDL000"
 
 
 @pytest.mark.parametrize("with_sieve", [True, False])
 def test_unused_suppressions_are_found_where_nothing_else_is(with_sieve: bool) -> None:
-    text = "import torch\n\nx = 1  # noqa: TDL101\ntorch.load('a.pt')  # noqa: TDL101\n"
+    text = "import torch\n\nx = 1  # noqa: TDL101\ntorch.load('model.pt')  # noqa: TDL101\n"
     (finding,) = check_source(text, extend_select=["TDL001"], sieve=with_sieve)
     assert (finding.code, finding.span.start.row) == ("TDL001", 3)
     quiet = text.partition("torch.load")[0]

@@ -60,7 +60,7 @@ def test_the_line_is_the_first_that_changes() -> None:
 
 
 def test_a_finding_that_was_there_before_is_not_the_deletion() -> None:
-    text = HEAD + 'state = torch.load("a.pt")\nother = torch.load("b.pt", map_location="cpu")\n'
+    text = HEAD + 'state = torch.load("weights.pt")\nother = torch.load("model.pt", map_location="cpu")\n'
     (mutation,) = mutations.mutations(text)
     before = collections.Counter(mutations._key(finding) for finding in mutations.check_source(text, "a.py"))
     assert mutations.is_found(mutation, before, "a.py")

@@ -35,6 +35,21 @@ PUBLISHED = {
         def weights():
             return torch.load(find("decoder.pth"))
         """,
+    "by every caller in the file": """
+        class Edges(torch.nn.Module):
+            def __init__(self, path):
+                super().__init__()
+                self.load_state_dict(torch.load(path))
+        def edges(folder):
+            path = os.path.join(folder, "edges.pth")
+            if not os.path.exists(path):
+                load_file_from_url(URL, model_dir=path)
+            return Edges(path)
+        """,
+    "in a folder for such": """
+        def weights():
+            return torch.load("nets/pretrained_models/base.ckpt")
+        """,
     "with a hash": """
         def weights():
             return torch.load("resnet18-5c106cde.pth")
@@ -51,6 +66,20 @@ FREE = {
             if path is None:
                 path = hf_hub_download("nets/nets", "weights.pth")
             return torch.load(path)
+        """,
+    "by one of the callers": """
+        class Edges(torch.nn.Module):
+            def __init__(self, path):
+                super().__init__()
+                self.load_state_dict(torch.load(path))
+        def edges():
+            return Edges(hf_hub_download("nets/nets", "edges.pth"))
+        def mine(path):
+            return Edges(path)
+        """,
+    "a setting for pretrained weights": """
+        def weights(args):
+            return torch.load(args.pretrained)
         """,
     "a literal": """
         def weights():

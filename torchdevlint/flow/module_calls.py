@@ -239,7 +239,7 @@ def is_fresh_module(frame: Frame, module: Value) -> bool:
 
 def _holds_weights(frame: Frame, made: ir.Op) -> bool:
     """True for `nn.Sequential(nn.Linear(...), ...)` of this body: a layer with weights stands among its arguments."""
-    if not isinstance(made, ir.Call) or frame.definitions[made.dst] is not made:
+    if not isinstance(made, ir.Call) or made.dst >= len(frame.definitions) or frame.definitions[made.dst] is not made:
         return False
     return any(frame.values[a.value].symbol in modules.LEAF_MODULES_WITH_WEIGHTS for a in made.arguments if not a.star)
 

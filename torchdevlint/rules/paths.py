@@ -10,10 +10,13 @@ from torchdevlint.program import ir
 _DEPTH = 6
 
 
-def parts(register: ir.Register | None, facts: Facts) -> Iterator[tuple[ir.Op, ir.Body]]:
-    """The operations that make a path, each with its body: parts of a join, both sides of a sum, the value of a name that is stored once."""
+def parts(register: ir.Register | None, facts: Facts, inside: ir.Body | None = None) -> Iterator[tuple[ir.Op, ir.Body]]:
+    """The operations that make a path, each with its body: parts of a join, both sides of a sum, the value of a name that is stored once.
+
+    The register is one of `inside`, or of the body that the facts are of.
+    """
     if register is not None:
-        yield from _parts(register, facts.body, facts, _DEPTH)
+        yield from _parts(register, inside or facts.body, facts, _DEPTH)
 
 
 def _parts(register: ir.Register, body: ir.Body, facts: Facts, depth: int) -> Iterator[tuple[ir.Op, ir.Body]]:

@@ -3,40 +3,64 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.paths import last_name, parts
+from torchdevlint.rules.structure import operations
 
 _DOWNLOAD = re.compile(r"download|urlretrieve|http_get|_from_url|cached_path|cached_file", re.IGNORECASE)
 _HASHED = re.compile(r"-[0-9a-f]{8,}\.\w+\Z")  # torch.hub's convention: the first digits of the file's SHA-256
+_PRETRAINED = re.compile(r"(?:\A|/)pretrained(?:[-_]?\w+)?/[^{}]+\.\w+\Z")
 
 
 def is_published(call: ir.Call, facts: Facts) -> bool:
-    """True for a file of the package, for what a download gave, and for a file that this body downloads when it is not there."""
-    made_of = list(parts(call.argument("f", 0), facts))
+    """True for a file of the package, for what a download gave, and for a file that this body, or every caller in this file, downloads."""
+    path = call.argument("f", 0)
+    if _is_published_path(path, facts.body, facts):
+        return True
+    given = list(_given(facts.place(path), facts))
+    return bool(given) and all(_is_published_path(register, body, facts) for register, body in given)
+
+
+def _is_published_path(path: ir.Register | None, inside: ir.Body, facts: Facts) -> bool:
+    made_of = list(parts(path, facts, inside))
     if any(_is_published(op, body, facts) for op, body in made_of):
         return True
     names = {op.name for op, _ in made_of if isinstance(op, ir.Load)}
     return any(
         isinstance(op, ir.Call)
-        and _DOWNLOAD.search(last_name(op, facts.body, facts))
+        and _DOWNLOAD.search(last_name(op, inside, facts))
         and not names.isdisjoint(
             part.name
             for argument in op.arguments
-            for part, _ in parts(argument.value, facts)
+            for part, _ in parts(argument.value, facts, inside)
             if isinstance(part, ir.Load)
         )
-        for block in facts.body.blocks
-        for op in block.ops
+        for op in operations(inside)
     )
+
+
+def _given(name: str, facts: Facts) -> Iterator[tuple[ir.Register | None, ir.Body]]:
+    """What the calls in this file give for a parameter of this function, or of the class that it constructs."""
+    body = facts.body
+    names = [parameter.name for parameter in body.parameters]
+    if name not in names:
+        return
+    is_method = body.owner is not None
+    called = body.owner.name if body.owner is not None and body.name == "__init__" else body.name
+    for other in facts.program.bodies:
+        for op in operations(other):
+            if isinstance(op, ir.Call) and last_name(op, other, facts) == called:
+                yield op.argument(name, names.index(name) - is_method), other
 
 
 def _is_published(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
     if isinstance(op, ir.Load):
         return op.name == "__file__"
     if isinstance(op, ir.Constant):
-        return isinstance(op.value, str) and bool(_HASHED.search(op.value))
+        return isinstance(op.value, str) and bool(_HASHED.search(op.value) or _PRETRAINED.search(op.value))
     return isinstance(op, ir.Call) and _downloads(last_name(op, body, facts), facts)
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
-from torchdevlint.rules.structure import is_test
+from torchdevlint.rules.structure import is_test, operations
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _LOADS = ("torch.load", "torch.serialization.load")
@@ -53,8 +54,12 @@ class LoadWithoutMapLocation(Rule):
     (`self.processed_paths[0]`, "split_dict.pt", "train.pt"); data sets; tests; buffers over what another process sent; the branch of an
     availability test whose other branch does map; `load` functions of other libraries.
 
-    A published file is `info`: one that comes with the package (`__file__`), that a download gave (`hf_hub_download`), or whose name ends in
-    its hash. Such files are saved from the CPU as a rule.
+    A published file is `info`: one that comes with the package (`__file__`), that a download gave (`hf_hub_download`), that stands in a
+    folder `pretrained...` by a literal path, or whose name ends in its hash. Such files are saved from the CPU as a rule. So is a file that
+    is read by the keys `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells that
+    it holds weights or the state of a training run: features, graphs, tables, results. What is done with the result tells it
+    (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and the file's (`checkpoint`, `model`), or that the program loads weights
+    elsewhere.
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
@@ -83,16 +88,16 @@ class LoadWithoutMapLocation(Rule):
             return
         if (is_test(facts) and not facts.imports("argparse")) or _is_dataset(facts) or _is_received(call, facts):
             return
-        yield self._reported(call, facts)
+        yield self._reported(call, facts, _severity(call, facts))
 
     @on_call("functools.partial")
     def check_partial(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         if facts.qualified(call.positional(0)) not in _LOADS:
             return
         if not call.has_splat and call.positional_count < 3 and _is_missing(call, facts):
-            yield self._reported(call, facts)
+            yield self._reported(call, facts, WARNING)
 
-    def _reported(self, call: ir.Call, facts: Facts) -> Report:
+    def _reported(self, call: ir.Call, facts: Facts, severity: Severity) -> Report:
         device = device_in_scope(facts)
         is_fallback = facts.in_handler_of("TypeError")
 
@@ -107,10 +112,17 @@ class LoadWithoutMapLocation(Rule):
             call,
             "`torch.load` without `map_location` restores each tensor to the device it was saved from: a checkpoint from a GPU fails to load "
             'on a machine without that GPU, and takes its memory where it is; pass `map_location="cpu"` or the device you want',
-            severity=INFO if is_published(call, facts) else WARNING,
+            severity=severity,
             fix=fix,
             holds=lambda: not _is_plain_state(call, facts),
         )
+
+
+def _severity(call: ir.Call, facts: Facts) -> Severity:
+    """A warning for what holds weights that a GPU may have saved; a note where nothing tells, or where the CPU saved them."""
+    if is_published(call, facts) or is_saved_from_host(call, facts):
+        return INFO
+    return WARNING if holds_checkpoint(call, facts) else INFO
 
 
 def _is_plain_state(call: ir.Call, facts: Facts) -> bool:
@@ -188,10 +200,14 @@ def _is_dataset(facts: Facts) -> bool:
 
 def _is_received(call: ir.Call, facts: Facts) -> bool:
     """True for a buffer over an array's memory, or over a service's answer: what another process sent."""
+    file = call.argument("f", 0)
+    place = facts.place(file)
+    buffers = [op.value for op in operations(facts.body) if isinstance(op, ir.Store) and op.name == place]
     return any(
         (isinstance(op, ir.Call) and last_name(op, body, facts) in ("numpy", "tobytes"))
         or (isinstance(op, ir.Attribute) and op.name == "content")
-        for op, body in parts(call.argument("f", 0), facts)
+        for register in (file, *buffers)
+        for op, body in parts(register, facts)
     )
 
 
