@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import index, values
+from torchdevlint.flow import index, module_calls, values
 from torchdevlint.flow.devices import CPU, TOP, symbolic
 from torchdevlint.flow.facts import AttributeStore, ClassSummary
 from torchdevlint.flow.naming import looks_like_device
@@ -78,6 +78,9 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
             )
         if kind is Kind.OPTIMIZER:
             return Value(kind, evidence=evidence)
+        use = frame.index.use(place)
+        if found.moved is not None and use.called and not use.is_pipeline:
+            return replace(module_calls.called_after_move(found, place), attribute=name)
         if looks_like_device(name):
             return Value(Kind.DEVICE, symbolic(place))
         if summary.is_module and summary.stores_of(name) and frame.index.use(place).called:

@@ -14,11 +14,13 @@ from torchdevlint.flow.python_calls import numpy_call
 from torchdevlint.flow.torch_calls import torch_call
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
+    OTHER,
     UNKNOWN,
     Evidence,
     Kind,
     Value,
     replace,
+    tensor,
 )
 from torchdevlint.program import ir
 
@@ -39,6 +41,8 @@ def call(frame: Frame, op: ir.Call) -> Value:
         return frame.analysis.instantiate(frame, op, callee)
     if kind is Kind.MODULE:
         return call_module(frame, op, callee)
+    if kind is Kind.OTHER and callee.symbol in modules.MAKE_IMAGE_TENSORS:
+        return _image_tensor(op)
     written = frame.definitions[op.function]
     if isinstance(written, ir.Attribute) and (
         _is_own_method(frame, written) or not (LOSS_NAME.search(written.name) or MODEL_NAME.search(written.name))
@@ -74,7 +78,7 @@ def _is_own_method(frame: Frame, written: ir.Attribute) -> bool:
 def _torchvision_call(frame: Frame, op: ir.Call, name: str) -> Value:
     """`torchvision.ops` computes on the device of the boxes; both operands must share it."""
     if name.startswith("torchvision.transforms."):
-        return Value(Kind.OTHER)  # these follow their input
+        return _transform(frame, op, name)
     if not name.startswith("torchvision.ops."):
         return (
             Value(Kind.MODULE, CPU, ref=reference(frame, op), evidence=Evidence.STRONG, symbol=name, origin=op)
@@ -91,9 +95,29 @@ def _torchvision_call(frame: Frame, op: ir.Call, name: str) -> Value:
     return reranked(combine([value for value, _ in operands]), AT_LEAST_ONE) if operands else UNKNOWN
 
 
+def _transform(frame: Frame, op: ir.Call, name: str) -> Value:
+    """A transform keeps its class as `symbol`; a `Compose` that ends on the CPU that of the transform which makes the tensor."""
+    last = name.rpartition(".")[2]
+    if last in ("to_tensor", "pil_to_tensor"):
+        return _image_tensor(op)
+    if last == "Compose" and (steps := op.argument("transforms", 0)) is not None:
+        made = ""
+        for step in frame.values[steps].items or ():
+            if step.kind is not Kind.OTHER or not step.symbol or step.symbol.endswith(".Lambda"):
+                made = ""
+            elif step.symbol in modules.MAKE_IMAGE_TENSORS:
+                made = step.symbol
+        return Value(Kind.OTHER, symbol=made)
+    return Value(Kind.OTHER, symbol=name)  # most follow their input
+
+
+def _image_tensor(op: ir.Call) -> Value:
+    return tensor(CPU, rank=3, origin=op, evidence=Evidence.STRONG)
+
+
 # What people call a loss: the last resort, never for errors.
 LOSS_NAME = re.compile(
-    r"(?:\A|[._])(?:\w*criterion\w*|loss_?f(?:n|ct|unc|unction)?|loss_?function|objective_fn)\Z", re.IGNORECASE
+    r"(?:\A|[._])(?:\w*criterion\w*|crit|loss_?f(?:n|ct|unc|unction)?|loss_?function|objective_fn)\Z", re.IGNORECASE
 )
 MODEL_NAME = re.compile(
     r"(?:\A|[._])(?:model|net|network|encoder|decoder|policy|actor|critic|backbone|generator|discriminator|\w*embeddings?)\Z",
@@ -147,6 +171,8 @@ def _symbol_call(frame: Frame, op: ir.Call, name: str) -> Value:
         return Value(Kind.OTHER) if name not in ("pickle.load", "copy.copy", "math.prod") else UNKNOWN
     if returns_tensors(frame, op):
         return batch_encoding(frame, op)
+    if name.removesuffix(".from_pretrained").endswith("Pipeline"):
+        return OTHER  # it can be moved and called as a module can, and moves its inputs itself
     last = name.rpartition(".")[2]
     if name in ("copy.deepcopy", "copy.copy"):
         return copied(frame, op, name)

@@ -163,6 +163,10 @@ class Frame:
                 return f"{base}[{key!r}]"
         return ""
 
+    def makes(self, op: ir.ValueOp) -> bool:
+        """True for an operation of this body, whose registers are those of this frame."""
+        return op.dst < len(self.definitions) and self.definitions[op.dst] is op
+
     def store_place(self, place: str, value: Value) -> None:
         """Bind a place; what was known below it is forgotten."""
         env = self.env

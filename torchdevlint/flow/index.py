@@ -25,6 +25,7 @@ class NameUse:
     called: bool = False
     to_device: bool = False
     gives_dtype: bool = False  # `dtype=x.dtype` of a torch function: x is a tensor, an array's dtype would raise
+    is_pipeline: bool = False  # by its name: it can be moved and called, and moves its inputs itself
 
     def kind(self) -> tuple[Kind, Evidence]:
         """What the use proves, and how well."""
@@ -38,6 +39,8 @@ class NameUse:
         if used & methods.MODULE_ONLY or ("weight" in used and used & methods.LAYER_SIZES):
             return Kind.MODULE, Evidence.USAGE
         if self.called:
+            if used & methods.MOVES and not self.is_pipeline:
+                return Kind.MODULE, Evidence.USAGE  # nothing else can be moved and called
             return Kind.UNKNOWN, Evidence.NONE
         if "device" in used and "shape" in used and not self.host_argument:
             return Kind.TENSOR, Evidence.USAGE
@@ -156,7 +159,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
     def use(path: str) -> NameUse:
         found = uses.get(path)
         if found is None:
-            found = uses[path] = NameUse()
+            found = uses[path] = NameUse(is_pipeline="pipe" in path.lower())
         return found
 
     for block in body.blocks:

@@ -37,6 +37,13 @@ def torch_module(frame: Frame, op: ir.Call, name: str) -> Value:
     )
 
 
+def called_after_move(value: Value, path: str) -> Value:
+    """What `.to(device)` returned and is called: of all that can be moved, only a module can be called."""
+    return Value(
+        Kind.MODULE, value.device, ref=path, evidence=Evidence.USAGE, moved=value.moved, parameter=value.parameter
+    )
+
+
 def wrapped(frame: Frame, op: ir.Call) -> Value:
     """DataParallel and its kind: same parameters, inputs moved by the wrapper."""
     first = op.argument("module", 0)
@@ -239,7 +246,7 @@ def is_fresh_module(frame: Frame, module: Value) -> bool:
 
 def _holds_weights(frame: Frame, made: ir.Op) -> bool:
     """True for `nn.Sequential(nn.Linear(...), ...)` of this body: a layer with weights stands among its arguments."""
-    if not isinstance(made, ir.Call) or made.dst >= len(frame.definitions) or frame.definitions[made.dst] is not made:
+    if not isinstance(made, ir.Call) or not frame.makes(made):
         return False
     return any(frame.values[a.value].symbol in modules.LEAF_MODULES_WITH_WEIGHTS for a in made.arguments if not a.star)
 

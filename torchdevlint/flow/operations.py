@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from torchdevlint.flow.frame import Frame
 
 
+_SLICE = Value(Kind.OTHER, symbol="slice")
 _TENSOR_ATTRIBUTES_SAME = frozenset("data grad T mT H mH real imag".split())
 
 
@@ -71,6 +72,11 @@ def _by_usage(frame: Frame, path: str, value: Value) -> Value:
         return Value(Kind.OPTIMIZER, evidence=evidence)
     if kind is Kind.TENSOR and value.device is not TOP:
         return replace(value, kind=Kind.TENSOR, evidence=evidence)
+    if value.kind is Kind.UNKNOWN and value.moved is not None:
+        if use.called and not use.is_pipeline:
+            return module_calls.called_after_move(value, path)
+        if use.arithmetic:  # of all that can be moved, only tensors can be computed with
+            return replace(value, kind=Kind.TENSOR, evidence=Evidence.USAGE)
     if use.gives_dtype and value.kind is Kind.UNKNOWN and value.device is TOP and value.moved is None:
         return tensor(symbolic(f"{path}.device"), evidence=Evidence.USAGE)
     return value
@@ -326,13 +332,15 @@ def _index_tensor(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> 
         rank = AT_LEAST_ONE
     elif rank == AT_LEAST_ONE and any(value.kind is not Kind.OTHER for value in indices):
         rank = None if any(value.kind in (Kind.SCALAR, Kind.UNKNOWN) for value in indices) else AT_LEAST_ONE
+    if rank is None and _SLICE in indices:
+        rank = AT_LEAST_ONE  # a slice keeps its dimension
     if base.others:
         return replace(base, rank=rank, others=tuple(replace(part, rank=None) for part in base.others))
     return replace(base, rank=rank)
 
 
 def _slice(frame: Frame, op: ir.Slice) -> None:
-    frame.values[op.dst] = OTHER
+    frame.values[op.dst] = _SLICE
 
 
 def _sequence(frame: Frame, op: ir.Sequence) -> None:
@@ -533,6 +541,8 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
         if isinstance(key, (str, int)) and not isinstance(key, bool):
             frame.store_place(f"{place}[{key!r}]", value)
         else:
+            if base.kind in (Kind.BATCH, Kind.BATCH_ENCODING) and value.moved is not None:
+                frame.env[place] = replace(base, device=value.device, moved=value.moved)  # part by part, in a loop
             old = base.element if base.kind is Kind.DICT else None
             for known in [name for name in frame.env if name.startswith(place + "[")]:
                 del frame.env[known]

@@ -101,13 +101,15 @@ def parameter_value(
         return replace(default, constant=NOTHING, device=TOP, parameter=name)
     use = body_index.use(name)
     kind, evidence = use.kind()
+    in_forward = summary is not None and summary.is_module and body.name == "forward"
     if kind is Kind.TENSOR:
+        if in_forward and default is None and use.arithmetic and not use.host_argument:
+            evidence = max(evidence, Evidence.USAGE)
         return tensor(symbolic(f"{name}.device"), parameter=name, evidence=evidence)
     if kind is Kind.MODULE:
         return Value(Kind.MODULE, TOP, ref=name, evidence=evidence, parameter=name)
     if kind is Kind.OPTIMIZER:
         return Value(Kind.OPTIMIZER, evidence=evidence, parameter=name)
-    in_forward = summary is not None and summary.is_module and body.name == "forward"
     if (
         in_forward
         and default is None

@@ -41,6 +41,12 @@ PLAIN_BASES = frozenset(
 )
 LIGHTNING_BASES = frozenset(base for base in MODULE_BASES if base.endswith("LightningModule"))
 
+# Take a PIL image or an array, refuse a tensor, and give a tensor on the CPU (torchvision/transforms/transforms.py, functional.py of torchvision 0.28).
+MAKE_IMAGE_TENSORS = frozenset(
+    f"torchvision.transforms.{name}"
+    for name in ("ToTensor", "PILToTensor", "transforms.ToTensor", "v2.ToTensor", "v2.PILToTensor")
+)
+
 OPTIMIZER_PREFIXES = (
     "torch.optim.",
     "torch_optimizer.",

@@ -123,7 +123,7 @@ class ModelInputLeftOnCpu(Rule):
         certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE and not given
         what = f"`{place}`" if place else "this input"
         where = (
-            f"the model `{meeting.other.parameter}`, wherever the caller keeps it"
+            f"the model `{meeting.other.parameter}`, wherever it was moved"
             if given
             else f"a model on {device.describe()}"
         )
@@ -207,7 +207,9 @@ def _is_factory(made: ir.Op, facts: Facts) -> bool:
 
 def _moved_here(meeting: Meeting, facts: Facts) -> bool:
     module = meeting.module
-    return module is not None and bool(module.ref) and facts.frame is not None and "@" + module.ref in facts.frame.env
+    if module is None or not module.ref or facts.frame is None:
+        return False
+    return "@" + module.ref in facts.frame.env or (module.moved is not None and not module.attribute)
 
 
 def _is_argument(meeting: Meeting) -> bool:

@@ -295,8 +295,8 @@ def _names_of(made: ir.Call, facts: Facts) -> set[str]:
 
 
 def _is_submodule(module: Value, facts: Facts) -> bool:
-    """True for a module by its class, and for what a Module keeps as an attribute and calls."""
-    if module.evidence >= Evidence.STRONG:
+    """True for a module by its class, and for what is moved, or kept by a Module as an attribute, and then called."""
+    if module.evidence >= Evidence.STRONG or (module.evidence >= Evidence.USAGE and module.moved is not None):
         return True
     summary = facts.class_summary
     own = summary is not None and summary.is_module and bool(module.attribute)
