@@ -7,13 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.devices import Device, from_string
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, KERNEL_LANGUAGES
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-
-# A file that imports one of these holds kernels, even where the import is conditional.
-KERNEL_LANGUAGES = ("triton", "cupy", "numba.cuda", "pycuda", "tilelang", "torch.utils.cpp_extension")
-# A file that cannot be imported without one of these runs on CUDA or not at all.
-_CUDA_PACKAGES = ("flash_attn", "tensorrt", "torch_tensorrt", "apex", "spconv", "MinkowskiEngine")
 
 _COLLECTIVES = frozenset(
     f"torch.distributed.{name}"
@@ -23,21 +19,36 @@ _COLLECTIVES = frozenset(
 
 def is_cuda_only(facts: Facts) -> bool:
     """True for files that need CUDA anyway, and for tests that are skipped without it as a whole."""
-    if facts.imports(*KERNEL_LANGUAGES) or requires(facts, *_CUDA_PACKAGES):
+    if facts.imports(*KERNEL_LANGUAGES) or requires(facts, *CUDA_PACKAGES):
         return True
     return facts.mentions("pytestmark", "skipUnless") and facts.mentions("is_available")
 
 
 def requires(facts: Facts, *packages: str) -> bool:
-    """True when the file cannot be imported without one of the packages: an import at its top level, outside of `try` and conditions."""
-    if not facts.imports(*packages):
-        return False
+    """True when the file cannot be imported without one of the packages."""
+    return facts.imports(*packages) and any(
+        name == root or name.startswith(root + ".") for name in required_imports(facts) for root in packages
+    )
+
+
+def required_imports(facts: Facts) -> Iterator[str]:
+    """What the file imports at its top level, outside of conditions and of a `try` that goes on without it."""
     module = facts.program.module
+    for block in module.blocks:
+        imported = [op.qualified for op in block.ops if isinstance(op, ir.Import)]
+        if not imported or any(context.part == "handler" for context in block.tries):
+            continue
+        tried = [context.identity for context in block.tries if context.part == "body"]
+        if all(_stops(identity, module) for identity in tried) if tried else is_unconditional(block, module):
+            yield from imported
+
+
+def _stops(identity: int, module: ir.Body) -> bool:
+    """True for a `try` of which a handler raises again."""
     return any(
-        isinstance(op, ir.Import)
-        and any(op.qualified == root or op.qualified.startswith(root + ".") for root in packages)
+        isinstance(op, ir.Raise)
         for block in module.blocks
-        if not any(context.part in ("body", "handler") for context in block.tries) and is_unconditional(block, module)
+        if any(context.identity == identity and context.part == "handler" for context in block.tries)
         for op in block.ops
     )
 

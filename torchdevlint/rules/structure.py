@@ -184,6 +184,8 @@ def demands_accelerator(call: ir.Call, facts: Facts) -> bool:
         while isinstance(written, ir.Unary) and written.operator == "not":
             negated, register = not negated, written.operand
             written = facts.definition(register)
+        if isinstance(written, ir.Compare) and written.left == call.dst and written.operators[0] in ("<", "<=", "=="):
+            negated, written = not negated, call  # `if torch.cuda.device_count() < 2: quit()`
         if written is call:
             failing = blocks[block.successors[0 if negated else 1]]
             return any(_stops(op, facts) for op in failing.ops)

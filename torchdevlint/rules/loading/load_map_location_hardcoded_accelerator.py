@@ -8,6 +8,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import (
     device_in_scope,
@@ -15,7 +16,7 @@ from torchdevlint.rules.literals import (
     is_cuda_only,
     spelled_accelerator,
 )
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
+from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_method
 
 # Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
 DEVICE_ARGUMENT = {
@@ -52,7 +53,9 @@ class LoadMapLocationHardcodedAccelerator(Rule):
     ## When it stays silent
     Behind an availability test, a flag that was assigned from one, an assertion or an early exit; in a `try` that catches
     RuntimeError; in tests that are skipped without a GPU; in files that need CUDA anyway (Triton, CuPy, CUDA extensions); devices that are
-    computed (`f"cuda:{rank}"`, a dict, a name).
+    computed (`f"cuda:{rank}"`, a dict, a name). It is a note where CUDA is needed anyway: a file that cannot be imported without
+    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
+    extensions and collectives, and workers of NCCL.
 
     ## Fix safety
     `"cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use.
@@ -93,6 +96,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
             call,
             f"this load needs `{device.name}`: it fails on every machine without that device, whatever the file holds; load with "
             f'`{keyword}="cpu"`, or look for the device first',
+            severity=INFO if needs_cuda_anyway(facts.body, facts) else WARNING,
             fix=fix,
         )
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
+from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
 from torchdevlint.rules.wording import MISMATCH
 
@@ -52,7 +53,9 @@ class HardcodedDeviceInForward(Rule):
     An override of `cuda`, `to` or `_apply`, a method that says so (`to_gpu`); a test of the device stands around the line
     (`if x.is_cuda`; outside of `forward` also `torch.cuda.is_available()`); devices that the module or the file chose once;
     files for Triton, CuPy or CUDA extensions;
-    Lightning modules (TDL609).
+    Lightning modules (TDL609). It is a note where CUDA is needed anyway: a file that cannot be imported without
+    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
+    extensions and collectives, and workers of NCCL.
 
     ## Fix safety
     Safe where `forward` makes a tensor and combines it with an argument that it uses as it came; elsewhere the fix is unsafe, because
@@ -103,6 +106,7 @@ class HardcodedDeviceInForward(Rule):
             f'`{written}` in a method of a module ties it to {_which(device.name)}: without CUDA it raises "Torch not compiled '
             f'with CUDA enabled" or '
             f'"Found no NVIDIA driver", and on another device the next operation raises "Expected all tensors to be on the same device"; {advice}',
+            severity=_severity(facts),
             fix=lambda: _fix(call, name, source),
         )
 
@@ -121,6 +125,7 @@ class HardcodedDeviceInForward(Rule):
             call,
             f"this goes to CUDA wherever there is one: on such a machine, where {where} on the CPU or on `cuda:1`, the operations that follow raise {MISMATCH}; "
             f"use {follow}",
+            severity=_severity(facts),
             fix=lambda: _fix(call, facts.callee(call), (source[0], False) if source else None),
         )
 
@@ -141,7 +146,12 @@ class HardcodedDeviceInForward(Rule):
             call,
             '`torch.autocast("cuda")` in a method of a module acts on CUDA alone: on the CPU or another accelerator autocast stays as it was outside; '
             f"use {follow}",
+            severity=_severity(facts),
         )
+
+
+def _severity(facts: Facts) -> Severity:
+    return INFO if needs_cuda_anyway(facts.body, facts) else WARNING
 
 
 def _is_tensor(call: ir.Call, facts: Facts) -> bool:

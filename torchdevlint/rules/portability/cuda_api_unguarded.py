@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.literals import KERNEL_LANGUAGES, device_in_scope, requires
+from torchdevlint.rules.cuda_alone import needs_cuda_anyway
+from torchdevlint.rules.literals import device_in_scope, requires
+from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import demands_accelerator
 
@@ -59,17 +62,6 @@ RAISING = {
 }
 # Calls that show that a program means to run without an accelerator as well.
 ASKING = tuple(name for name, tested in functions.AVAILABILITY.items() if tested and not name.endswith("device_count"))
-# Files that cannot be imported without one of these are written for one kind of machine: their own purpose, not a fault.
-_CUDA_PACKAGES = (
-    "tensorrt",
-    "transformer_engine",
-    "flash_attn",
-    "deepspeed",
-    "apex",
-    "vllm",
-    "torch._inductor",
-    "bitsandbytes",
-)
 _ONE_PROCESS_PER_GPU = ("init_process_group", "LOCAL_RANK", "local_rank", "deepspeed", "nccl", "get_rank", "world_size")
 
 
@@ -80,6 +72,7 @@ class _Seen:
     place: str
     body: ir.Body
     has_device: bool  # a device is in scope: the function means to run on others as well
+    is_offload: bool  # under a test for a hook that moves modules off the accelerator, which is set where there is one
 
 
 class CudaApiUnguarded(Rule):
@@ -112,7 +105,9 @@ class CudaApiUnguarded(Rule):
     name says CUDA or GPU; files of kernels (Triton, CuPy, CUDA extensions). In files that demand an accelerator
     (`if not torch.cuda.is_available(): raise`) or run one process per GPU, in functions that capture a CUDA graph,
     and in files that never ask for one where no device is in
-    scope either, the finding is an info.
+    scope either, the finding is an info. So it is behind a test for an offload hook, and where CUDA is needed anyway: a file that cannot be imported without
+    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
+    extensions and collectives, and workers of NCCL.
 
     ## Fix safety
     A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line
@@ -161,13 +156,15 @@ class CudaApiUnguarded(Rule):
         given = {argument.value for argument in call.arguments}
         if any(seen.body is facts.body and seen.op.dst in given for seen in self._seen):
             return  # `get_device_name(current_device())`: the inner one says it
-        self._seen.append(_Seen(call, name, facts.place(call.function), facts.body, _has_device(facts)))
+        self._seen.append(
+            _Seen(call, name, facts.place(call.function), facts.body, _has_device(facts), _is_offload(facts))
+        )
 
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:
         if not self._seen or facts.imports(*KERNEL_LANGUAGES) or facts.mentions("pytestmark"):
             return
-        if requires(facts, *_CUDA_PACKAGES):
+        if requires(facts, *CUDA_PACKAGES, *CUDA_RUNTIMES, "transformer_engine"):
             return
         for seen in self._seen:
             if self._calls.get(seen.body.name, False):
@@ -183,9 +180,7 @@ class CudaApiUnguarded(Rule):
 
     def _severity(self, seen: _Seen, facts: Facts) -> Severity:
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
-        if any(
-            isinstance(op, ir.Attribute) and op.name == "CUDAGraph" for block in seen.body.blocks for op in block.ops
-        ):
+        if seen.is_offload or needs_cuda_anyway(seen.body, facts):
             return INFO
         return WARNING if (self._asks or seen.has_device) and not self._demands and not one_per_gpu else INFO
 
@@ -197,6 +192,14 @@ def _has_device(facts: Facts) -> bool:
         return False
     value = facts.frame.lookup(name) if name.isidentifier() else None
     return value is None or not value.device.is_accelerator
+
+
+def _is_offload(facts: Facts) -> bool:
+    """True behind `if self.final_offload_hook is not None`: accelerate (accelerate/big_modeling.py, `cpu_offload_with_hook`) sets it for an accelerator."""
+    if facts.block is None:
+        return False
+    tests = [facts.definition(test) for test in deciding_tests(facts.body, facts.block)]
+    return any("offload_hook" in facts.place(test.left) for test in tests if isinstance(test, ir.Compare))
 
 
 def _speaks_of_gpu(body: ir.Body | None) -> bool:

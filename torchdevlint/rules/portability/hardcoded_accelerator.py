@@ -12,6 +12,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.default_devices import DefaultDevice, DefaultDevices
 from torchdevlint.rules.literals import (
     calls_collective,
@@ -77,7 +78,9 @@ class HardcodedAccelerator(Rule):
     (`f"cuda:{rank}"`, `.cuda(args.gpu)`) in programs with one process per GPU; files that need CUDA anyway (Triton, CuPy, CUDA
     extensions) or whose `main` stops where there is none (`assert torch.cuda.is_available()`); functions that call a collective; files that start a
     process group and never ask for a device; Lightning's `accelerator="gpu"`. In files of tests it is a note: who wrote them has the
-    machine that they run on.
+    machine that they run on. It is a note as well where CUDA is needed anyway: a file that cannot be imported without
+    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
+    extensions and collectives, and workers of NCCL.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -146,20 +149,22 @@ class HardcodedAccelerator(Rule):
         if not asks and facts.mentions("init_process_group"):
             return  # the file starts a process for each GPU and has no other place to run
         in_tests = is_test_file(facts)
-        told: dict[int, list[_Found]] = {}
+        told: dict[tuple[int, bool], list[_Found]] = {}
         for one in found:
+            is_note = in_tests or needs_cuda_anyway(one.body, facts, one.call)
             if one.name:
-                yield self._reported(one, "", in_tests)
+                yield self._reported(one, "", is_note)
             else:
-                told.setdefault(id(one.body) if asks else 0, []).append(one)
-        for first, *others in told.values():
+                told.setdefault((id(one.body) if asks else 0, is_note), []).append(one)
+        for (_, is_note), (first, *others) in told.items():
             where = "function" if asks and first.body.kind == "function" else "file"
-            yield self._reported(first, f" ({len(others)} more in this {where})" if others else "", in_tests)
+            yield self._reported(first, f" ({len(others)} more in this {where})" if others else "", is_note)
         defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
             yield self._reported_choice(call, model)
         if defaults:
-            yield self._reported_default(defaults[0], len(defaults) - 1)
+            is_note = in_tests or needs_cuda_anyway(defaults[0].function, facts)
+            yield self._reported_default(defaults[0], len(defaults) - 1, is_note)
 
     def _reported_second_move(self, call: ir.Call, device: str, spelled: str) -> Report:
         return self.report(
@@ -175,7 +180,7 @@ class HardcodedAccelerator(Rule):
             f"raises {MISMATCH}; use `next({model}.parameters()).device`",
         )
 
-    def _reported_default(self, default: DefaultDevice, others: int) -> Report:
+    def _reported_default(self, default: DefaultDevice, others: int, is_note: bool) -> Report:
         owner = default.function.owner
         called = owner.name if owner is not None and default.function.name == "__init__" else default.function.name
         more = f" ({others} more in this file)" if others else ""
@@ -183,15 +188,16 @@ class HardcodedAccelerator(Rule):
             default.op,
             f"`{called}(...)` called without `{default.parameter.name}`{more} needs {_needed(default.device)}: where there is none {_raised(default.device)}; "
             "default to None and choose the device in the function, with an availability test",
+            severity=INFO if is_note else WARNING,
         )
 
-    def _reported(self, found: _Found, more: str, in_tests: bool) -> Report:
+    def _reported(self, found: _Found, more: str, is_note: bool) -> Report:
         spelled = f"`{found.spelled}`{more} needs {_needed(found.device)}: where there is none"
         advice = f"use `{found.name}`" if found.name else "choose the device with an availability test"
         return self.report(
             found.literal or found.call,
             f"{spelled} {_raised(found.device)}; {advice}",
-            severity=INFO if in_tests else WARNING,
+            severity=INFO if is_note else WARNING,
             fix=lambda: _fix(found),
         )
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge.platforms import is_extension
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import (
     INFO,
@@ -70,7 +72,10 @@ class LegacyCudaTensorType(Rule):
 
     ## When it stays silent
     `isinstance(x, torch.cuda.FloatTensor)` and comparisons with `x.type()`. Behind an availability test the finding is an info: the
-    code runs everywhere and is only old. So it is in a `torch.autograd.Function`, the frame of a CUDA kernel.
+    code runs everywhere and is only old. So it is in a `torch.autograd.Function`, the frame of a CUDA kernel, and where CUDA
+    is needed anyway: a file that cannot be imported without
+    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
+    extensions and collectives, and workers of NCCL.
 
     ## Fix safety
     A constructor on a list or tuple display becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be
@@ -119,7 +124,7 @@ class LegacyCudaTensorType(Rule):
             call,
             f"`torch.cuda.{last}(...)` works with CUDA alone: a CPU build raises {_UNAVAILABLE.format(name=last)}; write `torch.tensor(..., "
             f"dtype=torch.{_DTYPES[last]}, device=...)`",
-            guarded=facts.guarded("cuda") or _is_kernel(facts),
+            guarded=_is_meant(facts) or _is_kernel(facts),
             fix=lambda: _modern(call, last, facts),
         )
 
@@ -131,7 +136,7 @@ class LegacyCudaTensorType(Rule):
             op,
             f"`torch.cuda.{op.name}` exists with CUDA alone: using it on a CPU build raises {_UNAVAILABLE.format(name=op.name)}; use a dtype and a device "
             f"(`.to(device, torch.{_DTYPES[op.name]})`)",
-            guarded=facts.guarded("cuda"),
+            guarded=_is_meant(facts),
         )
 
     @on_method("type")
@@ -146,7 +151,7 @@ class LegacyCudaTensorType(Rule):
         self._note(
             call,
             f"`.type({text!r})` moves to CUDA alone: on a CPU build it raises; use a dtype and a device (`.to(device, dtype)`)",
-            guarded=facts.guarded("cuda"),
+            guarded=_is_meant(facts),
         )
 
     @on_call("torch.set_default_tensor_type")
@@ -161,7 +166,7 @@ class LegacyCudaTensorType(Rule):
         self._note(
             call,
             f"`torch.set_default_tensor_type` is deprecated since torch 2.1: {effect}; create tensors with `dtype=` and `device=`",
-            guarded=not is_cuda or facts.guarded("cuda"),
+            guarded=not is_cuda or _is_meant(facts),
             fix=lambda: _defaults(call, spelled, facts),
         )
 
@@ -185,6 +190,11 @@ class LegacyCudaTensorType(Rule):
         )
 
 
+def _is_meant(facts: Facts) -> bool:
+    """True behind an availability test, and in code that has no other place to run."""
+    return facts.guarded("cuda") or needs_cuda_anyway(facts.body, facts)
+
+
 def _is_kernel(facts: Facts) -> bool:
     """True in a `torch.autograd.Function`: on a CUDA type it is the frame of a CUDA kernel, which takes no other tensor."""
     summary = facts.class_summary
@@ -194,7 +204,11 @@ def _is_kernel(facts: Facts) -> bool:
 def _has_cuda_extension(facts: Facts) -> bool:
     """True for a file that imports kernels: it is about CUDA and nothing else."""
     kernels = any("cuda" in name.lower() and not name.startswith("torch.cuda") for name in facts.program.imported)
-    return kernels or facts.imports("triton", "cupy", "torch.utils.cpp_extension")
+    return (
+        kernels
+        or facts.imports("triton", "cupy", "torch.utils.cpp_extension")
+        or any(is_extension(name) for name in facts.program.imported)
+    )
 
 
 def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:

@@ -1,0 +1,56 @@
+"""Packages and extensions that run on CUDA alone, each with its source.
+
+Left out, as they have builds or fallbacks for other machines: xformers (torch operators where it has no kernels), `_C` of torchvision and detectron2
+(built for the CPU too), onnxruntime.
+"""
+
+from __future__ import annotations
+
+# A file that imports one of these holds kernels, even where the import is conditional.
+KERNEL_LANGUAGES = ("triton", "cupy", "numba.cuda", "pycuda", "tilelang", "torch.utils.cpp_extension")
+# A file that cannot be imported without one of these is silent in the rules about other machines.
+CUDA_PACKAGES = (
+    "flash_attn",  # flash_attn/flash_attn_interface.py: import flash_attn_2_cuda
+    "tensorrt",  # NVIDIA's runtime for its GPUs
+    "torch_tensorrt",  # the same, for torch
+    "apex",  # apex/amp/_initialize.py: check_models, check_optimizers want cuda tensors
+    "spconv",  # spconv/core_cc: kernels of cumm for CUDA; the build for the CPU is for debugging
+    "MinkowskiEngine",  # README: CUDA is required unless built with --cpu_only
+)
+# The same, where a finding is a note.
+CUDA_LIBRARIES = (
+    "transformer_engine",  # transformer_engine/pytorch: import transformer_engine_torch, built with nvcc
+    "mamba_ssm",  # mamba_ssm/ops/selective_scan_interface.py: import selective_scan_cuda; mamba_ssm/ops/triton
+    "causal_conv1d",  # causal_conv1d/cpp_functions.py: import causal_conv1d_cuda
+    "tinycudann",  # tinycudann/modules.py: raises EnvironmentError without CUDA
+    "nvdiffrast",  # nvdiffrast/torch/ops.py: compiles .cu sources, tensors must be on CUDA
+    "torch2trt",  # torch2trt/torch2trt.py: import tensorrt
+    "pytorch_quantization",  # NVIDIA/TensorRT/tools/pytorch-quantization: import cuda_ext
+    "pynvml",  # NVIDIA's management library
+)
+# Libraries that start work on CUDA by themselves as a rule, and run elsewhere in special builds.
+CUDA_RUNTIMES = ("deepspeed", "vllm", "bitsandbytes", "torch._inductor")
+# Extensions by their very names: apex's (apex/multi_tensor_apply, apex/__init__.py), mmcv's and others' `_ext`.
+EXTENSIONS = frozenset({"amp_C", "apex_C", "_ext"})
+# `to_cuda`, `is_cuda`, `requires_cuda`: words before `_cuda` that make a function's name, not an extension's.
+_VERBS = frozenset(
+    "to is use uses using has no not try maybe get check with without require requires required need needs set init setup move assert if on for test skip "
+    "torch empty temporary enable disable".split()
+)
+# Functions that load an extension: mmcv/utils/ext_loader.py.
+LOADS_EXTENSION = frozenset({"load_ext"})
+# Collectives, without underscores; the second kind only of a module for distributed work.
+COLLECTIVES = frozenset({"allreduce", "allgather", "allgatherintotensor", "reducescatter", "reducescattertensor"})
+COLLECTIVES_OF_DIST = frozenset({"broadcast", "gather", "scatter", "reduce"})
+
+
+def is_extension(dotted: str) -> bool:
+    """True for the dotted name of a compiled extension for CUDA, or of something in it: `correlation_cuda`, `ops.bias_act_cuda.forward`, `amp_C`."""
+    return any(_is_extension(part) for part in dotted.split("."))
+
+
+def _is_extension(name: str) -> bool:
+    words = name.removesuffix("_ext").split("_")
+    return name in EXTENSIONS or (
+        len(words) > 1 and words[-1] == "cuda" and words[-2] not in _VERBS and bool(words[-2])
+    )

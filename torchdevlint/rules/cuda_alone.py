@@ -1,0 +1,157 @@
+"""Code that has no other place to run than CUDA: there, that a line needs CUDA is no news."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge.platforms import (
+    COLLECTIVES,
+    COLLECTIVES_OF_DIST,
+    CUDA_LIBRARIES,
+    KERNEL_LANGUAGES,
+    LOADS_EXTENSION,
+    is_extension,
+)
+from torchdevlint.program import ir
+from torchdevlint.rules.literals import required_imports
+from torchdevlint.rules.paths import last_name
+from torchdevlint.rules.structure import operations
+
+# What a kernel's frame may call without being one.
+_PLAIN_PACKAGES = frozenset({"torch", "numpy", "math", "functools", "einops", "scipy", "warnings", "typing", "os"})
+_CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd"})
+
+
+def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -> bool:
+    """True in a file that cannot be imported without CUDA's libraries, in a kernel's frame, and in a function of one process per GPU.
+
+    `found` is what a finding is about: it is no reason of its own.
+    """
+    if any(_is_cuda_library(name) or is_extension(name) for name in required_imports(facts)):
+        return True
+    return (
+        _is_kernel_frame(body, facts)
+        or any(op is not found and _is_for_cuda(op, body, facts) for op in operations(body))
+        or any(_starts_nccl(other, facts) for other in _around(body, facts))
+    )
+
+
+def _is_cuda_library(name: str) -> bool:
+    return any(name == root or name.startswith(root + ".") for root in (*CUDA_LIBRARIES, *KERNEL_LANGUAGES))
+
+
+def _is_kernel_frame(body: ir.Body, facts: Facts) -> bool:
+    """True in a `torch.autograd.Function` that calls into another module, or that is decorated for CUDA: its kernel takes CUDA tensors alone."""
+    owner = _owner(body)
+    if owner is None or not any(base.endswith("autograd.Function") for base in facts.analysis.summary_of(owner).bases):
+        return False
+    decorators = [text for method in owner.methods.values() for text in method.decorators]
+    if any(facts.analysis.resolve_text(text) in _CUDA_DECORATORS for text in decorators):
+        return True
+    return any(
+        isinstance(op, ir.Call) and _is_foreign(_dotted(op.function, method, facts).partition(".")[0], facts)
+        for method in owner.methods.values()
+        for op in operations(method)
+    )
+
+
+def _is_foreign(name: str, facts: Facts) -> bool:
+    """True for what the module imports from anywhere but the packages that hold no kernels for one machine."""
+    return any(
+        isinstance(op, ir.Import) and op.name == name and op.qualified.partition(".")[0] not in _PLAIN_PACKAGES
+        for op in operations(facts.program.module)
+    )
+
+
+def _owner(body: ir.Body) -> ir.Class | None:
+    around: ir.Body | None = body
+    while around is not None and around.owner is None:
+        around = around.parent
+    return around.owner if around is not None else None
+
+
+def _is_for_cuda(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
+    """True for what runs on CUDA alone: an extension, a collective, a GPU by the rank of the process, a CUDA graph."""
+    if isinstance(op, ir.Attribute):
+        return op.name == "CUDAGraph"
+    if isinstance(op, ir.Import):
+        return _is_cuda_library(op.qualified)
+    if not isinstance(op, ir.Call):
+        return False
+    written = _dotted(op.function, body, facts)
+    root = written.partition(".")[0]
+    return (
+        (root in facts.analysis.aliases and is_extension(facts.analysis.resolve_text(written)))
+        or _is_loaded_extension(root, facts)
+        or _is_collective(facts.analysis.resolve_text(written), op)
+        or _names_gpu_of_rank(op, written, body, facts)
+    )
+
+
+def _is_loaded_extension(name: str, facts: Facts) -> bool:
+    module = facts.program.module
+    definitions = facts.analysis.index_of(module).definitions
+    return any(
+        isinstance(op, ir.Store)
+        and op.name == name
+        and isinstance(made := definitions[op.value], ir.Call)
+        and last_name(made, module, facts) in LOADS_EXTENSION
+        for op in operations(module)
+    )
+
+
+def _is_collective(callee: str, call: ir.Call) -> bool:
+    module, _, last = callee.rpartition(".")
+    word = last.replace("_", "").lower()
+    if last == "DistributedDataParallel":
+        return call.keyword("device_ids") is not None
+    return word in COLLECTIVES or (word in COLLECTIVES_OF_DIST and "dist" in module)
+
+
+def _names_gpu_of_rank(call: ir.Call, written: str, body: ir.Body, facts: Facts) -> bool:
+    """True for `torch.device("cuda", rank)` and `torch.device(f"cuda:{rank}")`."""
+    if facts.analysis.resolve_text(written) != "torch.device" or not call.arguments:
+        return False
+    definitions = facts.analysis.index_of(body).definitions
+    first = definitions[call.arguments[0].value]
+    if isinstance(first, ir.FormattedString) and first.prefix == "cuda:" and len(first.parts) == 1:
+        index = definitions[first.parts[0]]
+    elif isinstance(first, ir.Constant) and first.value == "cuda" and len(call.arguments) == 2:
+        index = definitions[call.arguments[1].value]
+    else:
+        return False
+    return isinstance(index, (ir.Load, ir.Attribute)) and "rank" in index.name.lower()
+
+
+def _starts_nccl(body: ir.Body, facts: Facts) -> bool:
+    definitions = facts.analysis.index_of(body).definitions
+    return any(
+        isinstance(op, ir.Call)
+        and last_name(op, body, facts) == "init_process_group"
+        and any(
+            isinstance(given := definitions[argument.value], ir.Constant) and given.value == "nccl"
+            for argument in op.arguments
+        )
+        for op in operations(body)
+    )
+
+
+def _around(body: ir.Body, facts: Facts) -> Iterator[ir.Body]:
+    """The body, the module, and the functions of the file that call the body."""
+    yield body
+    yield facts.program.module
+    for other in facts.program.bodies:
+        if (
+            body.name
+            and other is not body
+            and body.name in {name for name, _ in facts.analysis.index_of(other).local_calls}
+        ):
+            yield other
+
+
+def _dotted(register: ir.Register, body: ir.Body, facts: Facts) -> str:
+    written = facts.analysis.index_of(body).definitions[register]
+    if isinstance(written, ir.Attribute):
+        return f"{_dotted(written.object, body, facts)}.{written.name}"
+    return written.name if isinstance(written, ir.Load) else ""
