@@ -43,6 +43,117 @@ CASES = {
             model(x.to(device))
         """,
     ),
+    "a tensor beside an argument": (
+        "TDL504",
+        Severity.WARNING,
+        """
+        def normalised(image: torch.Tensor):
+            return image * torch.ones(3)
+        """,
+    ),
+    "a tensor beside an argument, for a figure": (
+        "TDL504",
+        Severity.INFO,
+        """
+        import matplotlib.pyplot as plt
+
+        def normalised(image: torch.Tensor):
+            return image * torch.ones(3)
+
+        def show(image: torch.Tensor):
+            plt.imshow(normalised(image))
+        """,
+    ),
+    "a detached argument for a figure": (
+        "TDL509",
+        Severity.INFO,
+        """
+        import matplotlib.pyplot as plt
+
+        def curve(values: torch.Tensor):
+            plt.plot(values.detach().numpy())
+        """,
+    ),
+    "a device left out": (
+        "TDL517",
+        Severity.WARNING,
+        """
+        def basis(n, device="cpu"):
+            return torch.eye(n, device=device)
+
+        def matrix(n, device="cpu"):
+            return torch.zeros(n, n, device=device) @ basis(n)
+        """,
+    ),
+    "a device left out beside others on the CPU": (
+        "TDL517",
+        Severity.INFO,
+        """
+        def basis(n, device="cpu"):
+            return torch.eye(n, device=device)
+
+        def matrix(n, device="cpu"):
+            block = torch.zeros(2 * n, 2 * n, device=device)
+            block[:, :] = torch.kron(basis(n), torch.eye(2))
+            return block
+        """,
+    ),
+    "an attribute on the constructor's device": (
+        "TDL603",
+        Severity.WARNING,
+        """
+        class Net(torch.nn.Module):
+            def __init__(self, device):
+                super().__init__()
+                self.mean = torch.ones(3, device=device)
+
+            def forward(self, x):
+                return x - self.mean
+        """,
+    ),
+    "an attribute on the file's device": (
+        "TDL603",
+        Severity.INFO,
+        """
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.mean = torch.ones(3).to(device)
+
+            def forward(self, x):
+                return x - self.mean
+        """,
+    ),
+    "a device that may be left out": (
+        "TDL608",
+        Severity.INFO,
+        """
+        class Net(torch.nn.Module):
+            def __init__(self, device=None):
+                super().__init__()
+                if device is None:
+                    device = torch.device("cpu")
+                self.device = device
+
+            def forward(self, x):
+                return x.to(self.device)
+        """,
+    ),
+    "the device of an argument": (
+        "TDL608",
+        Severity.INFO,
+        """
+        class Net(torch.nn.Module):
+            def __init__(self, graph):
+                super().__init__()
+                self.device = graph.device
+
+            def forward(self, x):
+                return x.to(self.device)
+        """,
+    ),
     "a CUDA type in a function": (
         "TDL511",
         Severity.WARNING,

@@ -232,8 +232,21 @@ class Analysis:
         if not calls or depth == 0:
             return False
         return all(
-            given is not None and parameter in given and self._is_on_host(given[parameter], caller, depth)
+            given is not None
+            and (
+                self._is_on_host(given[parameter], caller, depth)
+                if parameter in given
+                else self._is_none_by_default(body, parameter)
+            )
             for caller, given in calls
+        )
+
+    def _is_none_by_default(self, body: ir.Body, parameter: str) -> bool:
+        if body.parent is None:
+            return False
+        outside = self.index_of(body.parent).definitions
+        return any(
+            p.name == parameter and p.default is not None and _is_none(outside[p.default]) for p in body.parameters
         )
 
     def arguments_given(self, body: ir.Body, parameter: str) -> list[Value]:
@@ -244,6 +257,8 @@ class Analysis:
         for part in (values.element_of(value) if value.kind is Kind.LIST else value).parts:
             if part.kind is Kind.UNKNOWN and part.device is CPU and part.moved is not None:
                 continue  # `x.cpu()`
+            if part.kind in (Kind.NONE, Kind.NDARRAY):
+                continue
             if part.kind not in (Kind.TENSOR, Kind.MODULE) or (part.moved is not None and part.device.place != "cpu"):
                 return False
             name = part.device.name.removesuffix(".device")
@@ -277,7 +292,9 @@ class Analysis:
                 if module_calls.is_fresh_module(frame, given):
                     module_calls.meet_fresh(frame, op, given, [met])
             elif given.kind is Kind.TENSOR:
-                frame.meet(op, [(given, "argument"), (met, "operand")], strict=True, callee=body.name)
+                # An attribute of unknown rank is most often no 0-dim tensor, a tensor made of numbers is one.
+                strict = name not in summary.lenient or given.symbol == "argument"
+                frame.meet(op, [(given, "argument"), (met, "operand")], strict=strict, callee=body.name)
                 module = bindings.get(other.parameter, UNKNOWN) if other.attribute == "module" else UNKNOWN
                 if other.device.name == "self" and receiver is not None:
                     module = receiver
@@ -327,7 +344,7 @@ class Analysis:
         inner = Frame(self, body, depth)
         inner.run()
         found.returned = inner.returned or values.NONE
-        found.requirements = inner.requirements
+        found.requirements, found.lenient = inner.requirements, inner.lenient
         found.running = False
         return found
 

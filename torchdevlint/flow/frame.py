@@ -48,6 +48,7 @@ class Frame:
         "env",
         "exit_env",
         "index",
+        "lenient",
         "requirements",
         "returned",
         "sink",
@@ -67,6 +68,7 @@ class Frame:
         self.sink: Callable[[str, ir.Op, Any], None] | None = None
         self.depth = depth
         self.requirements: dict[str, Value] = {}
+        self.lenient: set[str] = set()
         self.class_summary = analysis.enclosing_summary(body)
 
     # ---------------------------------------------------------------------------------------------- walking the graph
@@ -318,12 +320,12 @@ class Frame:
             return
         if self.sink is None:
             if self.depth:
-                self._note_requirements(operands)
+                self._note_requirements(operands, strict)
             return
         told: set[int] = set()
         for number, (value, role) in enumerate(operands):
             for part in value.parts:
-                if not (part.is_fresh_cpu or part.symbol == "argument"):
+                if not (part.is_fresh_cpu or (part.symbol == "argument" and part.moved is None)):
                     continue
                 if (part.rank == 0 and not strict and role != "output") or (
                     part.origin is not None and id(part.origin) in told
@@ -357,7 +359,7 @@ class Frame:
                     required = values.tensor(value.device, moved=value.moved, evidence=value.evidence)
                     self.requirements.setdefault(module.parameter, required)
 
-    def _note_requirements(self, operands: list[tuple[Value, str]]) -> None:
+    def _note_requirements(self, operands: list[tuple[Value, str]], strict: bool) -> None:
         """In a summary: a parameter that meets something else's device makes the caller's argument meet it."""
         for number, (value, _) in enumerate(operands):
             for part in value.others:
@@ -377,7 +379,13 @@ class Frame:
                 ):
                     continue
                 if other.device.name == "self" or (other.evidence >= Evidence.USAGE and other.moved is None):
-                    self.requirements.setdefault(name, other)
+                    self._require(name, other, strict)
+
+    def _require(self, name: str, other: Value, strict: bool) -> None:
+        """Keep the first operation that a parameter meets another device in, and rather one that lets no 0-dim tensor through."""
+        if name not in self.requirements or (strict and name in self.lenient):
+            self.requirements[name] = other
+            (self.lenient.discard if strict else self.lenient.add)(name)
 
     def _note_given(self, name: str, operands: list[tuple[Value, str]], number: int) -> None:
         """An argument that replaces a tensor made here (`if y is None: y = ...`) meets what that one meets."""

@@ -188,9 +188,29 @@ def _cast(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
             return moved_value(frame, op, receiver, Device("acc", "cuda"))
         if spelled and spelled.startswith("torch.") and spelled.endswith("Tensor"):
             return moved_value(frame, op, receiver, CPU)
-        if not frame.is_dtype(register) and spelled == "" and receiver.kind is Kind.TENSOR:
+        known = frame.is_dtype(register) and not _is_type_string(frame, register)
+        if not known and spelled == "" and receiver.kind is Kind.TENSOR:
             return replace(receiver, device=TOP, origin=None, moved=op, others=())
     return receiver
+
+
+def _is_type_string(frame: Frame, register: ir.Register) -> bool:
+    """True for a name that holds `x.type()` on some path: a type string names a device as well."""
+    written = frame.definitions[register]
+    if not isinstance(written, ir.Load) or frame.values[register].kind is Kind.DTYPE:
+        return False
+    for block in frame.body.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Store) and op.name == written.name and _asks_type(frame.definitions[op.value], frame):
+                return True
+    return False
+
+
+def _asks_type(made: ir.Op | None, frame: Frame) -> bool:
+    if not isinstance(made, ir.Call) or made.arguments:
+        return False
+    method = frame.definitions[made.function]
+    return isinstance(method, ir.Attribute) and method.name == "type"
 
 
 # ---------------------------------------------------------------------------------------------------- tensors

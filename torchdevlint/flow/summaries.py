@@ -11,10 +11,11 @@ from torchdevlint.flow.values import UNKNOWN, Kind, Value, replace
 
 @dataclass(slots=True)
 class Summary:
-    """What a body returns, and the devices that its parameters meet."""
+    """What a body returns, and the devices that its parameters meet; `lenient` are those that may be 0-dim CPU tensors."""
 
     returned: Value
     requirements: dict[str, Value] = field(default_factory=dict)
+    lenient: set[str] = field(default_factory=set)
     running: bool = False
 
 

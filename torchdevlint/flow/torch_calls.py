@@ -153,10 +153,11 @@ def _host_factory(frame: Frame, op: ir.Call, name: str) -> Value:
     if name in functions.LEGACY_CONSTRUCTORS and frame.analysis.legacy_default:
         return tensor(TOP, evidence=Evidence.STRONG)
     first = op.positional(0)
-    rank: int | None = AT_LEAST_ONE
     if first is not None and frame.values[first].kind is Kind.TENSOR:
+        if name not in functions.LEGACY_CONSTRUCTORS:
+            return tensor(CPU, rank=AT_LEAST_ONE, evidence=Evidence.STRONG)  # what NumPy gives lies in host memory
         return replace(frame.values[first], group=None)
-    return tensor(CPU, rank=rank, origin=None if frame.is_absent else op, evidence=Evidence.STRONG)
+    return tensor(CPU, rank=AT_LEAST_ONE, origin=None if frame.is_absent else op, evidence=Evidence.STRONG)
 
 
 def _data_factory(frame: Frame, op: ir.Call, name: str) -> Value:
@@ -167,6 +168,8 @@ def _data_factory(frame: Frame, op: ir.Call, name: str) -> Value:
         return tensor(given_device(frame, op), rank=rank, evidence=Evidence.STRONG)
     if base.kind is Kind.TENSOR:
         return replace(base, group=None)
+    if base.kind is Kind.UNKNOWN and first is not None and isinstance(frame.definitions[first], ir.Compare):
+        return tensor(TOP, rank=rank, evidence=Evidence.STRONG)  # `torch.tensor(x == 1)` keeps the device of a tensor x
     if name != "torch.tensor" and base.kind not in (Kind.NDARRAY, Kind.LIST, Kind.TUPLE, Kind.SCALAR):
         # as_tensor(x) keeps the device of a tensor x.
         return tensor(base.device if base.device is not TOP else TOP, rank=rank, evidence=Evidence.STRONG)

@@ -41,11 +41,18 @@ def block_of(body: ir.Body, op: ir.Op) -> ir.Block | None:
 
 def deciding_tests(body: ir.Body, block: ir.Block) -> Iterator[ir.Register]:
     """The conditions that control must pass in one sense to reach the block."""
+    for test, _ in deciding_sides(body, block):
+        yield test
+
+
+def deciding_sides(body: ir.Body, block: ir.Block) -> Iterator[tuple[ir.Register, bool]]:
+    """The conditions that control must pass in one sense to reach the block, each with that sense."""
     for other in body.blocks:
-        if other.test is None or len(other.successors) != 2:
+        if other.test is None or len(other.successors) != 2 or other.successors[0] == other.successors[1]:
             continue
-        if any(block.index not in reachable(body, 0, without=(other.index, edge)) for edge in other.successors):
-            yield other.test
+        for at, edge in enumerate(other.successors):
+            if block.index not in reachable(body, 0, without=(other.index, edge)):
+                yield other.test, at == 0
 
 
 def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block, ir.Op]) -> bool:

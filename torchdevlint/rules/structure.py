@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import ClassSummary, Facts
+from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.methods import move_target
 from torchdevlint.flow.values import Kind, Value
@@ -171,6 +172,39 @@ def tensors_within(value: Value) -> Iterator[Value]:
         for item in (*(value.items or ()), *(v for _, v in value.entries), *([value.element] if value.element else [])):
             if item.kind is Kind.TENSOR:
                 yield item
+
+
+_EXPORTERS = frozenset({"torch.onnx.export", "torch.onnx.dynamo_export", "torch.jit.trace", "torch.jit.trace_module"})
+_EXPORT_NAME = re.compile(r"(?:\A|_)(?:export|onnx)(?:_|\Z)|[a-z]Onnx|[oO]nnxExport|ExportOnnx|\A[eE]xport")
+
+
+def exports(facts: Facts) -> bool:
+    """True in a function that exports a model, by what it calls or by its name: models are exported on the CPU."""
+    return bool(_EXPORT_NAME.search(facts.body.name)) or any(
+        isinstance(op, ir.Call) and facts.analysis.resolve_text(facts.place(op.function)) in _EXPORTERS
+        for op in operations(facts.body)
+    )
+
+
+def converts_on_host(facts: Facts) -> bool:
+    """True in functions that give NumPy their tensors and speak of no device: their author knows them to be on the CPU."""
+    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Attribute)}
+    return "numpy" in names and names.isdisjoint(("device", "to", "cuda", "cpu"))
+
+
+def draws(facts: Facts) -> bool:
+    """True in a function that draws what it computes, or whose result a function of the file draws: its tensors are on the CPU by custom."""
+    if not facts.imports("matplotlib", "seaborn", "plotly"):
+        return False
+    around = [index for index, _ in facts.analysis.call_sites.get(facts.body.name, ())]
+    return any(_uses_canvas(index, facts.analysis) for index in (facts.analysis.index_of(facts.body), *around))
+
+
+def _uses_canvas(index: BodyIndex, analysis: Analysis) -> bool:
+    return any(
+        isinstance(op, ir.Load) and analysis.aliases.get(op.name, "").startswith(("matplotlib", "seaborn", "plotly"))
+        for op in index.definitions
+    )
 
 
 def demands_accelerator(call: ir.Call, facts: Facts) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
 
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
@@ -47,6 +49,15 @@ def owns(facts: Facts, op: ir.Op) -> bool:
     )
 
 
+def is_placeholder(made: ir.Op, facts: Facts) -> bool:
+    """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
+    if not isinstance(made, ir.Call) or not owns(facts, made):
+        return False
+    first = facts.value(made.positional(0))
+    sized = facts.callee(made) in functions.SIZED_FACTORIES
+    return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
+
+
 def device_expression(meeting: Meeting, facts: Facts) -> str | None:
     """The spelling of the other tensor's device where the CPU tensor is made, or None."""
     frame = facts.frame
@@ -56,7 +67,7 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
     root = name.partition(".")[0]
     parameters = {parameter.name for parameter in facts.body.parameters}
     made_here = meeting.cpu.origin is not None and owns(facts, meeting.cpu.origin)
-    if not made_here:
+    if not made_here or _may_be_none(root, meeting.cpu.origin, facts):
         return None
     if (
         meeting.other.device.place == "sym"
@@ -85,6 +96,28 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
             ):
                 return f"{parameter.name}.device"
     return None
+
+
+def _may_be_none(name: str, made: ir.Op | None, facts: Facts) -> bool:
+    """True for an argument that may be left out and is None then, where no test of it decides that the tensor is made."""
+    parameter = next((p for p in facts.body.parameters if p.name == name and p.default is not None), None)
+    if parameter is None or facts.body.parent is None or made is None:
+        return False
+    default = facts.analysis.index_of(facts.body.parent).definitions[parameter.default or 0]
+    if not isinstance(default, ir.Constant) or default.value is not None:
+        return False
+    at = block_of(facts.body, made)
+    return at is None or not any(_asks_for(name, test, facts) for test in deciding_tests(facts.body, at))
+
+
+def _asks_for(name: str, test: ir.Register, facts: Facts) -> bool:
+    written = facts.definition(test)
+    while isinstance(written, ir.Unary):
+        written = facts.definition(written.operand)
+    asked = written.left if isinstance(written, ir.Compare) else test
+    if isinstance(written, ir.Call) and written.positional_count:
+        return facts.place(written.positional(0)) == name
+    return facts.place(asked) == name
 
 
 def is_host_argument(value: Value, facts: Facts) -> bool:

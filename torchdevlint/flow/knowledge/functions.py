@@ -110,4 +110,8 @@ AVAILABILITY = {
     "torch.jit.is_scripting": "tracing",
     "torch.onnx.is_in_onnx_export": "tracing",
     "torch.compiler.is_compiling": "tracing",
+    "torch.compiler.is_dynamo_compiling": "tracing",
+    "transformers.utils.is_torch_fx_proxy": "tracing",
+    "transformers.utils.import_utils.is_torch_fx_proxy": "tracing",
+    "transformers.file_utils.is_torch_fx_proxy": "tracing",
 }

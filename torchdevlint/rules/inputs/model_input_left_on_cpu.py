@@ -11,7 +11,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
-from torchdevlint.rules.structure import is_test_file, operations
+from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations
 from torchdevlint.rules.wording import MISMATCH, owns
 
 
@@ -40,7 +40,7 @@ class ModelInputLeftOnCpu(Rule):
     ## When it stays silent
     Models whose device is unknown, batches of a loader that the caller gave, tests, `DataParallel` and the other wrappers that move inputs,
     models loaded with `device_map` or quantized, values from functions that were not followed, loaders that such a function gave
-    (`accelerator.prepare`, prefetchers), default devices.
+    (`accelerator.prepare`, prefetchers), default devices, functions that export a model that they are given.
 
     ## Fix safety
     `.to(device)` on a tokenizer's output or a tensor is safe: on a CPU run it does nothing. Unsafe where the device is that of an argument,
@@ -103,6 +103,8 @@ class ModelInputLeftOnCpu(Rule):
             return
         if given and (not _is_made_here(cpu, facts) or is_test_file(facts)):
             return  # what a loader of the caller gives may be on the device already
+        if given and (exports(facts) or (converts_on_host(facts) and not facts.mentions("cuda", "device"))):
+            return  # the caller gives a model on the CPU
         if is_loss and (meeting.other.moved is None or isinstance(made, ir.Unpack)):
             return  # a target from the same batch as the moved input is TDL518's
         register = _argument(meeting, facts)

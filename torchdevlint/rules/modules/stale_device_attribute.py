@@ -47,8 +47,8 @@ class StaleDeviceAttribute(Rule):
 
     ## When it stays silent
     The class overrides `to`, `cuda` or `_apply`, or sets the attribute again elsewhere; classes that are no modules; base classes of other
-    files. A constructor that places the module itself (`self.to(device)`, `device=device`), or whose caller has to name the device, gets an
-    info: the attribute is right until somebody moves the module again.
+    files. A constructor that places the module itself (`self.to(device)`, `device=device`), takes the device of another tensor, or whose caller
+    has to name the device, gets an info: the attribute is right until somebody moves the module again.
 
     ## Proof
     The module is moved after its construction and called: the tensor made on `self.device` raises; on the input's device it works.
@@ -96,6 +96,8 @@ class StaleDeviceAttribute(Rule):
                 used = self._uses.get((id(summary), name))
                 if used is None or not _is_fixed_at_start(stores) or _follows(summary, facts):
                     continue
+                if _is_its_own(stores[0], facts):
+                    continue
                 op, method = used
                 yield self.report(
                     stores[0].op,
@@ -113,6 +115,15 @@ def _is_fixed_at_start(stores: list[AttributeStore]) -> bool:
     return all(store.body.name == "__init__" and store.value.kind is not Kind.NONE for store in stores)
 
 
+def _is_its_own(store: AttributeStore, facts: Facts) -> bool:
+    """True for `self.device = self.device`: somebody else keeps it."""
+    written = definition_of(facts.analysis, store.body, store.op.value)
+    if not isinstance(written, ir.Attribute) or written.name != store.op.name:
+        return False
+    owner = definition_of(facts.analysis, store.body, written.object)
+    return isinstance(owner, ir.Load) and owner.name == facts.analysis.index_of(store.body).self_name
+
+
 def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts) -> bool:
     """True when the module starts out on the device: the constructor places things, or the caller has to name it."""
     analysis = facts.analysis
@@ -124,7 +135,10 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
         if isinstance(op, ir.Call) and op.keyword("device") is not None:
             return True
     parameters = {parameter.name: parameter for parameter in store.body.parameters}
-    given = parameters.get(store.value.parameter)
+    written = definition_of(analysis, store.body, store.op.value)
+    if isinstance(written, ir.Attribute) and written.name == "device":
+        return True  # the device of something that the caller placed
+    given = parameters.get(store.value.parameter or (written.name if isinstance(written, ir.Load) else ""))
     if given is None or store.body.parent is None:
         return given is not None
     default = definition_of(analysis, store.body.parent, given.default)

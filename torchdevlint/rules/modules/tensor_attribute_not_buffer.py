@@ -10,8 +10,9 @@ from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts, Meeting
 from torchdevlint.flow.index import NameUse
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
-from torchdevlint.rules.structure import family_methods
+from torchdevlint.rules.order import block_of, deciding_tests
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
+from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself
 from torchdevlint.rules.wording import MISMATCH, describe, is_data_code
 
 
@@ -40,7 +41,8 @@ class TensorAttributeNotBuffer(Rule):
 
     ## When it stays silent
     Attributes that are moved where they are read or in an overridden `to`, `cuda` or `_apply`; 0-dim tensors in pointwise operations; tensors that are only
-    an index or a shape; attributes that are refilled from the inputs.
+    an index or a shape; attributes that are refilled from the inputs, or given to another method than the constructor; helpers in tests. An attribute
+    on a device that the module is moved to by its own constructor, or that the whole file uses, is an info.
 
     ## Fix safety
     Safe never: a floating-point buffer is cast by `.half()` where the attribute was not, and an assignment of something else to the name
@@ -76,7 +78,11 @@ class TensorAttributeNotBuffer(Rule):
         stores = summary.stores_of(name)
         given = meeting.cpu.symbol == "argument"
         if given:
-            faulty = [store for store in stores if store.value.parameter and store.value.evidence >= Evidence.STRONG]
+            faulty = [
+                store
+                for store in stores
+                if store.value.parameter and store.value.evidence >= Evidence.STRONG and _is_kept(store, summary)
+            ]
         else:
             faulty = [
                 store for store in stores if any(part.origin is meeting.cpu.origin for part in _held(store.value))
@@ -120,14 +126,14 @@ class TensorAttributeNotBuffer(Rule):
                 placed[0].op,
                 f"`self.{name}` is a plain attribute that the constructor puts on a device once: `.to(device)` leaves it there, and a module "
                 f'that is moved afterwards raises {MISMATCH} where it is used; use `self.register_buffer("{name}", ..., persistent=False)`',
-                severity=WARNING,
+                severity=INFO if _is_placed_with_module(placed[0], summary, facts) else WARNING,
                 fix=partial(_fix, summary, name, placed[0], stores, facts),
             )
 
     def _of_a_plain_class(self, meeting: Meeting, name: str, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
         """A helper that is no module: nothing moves its tensors unless it does so itself."""
         cpu, other = meeting.cpu, meeting.other
-        if not cpu.is_fresh_cpu or cpu.rank is None or is_data_code(facts):
+        if not cpu.is_fresh_cpu or cpu.rank is None or is_data_code(facts) or is_test_file(facts):
             return
         if other.evidence < Evidence.USAGE or not (other.device.name.endswith(".device") or other.moved is not None):
             return
@@ -143,6 +149,21 @@ class TensorAttributeNotBuffer(Rule):
             severity=WARNING,
             related=(Mention(meeting.op, f"here it meets {describe(other)}"),),
         )
+
+
+def _is_kept(store: AttributeStore, summary: ClassSummary) -> bool:
+    """True for an argument that outlives a move: given to the constructor, or kept by one call of `forward` for the next."""
+    if store.body.name in summary.forward_methods:
+        at = block_of(store.body, store.op)
+        return at is not None and any(deciding_tests(store.body, at))
+    return store.body.name in summary.setup_methods
+
+
+def _is_placed_with_module(store: AttributeStore, summary: ClassSummary, facts: Facts) -> bool:
+    """True where the constructor moves the module too, or the whole file has one device."""
+    name = store.value.device.name
+    given = any(parameter.name == name for parameter in store.body.parameters)
+    return moves_itself(summary, facts.analysis) or (not given and name in facts.program.module.local_names)
 
 
 def _held(value: Value) -> Iterator[Value]:

@@ -30,7 +30,7 @@ from torchdevlint.rules.rule import (
     on_op,
 )
 from torchdevlint.rules.structure import definition_of, is_test_file, method_called_on, nested, operations
-from torchdevlint.rules.wording import give_device
+from torchdevlint.rules.wording import give_device, is_placeholder
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
 _KNOWN_PACKAGES = tuple(
@@ -103,8 +103,9 @@ class DeviceArgumentNotForwarded(Rule):
 
     ## When it stays silent
     The callee only stores its device, or finds one of its own when none is given (`if device is None: device = x.device`); the caller
-    moves the result; `*args` or `**kwargs` may carry the argument; callees of other files that are never given a device. A host default
-    beside the device that an object keeps for itself is an info, unless the callee runs a model that it is given.
+    moves the result, or what it goes into; the caller's device is the very default; files of tests; `*args` or `**kwargs` may carry the argument; callees of other files that are never given a device. A host default
+    beside the device that an object keeps for itself is an info, unless the callee runs a model that it is given; so is a default in a caller that
+    makes other tensors without a device.
 
     ## Fix safety
     Unsafe: the callee may do more with its device than to create tensors.
@@ -181,7 +182,7 @@ class DeviceArgumentNotForwarded(Rule):
             return
         in_hand = _device_in_hand(parameter.name, callee.owner, facts) or _replaced_buffer(call, facts)
         option = _option_in_hand(parameter, call, facts) if in_hand is None else None
-        if moved or (in_hand is None and option is None):
+        if moved or (in_hand is None and option is None) or _is_the_default(parameter, callee, in_hand, facts):
             return
         self._dropped.append(
             _Dropped(call, callee, parameter, facts.body, in_hand or option or "", option=in_hand is None)
@@ -219,7 +220,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_calls(self, facts: Facts) -> Iterator[Report]:
-        for dropped in self._dropped:
+        for dropped in () if is_test_file(facts) else self._dropped:
             use = _use_of(dropped.parameter.name, dropped.callee)
             beside = (id(dropped.caller), id(dropped.callee)) in self._passed
             if use.settled or not (use.given or (use.stored and beside)):
@@ -240,8 +241,9 @@ class DeviceArgumentNotForwarded(Rule):
                 dropped.call,
                 f"this {how} without `{name}=`, so {default} is used although `{in_hand}` was asked for: {effect}; pass "
                 f"`{name}={in_hand}`",
-                # A host default beside a device that the caller keeps for itself may be meant: results, replay buffers.
-                severity=INFO if _may_be_meant(dropped, default) else WARNING,
+                # A host default beside a device that the caller keeps for itself may be meant: results, replay buffers. So may
+                # intermediate results on the CPU in a caller that makes others there.
+                severity=INFO if _may_be_meant(dropped, default) or self._made.get(id(dropped.caller)) else WARNING,
                 fix=lambda dropped=dropped: _pass_on(dropped),  # type: ignore[misc]
             )
 
@@ -261,7 +263,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_unused(self, facts: Facts) -> Iterator[Report]:
-        for body in facts.program.bodies:
+        for body in () if is_test_file(facts) else facts.program.bodies:
             if body.kind != "function" or {"abstractmethod", "abc.abstractmethod", "overload"} & set(body.decorators):
                 continue
             for parameter in body.parameters:
@@ -445,14 +447,30 @@ def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
 
 
 def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
-    """True when the call's result gets a name that is moved somewhere in the body."""
+    """True when the call's result gets a name that is moved somewhere in the body, or that goes into what is moved as it is made."""
     assert facts.frame is not None
     index = facts.frame.index
     op = index.readers.stores.get(call.dst)
     if op is None:
         return False
     path = op.name if isinstance(op, ir.Store) else f"{facts.place(op.object)}.{op.name}"
-    return bool(index.use(path).attributes & _MOVES)
+    return bool(index.use(path).attributes & _MOVES) or any(
+        isinstance(other, ir.Call)
+        and method_called_on(facts, other.dst) & _MOVES
+        and any(facts.place(argument.value) == path for argument in other.arguments)
+        for other in operations(facts.body)
+    )
+
+
+def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | None, facts: Facts) -> bool:
+    """True when the caller's device is the very one that the callee takes by default, both spelled out."""
+    held = facts.frame.lookup(in_hand) if in_hand is not None and facts.frame is not None else None
+    if not isinstance(held, Value) or not held.device.is_accelerator or callee.parent is None:
+        return False
+    written = definition_of(facts.analysis, callee.parent, parameter.default)
+    if isinstance(written, ir.Call):
+        written = definition_of(facts.analysis, callee.parent, written.positional(0))
+    return isinstance(written, ir.Constant) and written.value == held.device.name
 
 
 def _use_of(name: str, body: ir.Body) -> _Use:
@@ -504,6 +522,8 @@ def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
     """True for a tensor that does not matter: 0-dim, or turned into numbers at once."""
     first = call.positional(0)
     scalar = facts.callee(call) in functions.DATA_FACTORIES and facts.value(first).kind is Kind.SCALAR
+    if is_placeholder(call, facts):
+        return True
     keeps = facts.callee(call) in ("torch.as_tensor", "torch.asarray") or facts.value(first).kind is Kind.TENSOR
     return scalar or keeps or bool(method_called_on(facts, call.dst) & _METADATA)
 

@@ -6,13 +6,26 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.index import NameUse
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet, on_op
-from torchdevlint.rules.structure import is_test_file, operations
+from torchdevlint.rules.order import block_of, deciding_sides, deciding_tests
+from torchdevlint.rules.rule import (
+    ERROR,
+    INFO,
+    WARNING,
+    Mention,
+    NodeFix,
+    Report,
+    Rule,
+    on_any_call,
+    on_file,
+    on_meet,
+    on_op,
+)
+from torchdevlint.rules.structure import converts_on_host, draws, exports, is_test_file, operations
 from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 from torchdevlint.rules.wording import (
     MISMATCH,
@@ -22,6 +35,7 @@ from torchdevlint.rules.wording import (
     give_device,
     is_data_code,
     is_host_argument,
+    is_placeholder,
     owns,
 )
 
@@ -52,9 +66,11 @@ class FactoryWithoutDeviceInForward(Rule):
     0-dim tensors in pointwise operations (PyTorch lets them through); tensors that are moved before the operation, also on a
     condition; tensors that are only an index, a size or the source of an assignment `y[i] = t`; code under a default device
     (`torch.set_default_device`, `with torch.device(...)`); operands that are not known to be tensors. Outside of `forward`: an argument
-    that the function itself gives to `.numpy()`, or that every caller in the file gives on the CPU; an array that is converted
-    (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a result for an argument that is None; tests; functions that
-    call `.numpy()` and speak of no device.
+    that the function itself gives to `.numpy()`, or that every caller in the file gives on the CPU or leaves to its default None; an array that is
+    converted (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a tensor that is made where the argument is None or, by
+    `isinstance`, no tensor; the start of a choice (`y = torch.tensor([0])` before several branches give `y` its value); probes of which only the
+    shape is read; models that the same method makes; tests; functions that export a model; functions that call `.numpy()` and
+    speak of no device. A function that draws, or whose result a function of the file draws, gets an info.
 
     ## Fix safety
     Adding `device=` is safe in `forward` when the device's spelling is in scope and the factory takes the keyword: on the CPU nothing changes,
@@ -90,7 +106,9 @@ class FactoryWithoutDeviceInForward(Rule):
         ):
             return  # an input of a model that was moved here, or given, is TDL401's
         severity = judged(meeting, facts)
-        if severity is None or _is_the_same_variable(meeting, facts):
+        if severity is WARNING and draws(facts):
+            severity = INFO
+        if severity is None or _is_the_same_variable(meeting, facts) or _is_told_apart(made, meeting.other, facts):
             return
         expression = device_expression(meeting, facts)
         safe = severity is ERROR and facts.in_forward
@@ -142,7 +160,9 @@ class FactoryWithoutDeviceInForward(Rule):
                         and owns(facts, made)
                         and is_factory(made, facts)
                         and not _converts_argument(made, facts)
-                        and not _replaces_none(made, placed[0], facts)
+                        and not _is_told_apart(made, placed[0], facts)
+                        and not _is_start_of_choice(made, argument.value, facts)
+                        and not _is_for_models_without_parameters(made, facts)
                     )
                     and not part.attribute
                     and part.group is None
@@ -192,7 +212,9 @@ class FactoryWithoutDeviceInForward(Rule):
                     and owns(where, made)
                     and is_factory(made, where)
                     and not _converts_argument(made, where)
-                    and not _replaces_none(made, following[0], where)
+                    and not _is_told_apart(made, following[0], where)
+                    and not _is_known_empty(made, where)
+                    and not _comes_from_host(made, where)
                 ):
                     yield self._inconsistent(made, following[0], where, "the function returns", scalar=part.rank == 0)
 
@@ -218,19 +240,17 @@ def _only_shape_is_read(meeting: Meeting, facts: Facts) -> bool:
     """True for `self.net(torch.zeros(1, 3, 32, 32)).shape[1]`: a probe that set-up code makes before anything moves."""
     if not isinstance(meeting.op, ir.Call) or facts.frame is None:
         return False
-    return any(
-        isinstance(op, ir.Attribute) and op.object == meeting.op.dst and op.name in ("shape", "size")
-        for op in facts.frame.definitions
-    )
+    for op in operations(facts.body):
+        if isinstance(op, ir.Attribute) and op.object == meeting.op.dst and op.name in ("shape", "size"):
+            return True
+        if isinstance(op, ir.Iterate) and op.iterable == meeting.op.dst:
+            names = _names_of(op, facts)
+            return bool(names) and all(_is_measured(facts.frame.index.use(name)) for name in names)
+    return False
 
 
-def is_placeholder(made: ir.Op, facts: Facts) -> bool:
-    """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
-    if not isinstance(made, ir.Call) or not owns(facts, made):
-        return False
-    first = facts.value(made.positional(0))
-    sized = facts.callee(made) in functions.SIZED_FACTORIES
-    return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
+def _is_measured(use: NameUse) -> bool:
+    return bool(use.attributes) and use.attributes <= {"shape", "size"} and not (use.torch_argument or use.arithmetic)
 
 
 def _is_for_another_rule(meeting: Meeting, facts: Facts) -> bool:
@@ -263,16 +283,85 @@ def _asks_for_kind(test: ir.Register, name: str, facts: Facts) -> bool:
     return isinstance(written, ir.Call) and facts.place(written.positional(0)) == name
 
 
-def _replaces_none(made: ir.Call, other: Value, facts: Facts) -> bool:
-    """True where the tensor is made because the other one is None: there is no device to follow then."""
+def _is_told_apart(made: ir.Op, other: Value, facts: Facts) -> bool:
+    """True where the tensor is made because the other one is None, or no tensor: there is no device to follow then."""
     name = other.parameter or other.device.name.partition(".")[0]
-    at = next((block for block in facts.body.blocks if made in block.ops), None)
-    tests = deciding_tests(facts.body, at) if at is not None else ()
-    return any(
-        isinstance(test := facts.definition(register), ir.Compare)
-        and test.operators[0] in ("is", "is not")
-        and facts.place(test.left) == name
-        for register in tests
+    at = block_of(facts.body, made) if owns(facts, made) else None
+    return at is not None and any(_rules_out(test, side, name, facts) for test, side in deciding_sides(facts.body, at))
+
+
+def _rules_out(test: ir.Register, side: bool, name: str, facts: Facts) -> bool:
+    """True when a test, decided so, says that `name` holds no tensor."""
+    written = facts.definition(test)
+    while isinstance(written, ir.Unary) and written.operator == "not":
+        written, side = facts.definition(written.operand), not side
+    if isinstance(written, ir.Compare):
+        return written.operators[0] in ("is", "is not") and facts.place(written.left) == name
+    if not isinstance(written, ir.Call) or facts.place(written.positional(0)) != name:
+        return False
+    callee = facts.callee(written)
+    if callee == "torch.is_tensor":
+        return not side
+    return callee == "builtins.isinstance" and side is not _may_be_tensor(written.positional(1), facts)
+
+
+def _may_be_tensor(classes: ir.Register | None, facts: Facts) -> bool:
+    """True when a tensor is among the classes that `isinstance` asks for."""
+    value = facts.value(classes)
+    members = value.items if value.kind is Kind.TUPLE and value.items is not None else (value,)
+    return any(member.symbol.startswith("torch.") for member in members)
+
+
+def _is_start_of_choice(made: ir.Op, given: ir.Register, facts: Facts) -> bool:
+    """True for what a name holds before several branches give it its value: `y = torch.tensor([0])`, `if ...: y = a`, `elif ...: y = b`."""
+    at, name = block_of(facts.body, made), facts.place(given)
+    stores = sum(isinstance(op, ir.Store) and op.name == name for op in operations(facts.body))
+    return at is not None and stores > 2 and not at.loops and not any(deciding_tests(facts.body, at))
+
+
+def _is_for_models_without_parameters(made: ir.Op, facts: Facts) -> bool:
+    """True in `except StopIteration`, where `next(model.parameters())` found nothing."""
+    at = block_of(facts.body, made)
+    return at is not None and any(
+        context.part == "handler" and any(name.endswith("StopIteration") for name in context.catches)
+        for context in at.tries
+    )
+
+
+def _is_known_empty(made: ir.Call, facts: Facts) -> bool:
+    """True for `torch.tensor(keep)` where `len(keep) > 0` failed: an empty index may stay on the CPU."""
+    name = facts.place(made.positional(0))
+    at = block_of(facts.body, made)
+    if not name or at is None:
+        return False
+    for register, side in deciding_sides(facts.body, at):
+        written = facts.definition(register)
+        while isinstance(written, ir.Unary) and written.operator == "not":
+            written, side = facts.definition(written.operand), not side
+        if isinstance(written, ir.Compare):
+            side = not side if written.operators[0] == "==" else side
+            written = facts.definition(written.left)
+        if isinstance(written, ir.Call) and facts.callee(written) == "builtins.len":
+            written = facts.definition(written.positional(0))
+        if not side and isinstance(written, ir.Load) and written.name == name:
+            return True
+    return False
+
+
+def _comes_from_host(made: ir.Call, facts: Facts) -> bool:
+    """True for an array that the function itself brought to the CPU: what it returns is meant for the host."""
+    return facts.callee(made) in functions.HOST_FACTORIES and any(
+        isinstance(op, ir.Attribute) and op.name == "cpu" for op in operations(facts.body)
+    )
+
+
+def _is_made_on_demand(attribute: str, facts: Facts) -> bool:
+    """True for a model that this very method makes when it is not there yet: `if self.net is None: self.net = Net()`."""
+    summary = facts.class_summary
+    return (
+        bool(attribute)
+        and summary is not None
+        and any(store.body is facts.body for store in summary.stores_of(attribute))
     )
 
 
@@ -287,11 +376,25 @@ def _is_the_same_variable(meeting: Meeting, facts: Facts) -> bool:
     return _converts_argument(made, facts) and other.device.name.endswith(".device")
 
 
-def _names_of(made: ir.Call, facts: Facts) -> set[str]:
-    """The names that a call's result is bound to."""
-    return {
-        op.name for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.value == made.dst
-    }
+def _names_of(made: ir.Op, facts: Facts) -> set[str]:
+    """The names that a result is bound to, also after methods and sums with constants: `x = torch.from_numpy(x).float() / 255`."""
+    if not isinstance(made, ir.ValueOp):
+        return set()
+    chain, names = {made.dst}, set()
+    for op in operations(facts.body):
+        if isinstance(op, ir.Store) and op.value in chain:
+            names.add(op.name)
+        elif (
+            (isinstance(op, ir.Attribute) and op.object in chain)
+            or (isinstance(op, ir.Call) and op.function in chain)
+            or (isinstance(op, ir.Binary) and (op.left in chain or op.right in chain) and _has_constant(op, facts))
+        ):
+            chain.add(op.dst)
+    return names
+
+
+def _has_constant(op: ir.Binary, facts: Facts) -> bool:
+    return any(isinstance(facts.definition(register), ir.Constant) for register in (op.left, op.right))
 
 
 def _is_submodule(module: Value, facts: Facts) -> bool:
@@ -361,13 +464,6 @@ def _is_sure(cpu: Value, other: Value) -> bool:
     return not cpu.others and not other.others and other.evidence >= Evidence.STRONG and cpu.evidence >= Evidence.STRONG
 
 
-def _stays_on_host(facts: Facts) -> bool:
-    """True in tests, and in functions that give NumPy their result and speak of no device."""
-    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Attribute)}
-    converts = "numpy" in names and names.isdisjoint(("device", "to", "cuda", "cpu"))
-    return converts or is_test_file(facts)
-
-
 def judged(meeting: Meeting, facts: Facts) -> Severity | None:
     """How sure the premises are: the weakest of them decides. None: say nothing."""
     cpu, other = meeting.cpu, meeting.other
@@ -381,7 +477,7 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None
     assert cpu.origin is not None
     local = owns(facts, cpu.origin)
-    if not facts.in_forward and (is_data_code(facts) or _stays_on_host(facts)):
+    if not facts.in_forward and (is_data_code(facts) or converts_on_host(facts) or is_test_file(facts)):
         return None
     if facts.in_setup and not facts.in_forward and not _is_placed_here(other):
         return None
@@ -392,6 +488,8 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
     module = meeting.module
     if meeting.role == "input" and not facts.in_forward and module is not None and not _is_submodule(module, facts):
         return None  # what an unknown module does with an argument is unknown
+    if not facts.in_forward and (exports(facts) or _is_made_on_demand(other.attribute, facts)):
+        return None
     if facts.in_forward:
         if not local and meeting.role == "input":
             # One of several things that another function may have given, or what a helper made for a layer of this module.

@@ -10,6 +10,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
+from torchdevlint.rules.structure import draws, operations
 from torchdevlint.rules.wording import is_data_code
 
 _HOST_ROOTS = ("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage")
@@ -49,7 +50,8 @@ class NumpyOnAcceleratorTensor(Rule):
 
     ## When it stays silent
     `.cpu()`, `.to("cpu")`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU; arguments that every
-    caller in the file gives on the CPU; arguments in the files of tests. An argument of which nothing else is known is a note: of eight such findings
+    caller in the file gives on the CPU; what a call made of tensors that are all on the CPU; the side of `x.device.type == "cpu"`; arguments in the
+    files of tests. A detached tensor in a function that draws is a note. An argument of which nothing else is known is a note: of eight such findings
     on public code none was true, the callers knew where their tensors are.
 
     ## Fix safety
@@ -76,7 +78,7 @@ class NumpyOnAcceleratorTensor(Rule):
         if severity in (None, INFO) and (
             _comes_detached(register, value, facts) or _is_model_output(register, value, facts)
         ):
-            severity = WARNING
+            severity = INFO if draws(facts) and not value.device.name.startswith("next(") else WARNING
         if severity is WARNING and _is_kept_on_host(register, facts):
             return
         if severity is None or facts.in_try_catching("TypeError", "RuntimeError", "Exception"):
@@ -218,7 +220,9 @@ def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) ->
                 if method.name in ("cpu", "to", "tolist", "numpy", "resolve_conj"):
                     return False
                 if method.name == "detach":
-                    if facts.value(method.object).device.place in ("cpu", "meta"):
+                    if facts.value(method.object).device.place in ("cpu", "meta") or _is_made_from_host(
+                        method.object, facts
+                    ):
                         return False
                     known = value.kind is Kind.TENSOR and value.device.name.endswith(".device")
                     return known or _is_given(register, facts) or _speaks_of_devices(facts)
@@ -232,6 +236,30 @@ def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) ->
         else:
             return False
     return False
+
+
+def _is_made_from_host(register: ir.Register, facts: Facts) -> bool:
+    """True for what a call made of tensors that are all on the CPU: a function of another file, or a model that is there as well."""
+    root, _ = _root(register, facts)
+    if not isinstance(root, ir.Load):
+        return isinstance(root, ir.Call) and _is_given_host_tensors(root, facts)
+    for op in operations(facts.body):
+        if isinstance(op, ir.Store) and op.name == root.name:
+            made = facts.definition(op.value)
+            made = facts.definition(made.source) if isinstance(made, ir.Unpack) else made
+            if isinstance(made, ir.Call) and _is_given_host_tensors(made, facts):
+                return True
+    return False
+
+
+def _is_given_host_tensors(call: ir.Call, facts: Facts) -> bool:
+    """True when tensors are among the arguments, and each of them is on the CPU."""
+    given = [facts.value(argument.value) for argument in call.arguments if not argument.star]
+    tensors = [value for value in given if value.kind is Kind.TENSOR]
+    unknown = any(value.kind is Kind.UNKNOWN for value in given)
+    return (
+        bool(tensors) and not unknown and all(part.device.place == "cpu" for value in tensors for part in value.parts)
+    )
 
 
 def _insert_cpu(call: ir.Call, detach: bool) -> NodeFix | None:
