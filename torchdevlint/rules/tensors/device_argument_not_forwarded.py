@@ -103,9 +103,9 @@ class DeviceArgumentNotForwarded(Rule):
 
     ## When it stays silent
     The callee only stores its device, or finds one of its own when none is given (`if device is None: device = x.device`); the caller
-    moves the result, or what it goes into; the caller's device is the very default; files of tests; `*args` or `**kwargs` may carry the argument; callees of other files that are never given a device. A host default
-    beside the device that an object keeps for itself is an info, unless the callee runs a model that it is given; so is a default in a caller that
-    makes other tensors without a device.
+    moves the result, or what it goes into; the caller's device is the very default; files of tests; `*args` or `**kwargs` may carry the argument;
+    callees of other files that are never given a device. A host default beside the device that an object keeps for itself is an info, unless the
+    callee runs a model that it is given; so is a default in a caller that makes other tensors without a device.
 
     ## Fix safety
     Unsafe: the callee may do more with its device than to create tensors.
