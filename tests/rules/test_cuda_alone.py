@@ -237,6 +237,35 @@ def test_a_script_that_stops_without_gpus_demands_them(test: str, found: int) ->
     assert len(check_source(DEMANDS.replace("< 2", test), select=["TDL801"])) == found
 
 
+def test_a_module_that_stops_without_any_of_several_accelerators_demands_one() -> None:
+    text = """
+        import torch
+        class Quantizer:
+            def validate(self):
+                if not (torch.cuda.is_available() or torch.xpu.is_available()):
+                    raise RuntimeError("no accelerator")
+            def place(self, device):
+                return torch.cuda.current_device()
+        """
+    (finding,) = check_source(textwrap.dedent(text), level="info", select=["TDL807"])
+    assert finding.severity is Severity.INFO
+
+
+@pytest.mark.parametrize(("used", "found"), [("run(Runner)", 0), ("Runner()", 1)])
+def test_a_class_that_is_handed_on_is_called_out_of_sight(used: str, found: int) -> None:
+    text = f"""
+        import torch
+        class Runner:
+            def __init__(self, device="cuda"):
+                self.x = torch.zeros(3, device=device)
+        def main():
+            {used}
+        if __name__ == "__main__":
+            main()
+        """
+    assert len(check_source(textwrap.dedent(text), select=["TDL801"])) == found
+
+
 @pytest.mark.parametrize("stops", [True, False])
 def test_an_import_whose_failure_is_raised_again_is_required(stops: bool) -> None:
     handler = 'raise ImportError("install apex")' if stops else "amp = None"

@@ -46,6 +46,17 @@ PUBLISHED = {
                 load_file_from_url(URL, model_dir=path)
             return Edges(path)
         """,
+    "by the default in a folder for such": """
+        class Encoder:
+            def __init__(self, path="pretrain/base.pt"):
+                self.checkpoint = torch.load(path)
+        """,
+    "of the package, by a Path": """
+        from pathlib import Path
+        WEIGHTS = Path(__file__).resolve().parent / "tables" / "weights.pt"
+        def weights():
+            return torch.load(str(WEIGHTS))
+        """,
     "in a folder for such": """
         def weights():
             return torch.load("nets/pretrained_models/base.ckpt")

@@ -85,7 +85,7 @@ class DefaultDevices:
             return
         # A script's own calls are all there are; a library's function has other callers than those of its file.
         is_script = facts.mentions("__name__", "parse_args", "argv")
-        given = _arguments_given(facts) if is_script else _Given({}, {})
+        given = _arguments_given(facts) if is_script else _Given({}, {}, set())
         for body in facts.program.bodies:
             for default in used:
                 if default.function is body and not self._asks(body) and not given.gives(default):
@@ -115,12 +115,13 @@ class _Given:
 
     keywords: dict[str, set[str]]
     positions: dict[str, int]
+    passed: set[str]  # names that are handed on as values: who calls them is not seen
 
     def gives(self, default: DefaultDevice) -> bool:
         """True when a call of the file gives the parameter by itself (not within `**settings`)."""
         body = default.function
         name = _called(body)
-        if default.parameter.name in self.keywords.get(name, ()):
+        if name in self.passed or default.parameter.name in self.keywords.get(name, ()):
             return True
         if default.parameter.kind == "keyword-only":
             return False
@@ -160,16 +161,34 @@ def _is_optional(facts: Facts) -> bool:
 
 
 def _arguments_given(facts: Facts) -> _Given:
-    given = _Given({}, {})
+    given = _Given({}, {}, set())
     for body in facts.program.bodies:
         definitions = facts.analysis.index_of(body).definitions
         for block in body.blocks:
             for op in block.ops:
+                given.passed.update(_handed_on(op, definitions))
                 if isinstance(op, ir.Call):
                     written = definitions[op.function]
                     if isinstance(written, (ir.Load, ir.Attribute)):
                         _note_given(given, written.name, op)
     return given
+
+
+def _handed_on(op: ir.Op, definitions: list[ir.Op | None]) -> Iterator[str]:
+    """The names whose values an operation puts into a call, a display or another name."""
+    registers: list[ir.Register] = []
+    if isinstance(op, ir.Call):
+        registers += [argument.value for argument in op.arguments]
+    elif isinstance(op, ir.Sequence):
+        registers += [element.value for element in op.elements]
+    elif isinstance(op, ir.Mapping):
+        registers += op.values
+    elif isinstance(op, ir.Store):
+        registers.append(op.value)
+    for register in registers:
+        written = definitions[register]
+        if isinstance(written, ir.Load):
+            yield written.name
 
 
 def _note_given(given: _Given, name: str, call: ir.Call) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 
-_DEPTH = 6
+_DEPTH = 10
 
 
 def parts(register: ir.Register | None, facts: Facts, inside: ir.Body | None = None) -> Iterator[tuple[ir.Op, ir.Body]]:

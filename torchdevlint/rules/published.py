@@ -12,7 +12,7 @@ from torchdevlint.rules.structure import operations
 
 _DOWNLOAD = re.compile(r"download|urlretrieve|http_get|_from_url|cached_path|cached_file", re.IGNORECASE)
 _HASHED = re.compile(r"-[0-9a-f]{8,}\.\w+\Z")  # torch.hub's convention: the first digits of the file's SHA-256
-_PRETRAINED = re.compile(r"(?:\A|/)pretrained(?:[-_]?\w+)?/[^{}]+\.\w+\Z")
+_PRETRAINED = re.compile(r"(?:\A|/)pretrain(?:ed)?(?:[-_]?\w+)?/[^{}]+\.\w+\Z")
 
 
 def is_published(call: ir.Call, facts: Facts) -> bool:
@@ -21,7 +21,17 @@ def is_published(call: ir.Call, facts: Facts) -> bool:
     if _is_published_path(path, facts.body, facts):
         return True
     given = list(_given(facts.place(path), facts))
-    return bool(given) and all(_is_published_path(register, body, facts) for register, body in given)
+    if not given:
+        return _has_published_default(facts.place(path), facts)
+    return all(_is_published_path(register, body, facts) for register, body in given)
+
+
+def _has_published_default(name: str, facts: Facts) -> bool:
+    parent = facts.body.parent
+    defaults = [parameter.default for parameter in facts.body.parameters if parameter.name == name]
+    return parent is not None and any(
+        default is not None and _is_published_path(default, parent, facts) for default in defaults
+    )
 
 
 def _is_published_path(path: ir.Register | None, inside: ir.Body, facts: Facts) -> bool:

@@ -220,6 +220,8 @@ def demands_accelerator(call: ir.Call, facts: Facts) -> bool:
             written = facts.definition(register)
         if isinstance(written, ir.Compare) and written.left == call.dst and written.operators[0] in ("<", "<=", "=="):
             negated, written = not negated, call  # `if torch.cuda.device_count() < 2: quit()`
+        if isinstance(written, ir.Choice) and written.shape == "or" and call.dst in written.values:
+            written = call  # `if not (torch.cuda.is_available() or torch.xpu.is_available()): raise`
         if written is call:
             failing = blocks[block.successors[0 if negated else 1]]
             return any(_stops(op, facts) for op in failing.ops)

@@ -212,7 +212,14 @@ def _is_received(call: ir.Call, facts: Facts) -> bool:
 
 
 def _spelled(path: ir.Register | None, facts: Facts) -> str:
-    """A name or path, or a literal."""
+    """A name or path, or a literal; also within `str(path)` and `path.as_posix()`."""
+    written = facts.definition(path)
+    if isinstance(written, ir.Call):
+        method = facts.definition(written.function)
+        if isinstance(method, ir.Attribute) and method.name == "as_posix":
+            return facts.place(method.object)
+        if isinstance(method, ir.Load) and method.name == "str":
+            return facts.place(written.positional(0))
     constant = facts.constant(path)
     return facts.place(path) or (constant if isinstance(constant, str) else "")
 
