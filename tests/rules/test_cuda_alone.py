@@ -266,6 +266,31 @@ def test_a_class_that_is_handed_on_is_called_out_of_sight(used: str, found: int)
     assert len(check_source(textwrap.dedent(text), select=["TDL801"])) == found
 
 
+@pytest.mark.parametrize(("test", "found"), [("is_mps_available()", 0), ("is_wandb_available()", 1)])
+def test_a_test_of_the_project_for_an_accelerator_is_one(test: str, found: int) -> None:
+    name = test.removesuffix("()")
+    text = f"""
+        import torch
+        from .utils import {name}
+        def choose():
+            if {test}:
+                return torch.device("mps")
+            return torch.device("cpu")
+        """
+    assert len(check_source(textwrap.dedent(text), select=["TDL801"])) == found
+
+
+@pytest.mark.parametrize(("name", "found"), [("cuda", 0), ("place", 1)])
+def test_an_own_method_cuda_is_asked_for(name: str, found: int) -> None:
+    text = f"""
+        import torch
+        class Rotation:
+            def {name}(self):
+                return Rotation(self.matrices.cuda())
+        """
+    assert len(check_source(textwrap.dedent(text), select=["TDL801"])) == found
+
+
 @pytest.mark.parametrize("stops", [True, False])
 def test_an_import_whose_failure_is_raised_again_is_required(stops: bool) -> None:
     handler = 'raise ImportError("install apex")' if stops else "amp = None"

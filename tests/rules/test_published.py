@@ -78,6 +78,11 @@ FREE = {
                 path = hf_hub_download("nets/nets", "weights.pth")
             return torch.load(path)
         """,
+    "of the package, by the caller's name": """
+        FOLDER = os.path.dirname(__file__)
+        def weights(name):
+            return torch.load(os.path.join(FOLDER, name + ".pt"))
+        """,
     "by one of the callers": """
         class Edges(torch.nn.Module):
             def __init__(self, path):

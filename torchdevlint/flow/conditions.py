@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 # Holds where a test found no accelerator: tensors stay on the CPU there, and rightly so.
 ABSENT = "no accelerator"
 
-FLAG_NAME = re.compile(r"cuda|gpu|device|\bmps\b|xpu|accelerat|distributed|nccl|half|fp16|amp\b", re.IGNORECASE)
+FLAG_NAME = re.compile(
+    r"cuda|gpu|device|(?<![a-z])(?:mps|npu|mlu|musa|hpu|sdaa)(?![a-z])|xpu|accelerat|distributed|nccl|half|fp16|amp\b",
+    re.IGNORECASE,
+)
 _GPU_NAME = re.compile(r"cuda|gpu", re.IGNORECASE)
 _NEGATED_NAME = re.compile(
     r"(?:\A|_|\.)(?:no|without|disable|force_cpu|cpu)(?:_|\Z)|no_cuda|nocuda|cpu_only|use_cpu|\Acpu\Z|\.cpu\Z",

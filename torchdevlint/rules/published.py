@@ -39,6 +39,8 @@ def _is_published_path(path: ir.Register | None, inside: ir.Body, facts: Facts) 
     if any(_is_published(op, body, facts) for op, body in made_of):
         return True
     names = {op.name for op, _ in made_of if isinstance(op, ir.Load)}
+    if "__file__" in names and names.isdisjoint(parameter.name for parameter in inside.parameters):
+        return True  # of the package, and not by a name that the caller gives
     return any(
         isinstance(op, ir.Call)
         and _DOWNLOAD.search(last_name(op, inside, facts))
@@ -67,8 +69,6 @@ def _given(name: str, facts: Facts) -> Iterator[tuple[ir.Register | None, ir.Bod
 
 
 def _is_published(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
-    if isinstance(op, ir.Load):
-        return op.name == "__file__"
     if isinstance(op, ir.Constant):
         return isinstance(op.value, str) and bool(_HASHED.search(op.value) or _PRETRAINED.search(op.value))
     return isinstance(op, ir.Call) and _downloads(last_name(op, body, facts), facts)

@@ -26,6 +26,7 @@ CUDA_LIBRARIES = (
     "nvdiffrast",  # nvdiffrast/torch/ops.py: compiles .cu sources, tensors must be on CUDA
     "torch2trt",  # torch2trt/torch2trt.py: import tensorrt
     "pytorch_quantization",  # NVIDIA/TensorRT/tools/pytorch-quantization: import cuda_ext
+    "neural_renderer",  # neural_renderer/rasterize.py: import neural_renderer.cuda.rasterize
     "pynvml",  # NVIDIA's management library
 )
 # Libraries that start work on CUDA by themselves as a rule, and run elsewhere in special builds.

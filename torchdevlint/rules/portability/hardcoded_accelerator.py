@@ -348,7 +348,9 @@ def _is_default(call: ir.Call, facts: Facts) -> bool:
 
 
 def _is_elsewhere(facts: Facts) -> bool:
-    """True in methods of an nn.Module (TDL605 speaks of those), in tests that something may skip, and around a collective."""
+    """True in methods of an nn.Module (TDL605 speaks of those), in an own method `cuda`, in tests that something may skip, and around a collective."""
+    if facts.body.name == "cuda" and facts.body.owner is not None:
+        return True
     summary = facts.class_summary
     if summary is not None and summary.is_module and not summary.is_lightning:
         return True
