@@ -145,6 +145,8 @@ def _registered_rank(analysis: Analysis, summary: ClassSummary, name: str) -> in
 
 
 def _as_attribute(analysis: Analysis, summary: ClassSummary, name: str, value: Value) -> Value:
+    if value.device.place == "sym" and value.device.name.isidentifier() and value.device.name != "self":
+        value = _on_kept_device(summary, value)
     if value.kind is Kind.MODULE and summary.is_module:
         device = value.device if value.device.may_be_accelerator else symbolic("self")
         return replace(value, device=device, ref=f"self.{name}", attribute=name, origin=None)
@@ -160,6 +162,15 @@ def _as_attribute(analysis: Analysis, summary: ClassSummary, name: str, value: V
     if value.kind is Kind.MODULE:
         return replace(value, attribute=name, parameter="")
     return replace(value, parameter="") if value.parameter else value
+
+
+def _on_kept_device(summary: ClassSummary, value: Value) -> Value:
+    """What was placed on an argument that the class keeps lives on that attribute for the other methods."""
+    for name, stores in summary.stores.items():
+        for store in stores:
+            if store.value.kind is Kind.DEVICE and store.value.device == value.device:
+                return replace(value, device=symbolic(f"self.{name}", chosen=value.device.chosen))
+    return value
 
 
 def _container(analysis: Analysis, summary: ClassSummary, name: str, value: Value) -> Value:

@@ -330,12 +330,12 @@ def _module_method(frame: Frame, op: ir.Call, name: str, module: Value) -> Value
         return OTHER
     if name in ("load_state_dict", "register_forward_hook", "named_modules"):
         return OTHER
-    if name == "generate" and module.symbol not in ("wrapper", "dispatched"):
-        return module_calls.call_module(frame, op, module)
     if name == "forward":
         return module_calls.call_module(frame, op, module)
     if module.definition is not None:
         return frame.analysis.call_method(frame, op, name, module)
+    if name in table.FORWARD_LIKE and module.symbol not in ("wrapper", "dispatched"):
+        return module_calls.call_module(frame, op, module)
     if module.symbol == "torch.nn.ModuleDict" and name not in _DICT_METHODS:
         # `self.parts.embed(x)` calls the module that is kept under this name.
         inner = Value(Kind.MODULE, module.device, ref=f"{module.ref}.{name}", attribute=module.attribute)
@@ -362,7 +362,7 @@ def _list_method(frame: Frame, op: ir.Call, name: str, receiver: Value, register
         if given is not None and place:
             value = frame.values[given]
             if name == "extend":
-                value = element_of(value)
+                value = _reranked(value, None) if value.kind is Kind.TENSOR else element_of(value)
             frame.tell("list-append", op, (place, value))
             frame.env[place] = _appended(receiver, value)
         return OTHER

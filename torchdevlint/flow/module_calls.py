@@ -286,7 +286,21 @@ def _loader(frame: Frame, op: ir.Call, name: str) -> Value:
     return Value(Kind.LOADER, evidence=Evidence.USAGE if generator is not None else Evidence.STRONG, symbol=name)
 
 
+def _clip(frame: Frame, op: ir.Call, name: str) -> Value:
+    """OpenAI's `clip.load`: a model on `device` (by default on CUDA where there is one), and a transform that ends in ToTensor."""
+    device = frame.device_argument(op.argument("device", 1))
+    model = Value(Kind.MODULE, device, ref=reference(frame, op), evidence=Evidence.STRONG, symbol=name, moved=op)
+    return Value(Kind.TUPLE, items=(model, Value(Kind.OTHER, symbol="torchvision.transforms.ToTensor")))
+
+
+def _token_ids(frame: Frame, op: ir.Call, name: str) -> Value:
+    return tensor(CPU, rank=2, origin=op, evidence=Evidence.STRONG)
+
+
 EXACT: dict[str, Handler] = {
+    "clip.load": _clip,
+    "clip.tokenize": _token_ids,
+    "open_clip.tokenize": _token_ids,
     "torch.utils.data.DataLoader": _loader,
     "torch.utils.data.dataloader.DataLoader": _loader,
 }

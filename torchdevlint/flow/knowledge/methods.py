@@ -53,6 +53,8 @@ LAYER_SIZES = _names(
     "in_features out_features in_channels out_channels kernel_size running_mean running_var num_features num_embeddings embedding_dim"
 )
 MODULE_STRONG = _names("parameters named_parameters modules named_modules children named_children named_buffers eval")
+# Of models of other libraries: they give their inputs to layers as they are (transformers/generation/utils.py, models/clip/modeling_clip.py; clip/model.py).
+FORWARD_LIKE = _names("generate get_text_features get_image_features get_audio_features encode_image encode_text")
 OPTIMIZER_ONLY = _names("param_groups add_param_group")
 
 NEW_LIKE = _names("new_zeros new_ones new_full new_empty new_tensor new_empty_strided new")

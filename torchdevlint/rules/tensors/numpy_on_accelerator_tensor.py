@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Evidence, Kind, Value
+from torchdevlint.flow.values import Evidence, Kind, Value, element_of
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
 from torchdevlint.rules.structure import draws, operations
@@ -104,6 +104,9 @@ class NumpyOnAcceleratorTensor(Rule):
             if argument.star:
                 return
             value = facts.value(argument.value)
+            listed = value.kind is Kind.LIST and value.element is not None
+            if listed:
+                value = element_of(value)
             severity = _severity(value, facts, implicit=True)
             if severity is None:
                 continue
@@ -112,13 +115,21 @@ class NumpyOnAcceleratorTensor(Rule):
             detach = value.needs_grad and not facts.no_grad
             yield self.report(
                 written if written is not None else call,
-                f"{f'`{spelled}`' if spelled else 'this tensor'} may be on {_where(value)}, and `{name}` reads host memory: there it raises \"can't convert "
-                f'cuda:0 device type tensor to numpy"; pass it through `.{"detach()." if detach else ""}cpu()`',
+                f"{_subject(spelled, listed)} may be on {_where(value)}, and `{name}` reads host memory: there it raises \"can't convert "
+                f'cuda:0 device type tensor to numpy"; pass {"each" if listed else "it"} through `.{"detach()." if detach else ""}cpu()`',
                 severity=severity,
                 related=(Mention(value.moved, "here it was moved or made"),) if value.moved is not None else (),
-                fix=lambda written=written, detach=detach: _wrap_cpu(written, detach),  # type: ignore[misc]
+                fix=lambda written=written, detach=detach, listed=listed: (
+                    None if listed else _wrap_cpu(written, detach)
+                ),  # type: ignore[misc]
             )
             return
+
+
+def _subject(spelled: str, listed: bool) -> str:
+    if listed:
+        return f"the tensors in `{spelled}`" if spelled else "the tensors in this list"
+    return f"`{spelled}`" if spelled else "this tensor"
 
 
 def _where(value: Value) -> str:
