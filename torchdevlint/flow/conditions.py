@@ -81,7 +81,7 @@ def _learn(frame: Frame, test: ir.Register, true: Knowledge, false: Knowledge, d
         if isinstance(op, ir.Attribute) and value.symbol == "cuda":
             _refine_is_cuda(frame, op, false)
         if isinstance(op, ir.Compare):
-            _refine_is_cpu(frame, op, true, false)
+            _refine_device(frame, op, true, false)
         return
     if isinstance(op, ir.Call):
         _learn_call(frame, op, true, false)
@@ -113,18 +113,21 @@ def _refine_is_cuda(frame: Frame, op: ir.Attribute, false: Knowledge) -> None:
         false.places[place] = replace(base, device=CPU, origin=None, others=())
 
 
-def _refine_is_cpu(frame: Frame, op: ir.Compare, true: Knowledge, false: Knowledge) -> None:
-    """`x.device.type == "cpu"`: on that side x is on the CPU."""
+def _refine_device(frame: Frame, op: ir.Compare, true: Knowledge, false: Knowledge) -> None:
+    """`x.device.type == "cpu"`, `x.device == device`: on that side x is there."""
     if len(op.comparators) != 1 or op.operators[0] not in ("==", "!="):
         return
     right = frame.values[op.comparators[0]]
     place = frame.place(op.left).removesuffix(".type")
-    if place.endswith(".device") and (right.constant == "cpu" or (right.kind is Kind.DEVICE and right.device is CPU)):
-        name = place.removesuffix(".device")
-        known = frame.env.get(name)
-        side = true if op.operators[0] == "==" else false
-        if isinstance(known, Value) and known.kind in (Kind.TENSOR, Kind.UNKNOWN):
-            side.places[name] = replace(known, kind=Kind.TENSOR, device=CPU, origin=None, others=())
+    name = place.removesuffix(".device")
+    known = frame.env.get(name) if place != name else None
+    if not isinstance(known, Value) or known.kind not in (Kind.TENSOR, Kind.UNKNOWN):
+        return
+    side = true if op.operators[0] == "==" else false
+    if right.constant == "cpu" or (right.kind is Kind.DEVICE and right.device is CPU):
+        side.places[name] = replace(known, kind=Kind.TENSOR, device=CPU, origin=None, others=())
+    elif known.kind is Kind.TENSOR and right.kind in (Kind.DEVICE, Kind.STRING, Kind.UNKNOWN):
+        side.places[name] = replace(known, device=right.device, origin=None, others=())
 
 
 def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) -> None:

@@ -55,6 +55,8 @@ def is_placeholder(made: ir.Op, facts: Facts) -> bool:
         return False
     first = facts.value(made.positional(0))
     sized = facts.callee(made) in functions.SIZED_FACTORIES
+    if sized and first.items is not None and len(first.items) == 1:
+        first = first.items[0]
     return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
 
 
@@ -140,6 +142,14 @@ _DATA_WORDS = (
 )
 
 
+_SAMPLES = frozenset("img image pic sample data".split())
+
+
+def _is_transform(call: ir.Body) -> bool:
+    """True for `__call__(self, img)`: the shape of torchvision's transforms, which prepare one sample."""
+    return [parameter.name in _SAMPLES for parameter in call.parameters[1:]] == [True]
+
+
 def is_data_code(facts: Facts) -> bool:
     """True in code that prepares data, where tensors are on the CPU by custom."""
     if facts.frame is None:
@@ -149,6 +159,8 @@ def is_data_code(facts: Facts) -> bool:
         return False
     around = facts.body.parent.name if facts.body.parent is not None else ""
     if summary is not None and any(base.lower().endswith(("dataset", "transform")) for base in summary.bases):
+        return True
+    if facts.body.name == "__call__" and summary is not None and _is_transform(facts.body):
         return True
     names = [facts.body.name.lower(), around.lower(), summary.cls.name.lower() if summary is not None else ""]
     return facts.body.name in ("__getitem__", "__iter__") or any(word in name for word in _DATA_WORDS for name in names)

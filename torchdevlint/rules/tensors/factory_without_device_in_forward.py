@@ -284,10 +284,15 @@ def _asks_for_kind(test: ir.Register, name: str, facts: Facts) -> bool:
 
 
 def _is_told_apart(made: ir.Op, other: Value, facts: Facts) -> bool:
-    """True where the tensor is made because the other one is None, or no tensor: there is no device to follow then."""
+    """True where the tensor is made because the other one is None, no tensor, or not in its list: there is no device to follow then."""
     name = other.parameter or other.device.name.partition(".")[0]
     at = block_of(facts.body, made) if owns(facts, made) else None
-    return at is not None and any(_rules_out(test, side, name, facts) for test, side in deciding_sides(facts.body, at))
+    if at is None:
+        return False
+    sides = tuple(deciding_sides(facts.body, at))
+    if name.endswith("[0]"):
+        return any(_says_empty(test, side, name.removesuffix("[0]"), facts) for test, side in sides)
+    return any(_rules_out(test, side, name, facts) for test, side in sides)
 
 
 def _rules_out(test: ir.Register, side: bool, name: str, facts: Facts) -> bool:
@@ -296,7 +301,7 @@ def _rules_out(test: ir.Register, side: bool, name: str, facts: Facts) -> bool:
     while isinstance(written, ir.Unary) and written.operator == "not":
         written, side = facts.definition(written.operand), not side
     if isinstance(written, ir.Compare):
-        return written.operators[0] in ("is", "is not") and facts.place(written.left) == name
+        return written.operators[0] == ("is" if side else "is not") and facts.place(written.left) == name
     if not isinstance(written, ir.Call) or facts.place(written.positional(0)) != name:
         return False
     callee = facts.callee(written)
@@ -332,20 +337,24 @@ def _is_known_empty(made: ir.Call, facts: Facts) -> bool:
     """True for `torch.tensor(keep)` where `len(keep) > 0` failed: an empty index may stay on the CPU."""
     name = facts.place(made.positional(0))
     at = block_of(facts.body, made)
-    if not name or at is None:
-        return False
-    for register, side in deciding_sides(facts.body, at):
-        written = facts.definition(register)
-        while isinstance(written, ir.Unary) and written.operator == "not":
-            written, side = facts.definition(written.operand), not side
-        if isinstance(written, ir.Compare):
-            side = not side if written.operators[0] == "==" else side
-            written = facts.definition(written.left)
-        if isinstance(written, ir.Call) and facts.callee(written) == "builtins.len":
-            written = facts.definition(written.positional(0))
-        if not side and isinstance(written, ir.Load) and written.name == name:
-            return True
-    return False
+    return (
+        bool(name)
+        and at is not None
+        and any(_says_empty(test, side, name, facts) for test, side in deciding_sides(facts.body, at))
+    )
+
+
+def _says_empty(test: ir.Register, side: bool, name: str, facts: Facts) -> bool:
+    """True when a test, decided so, says that the list `name` is empty: `len(x) == 0`, `not x`."""
+    written = facts.definition(test)
+    while isinstance(written, ir.Unary) and written.operator == "not":
+        written, side = facts.definition(written.operand), not side
+    if isinstance(written, ir.Compare):
+        side = not side if written.operators[0] == "==" else side
+        written = facts.definition(written.left)
+    if isinstance(written, ir.Call) and facts.callee(written) == "builtins.len":
+        written = facts.definition(written.positional(0))
+    return not side and isinstance(written, ir.Load) and written.name == name
 
 
 def _comes_from_host(made: ir.Call, facts: Facts) -> bool:
