@@ -161,7 +161,7 @@ class FactoryWithoutDeviceInForward(Rule):
                         and is_factory(made, facts)
                         and not _converts_argument(made, facts)
                         and not _is_told_apart(made, placed[0], facts)
-                        and not _is_start_of_choice(made, argument.value, facts)
+                        and not _is_start_of_choice(made, facts)
                         and not _is_for_models_without_parameters(made, facts)
                     )
                     and not part.attribute
@@ -317,11 +317,14 @@ def _may_be_tensor(classes: ir.Register | None, facts: Facts) -> bool:
     return any(member.symbol.startswith("torch.") for member in members)
 
 
-def _is_start_of_choice(made: ir.Op, given: ir.Register, facts: Facts) -> bool:
+def _is_start_of_choice(made: ir.Op, facts: Facts) -> bool:
     """True for what a name holds before several branches give it its value: `y = torch.tensor([0])`, `if ...: y = a`, `elif ...: y = b`."""
-    at, name = block_of(facts.body, made), facts.place(given)
-    stores = sum(isinstance(op, ir.Store) and op.name == name for op in operations(facts.body))
-    return at is not None and stores > 2 and not at.loops and not any(deciding_tests(facts.body, at))
+    at, names = block_of(facts.body, made), _names_of(made, facts)
+    if at is None or at.loops:
+        return False
+    stores = [block for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name in names]
+    before = set(deciding_sides(facts.body, at))
+    return sum(set(deciding_sides(facts.body, block)) > before for block in stores) > 1
 
 
 def _is_for_models_without_parameters(made: ir.Op, facts: Facts) -> bool:
@@ -390,13 +393,19 @@ def _names_of(made: ir.Op, facts: Facts) -> set[str]:
     if not isinstance(made, ir.ValueOp):
         return set()
     chain, names = {made.dst}, set()
+    packed: dict[ir.Register, int] = {}
     for op in operations(facts.body):
         if isinstance(op, ir.Store) and op.value in chain:
             names.add(op.name)
+        elif isinstance(op, ir.Sequence):
+            for at, element in enumerate(op.elements):
+                if element.value in chain:
+                    packed[op.dst] = at
         elif (
             (isinstance(op, ir.Attribute) and op.object in chain)
             or (isinstance(op, ir.Call) and op.function in chain)
             or (isinstance(op, ir.Binary) and (op.left in chain or op.right in chain) and _has_constant(op, facts))
+            or (isinstance(op, ir.Unpack) and packed.get(op.source) == op.index)
         ):
             chain.add(op.dst)
     return names
