@@ -137,6 +137,13 @@ NOTES = {
                 import amp_C
         """,
     ),
+    "a type of CUDA beside apex": (
+        "TDL511",
+        """
+        from apex import amp
+        torch.set_default_tensor_type(torch.cuda.FloatTensor)
+        """,
+    ),
     "the default of a helper of tests": (
         "TDL801",
         """

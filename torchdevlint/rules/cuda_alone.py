@@ -9,6 +9,7 @@ from torchdevlint.flow.knowledge.platforms import (
     COLLECTIVES,
     COLLECTIVES_OF_DIST,
     CUDA_LIBRARIES,
+    CUDA_PACKAGES,
     KERNEL_LANGUAGES,
     LOADS_EXTENSION,
     is_extension,
@@ -18,6 +19,7 @@ from torchdevlint.rules.literals import required_imports
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import operations
 
+_LIBRARIES = (*CUDA_LIBRARIES, *CUDA_PACKAGES, *KERNEL_LANGUAGES)
 # What a kernel's frame may call without being one.
 _PLAIN_PACKAGES = frozenset({"torch", "numpy", "math", "functools", "einops", "scipy", "warnings", "typing", "os"})
 _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd"})
@@ -38,7 +40,7 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
 
 
 def _is_cuda_library(name: str) -> bool:
-    return any(name == root or name.startswith(root + ".") for root in (*CUDA_LIBRARIES, *KERNEL_LANGUAGES))
+    return any(name == root or name.startswith(root + ".") for root in _LIBRARIES)
 
 
 def _is_kernel_frame(body: ir.Body, facts: Facts) -> bool:
@@ -76,7 +78,7 @@ def _is_for_cuda(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
     if isinstance(op, ir.Attribute):
         return op.name == "CUDAGraph"
     if isinstance(op, ir.Import):
-        return _is_cuda_library(op.qualified)
+        return body.kind != "module" and _is_cuda_library(op.qualified)
     if not isinstance(op, ir.Call):
         return False
     written = _dotted(op.function, body, facts)
