@@ -55,8 +55,6 @@ def is_placeholder(made: ir.Op, facts: Facts) -> bool:
         return False
     first = facts.value(made.positional(0))
     sized = facts.callee(made) in functions.SIZED_FACTORIES
-    if sized and first.items is not None and len(first.items) == 1:
-        first = first.items[0]
     return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
 
 

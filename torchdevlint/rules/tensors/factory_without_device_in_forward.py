@@ -161,7 +161,7 @@ class FactoryWithoutDeviceInForward(Rule):
                         and is_factory(made, facts)
                         and not _converts_argument(made, facts)
                         and not _is_told_apart(made, placed[0], facts)
-                        and not _is_start_of_choice(made, facts)
+                        and not _is_start_of_choice(made, argument.value, facts)
                         and not _is_for_models_without_parameters(made, facts)
                     )
                     and not part.attribute
@@ -317,10 +317,10 @@ def _may_be_tensor(classes: ir.Register | None, facts: Facts) -> bool:
     return any(member.symbol.startswith("torch.") for member in members)
 
 
-def _is_start_of_choice(made: ir.Op, facts: Facts) -> bool:
+def _is_start_of_choice(made: ir.Op, given: ir.Register, facts: Facts) -> bool:
     """True for what a name holds before several branches give it its value: `y = torch.tensor([0])`, `if ...: y = a`, `elif ...: y = b`."""
-    at, names = block_of(facts.body, made), _names_of(made, facts)
-    if at is None or at.loops:
+    at, names, name = block_of(facts.body, made), _names_of(made, facts), facts.place(given)
+    if at is None or at.loops or (name and name not in names):
         return False
     stores = [block for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name in names]
     before = set(deciding_sides(facts.body, at))
