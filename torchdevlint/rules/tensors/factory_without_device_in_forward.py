@@ -319,7 +319,7 @@ def _may_be_tensor(classes: ir.Register | None, facts: Facts) -> bool:
 
 def _is_start_of_choice(made: ir.Op, given: ir.Register, facts: Facts) -> bool:
     """True for what a name holds before several branches give it its value: `y = torch.tensor([0])`, `if ...: y = a`, `elif ...: y = b`."""
-    at, names, name = block_of(facts.body, made), _names_of(made, facts), facts.place(given)
+    at, names, name = block_of(facts.body, made), _names_of(made, facts), facts.place(given).partition("[")[0]
     if at is None or at.loops or (name and name not in names):
         return False
     stores = [block for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name in names]
