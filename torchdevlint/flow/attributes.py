@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import index, module_calls, values
+from torchdevlint.flow import class_shape, index, module_calls, values
 from torchdevlint.flow.devices import CPU, TOP, symbolic
 from torchdevlint.flow.facts import AttributeStore, ClassSummary
+from torchdevlint.flow.knowledge import methods
 from torchdevlint.flow.naming import looks_like_device
+from torchdevlint.flow.summaries import substitute
 from torchdevlint.flow.values import NOTHING, OTHER, UNKNOWN, Evidence, Kind, Value, replace, tensor
 from torchdevlint.program import ir
 
@@ -30,6 +32,10 @@ def store(analysis: Analysis, summary: ClassSummary, store: AttributeStore) -> V
     if value.kind is Kind.TENSOR and value.symbol in ("parameter", "buffer"):
         (summary.parameters if value.symbol == "parameter" else summary.buffers).add(name)
         return replace(value, device=symbolic("self"), origin=None, others=(), evidence=Evidence.STRONG, attribute=name)
+    if value.kind is Kind.TENSOR and summary.is_module and store.body.name in summary.first_methods:
+        made = _computed_from_module(analysis, store)
+        if made is not None:
+            store.value = replace(value, device=CPU, origin=made, moved=None, others=(), attribute="", parameter="")
     if value.kind is Kind.MODULE and summary.is_module:
         return replace(
             value,
@@ -38,6 +44,31 @@ def store(analysis: Analysis, summary: ClassSummary, store: AttributeStore) -> V
             attribute=name,
         )
     return value
+
+
+def _computed_from_module(analysis: Analysis, store: AttributeStore) -> ir.Op | None:
+    """The operation that made a stored tensor of parameters or buffers: the result stays where those were in the constructor."""
+    value = store.value
+    if value.device.name != "self" or value.others or value.symbol or value.rank == 0:
+        return None
+    found = analysis.index_of(store.body)
+    made = found.definitions[store.op.value]
+    if isinstance(made, ir.Load):
+        stores = [op for b in store.body.blocks for op in b.ops if isinstance(op, ir.Store) and op.name == made.name]
+        made = found.definitions[stores[0].value] if len(stores) == 1 else None
+    if isinstance(made, (ir.Binary, ir.Subscript)):
+        return made
+    written = found.definitions[made.function] if isinstance(made, ir.Call) else None
+    # A function may give the Parameter itself, which is registered by the assignment; a tensor's method gives a new tensor.
+    computes = isinstance(written, ir.Attribute) and written.name in _GIVE_NEW_TENSORS
+    return made if computes else None
+
+
+_GIVE_NEW_TENSORS = (
+    methods.TENSOR_ONLY | methods.TENSOR_POINTWISE | methods.TENSOR_STRICT
+) - methods.TENSOR_SIZES - frozenset(name for name in methods.TENSOR_ONLY if name.endswith("_")) | frozenset(
+    "sum mean clone t transpose reshape flatten repeat cos sin log abs pow cat stack".split()
+)
 
 
 def register(analysis: Analysis, frame: Frame, op: ir.Call, method: str, summary: ClassSummary) -> Value:
@@ -64,6 +95,9 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
     """What `self.name` holds on entry of a method."""
     if name == "device" and not summary.stores_of("device"):
         return Value(Kind.DEVICE, symbolic(place or "self.device"))
+    method = summary.method(name)
+    if method is not None and name != "device" and class_shape.is_property(method):
+        return substitute(analysis.returned_by(frame, method), {}, symbolic("self"), 0)
     key = (id(summary), name)
     found = analysis.attribute_cache.get(key)
     if found is None:
@@ -116,6 +150,22 @@ def settle_moves(summary: ClassSummary, body: ir.Body, env: dict[str, object]) -
                 store.value = replace(store.value, device=state.device, moved=state.moved)
 
 
+def settle_containers(analysis: Analysis, summary: ClassSummary, body: ir.Body, env: dict[str, object]) -> None:
+    """Lists and dicts that a set-up method stored on self and then filled with tensors that it made."""
+    if body.name not in summary.first_methods:
+        return
+    own = analysis.index_of(body).self_name
+    for name, stores in summary.stores.items():
+        filled = env.get(f"{own}.{name}")
+        for store in stores:
+            empty = store.value.kind in (Kind.LIST, Kind.DICT) and store.value.items == ()
+            if store.body is body and empty and isinstance(filled, Value) and filled.kind is store.value.kind:
+                element = filled.element
+                if element is not None and element.is_fresh_cpu and not element.others:
+                    store.value = filled
+                    analysis.attribute_cache.pop((id(summary), name), None)
+
+
 def _attribute(analysis: Analysis, summary: ClassSummary, name: str) -> Value:
     if summary.is_list_state(name):
         return Value(
@@ -152,7 +202,7 @@ def _as_attribute(analysis: Analysis, summary: ClassSummary, name: str, value: V
         return replace(value, device=device, ref=f"self.{name}", attribute=name, origin=None)
     if value.kind is Kind.TENSOR:
         parts = [replace(part, attribute=name, group=None, others=()) for part in value.parts]
-        parts = [_as_seen_elsewhere(part) for part in parts]
+        parts = [_as_seen_elsewhere(summary, name, part) for part in parts]
         result = parts[0]
         for part in parts[1:]:
             result = values.join(result, part)
@@ -189,9 +239,11 @@ def _container(analysis: Analysis, summary: ClassSummary, name: str, value: Valu
     )
 
 
-def _as_seen_elsewhere(part: Value) -> Value:
+def _as_seen_elsewhere(summary: ClassSummary, name: str, part: Value) -> Value:
     """A device named by a local of the storing method (`x.device`) means nothing in another one; an argument stays where it was given."""
     if part.parameter and part.moved is None and part.device.place == "sym" and part.evidence >= Evidence.STRONG:
+        if not summary.is_module:
+            return replace(part, device=symbolic(f"self.{name}.device"), parameter="")
         return replace(part, device=TOP, symbol="argument", parameter="")
     part = replace(part, parameter="") if part.parameter else part
     if part.device.place == "sym" and not part.device.name.startswith("self"):
@@ -202,10 +254,8 @@ def _as_seen_elsewhere(part: Value) -> Value:
 def _class_constant(analysis: Analysis, summary: ClassSummary, name: str) -> Value:
     method = summary.method(name)
     if method is not None:
-        if "property" in method.decorators or any(d.endswith("cached_property") for d in method.decorators):
-            if name == "device":
-                return Value(Kind.DEVICE, symbolic("self.device"))
-            return UNKNOWN
+        if class_shape.is_property(method):
+            return Value(Kind.DEVICE, symbolic("self.device")) if name == "device" else UNKNOWN
         return Value(Kind.FUNCTION, definition=method, ref="bound") if "staticmethod" in method.decorators else UNKNOWN
     return UNKNOWN
 

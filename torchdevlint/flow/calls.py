@@ -44,6 +44,11 @@ def call(frame: Frame, op: ir.Call) -> Value:
     if kind is Kind.OTHER and callee.symbol in modules.MAKE_IMAGE_TENSORS:
         return _image_tensor(op)
     written = frame.definitions[op.function]
+    if kind is Kind.UNKNOWN and callee.moved is not None and callee.device.may_be_accelerator:
+        place = frame.place(op.function)
+        if place and "pipe" not in place.lower():
+            # What is moved and then called is a module.
+            return call_module(frame, op, replace(callee, kind=Kind.MODULE, evidence=Evidence.USAGE, ref=""))
     if isinstance(written, ir.Attribute) and (
         _is_own_method(frame, written) or not (LOSS_NAME.search(written.name) or MODEL_NAME.search(written.name))
     ):
@@ -73,6 +78,23 @@ def _is_own_method(frame: Frame, written: ir.Attribute) -> bool:
     return (
         base.ref == "self" and frame.class_summary is not None and frame.class_summary.method(written.name) is not None
     )
+
+
+def _einops_call(frame: Frame, op: ir.Call, name: str) -> Value:
+    """`rearrange` and its kind follow their first argument; `einsum` wants its tensors on one device."""
+    first = op.positional(0)
+    if first is None:
+        return UNKNOWN
+    if name == "einsum":
+        given = [v for a in op.arguments if not a.star and a.keyword is None for v in tensors_in(frame, a.value)]
+        frame.meet(op, [(value, "operand") for value in given], strict=True, callee="einops.einsum")
+        return reranked(combine(given), None)
+    found = combine(tensors_in(frame, first))
+    if name == "pack":
+        return Value(Kind.TUPLE, items=(reranked(found, AT_LEAST_ONE) if found.is_tensor else found, UNKNOWN))
+    if name == "unpack":
+        return Value(Kind.LIST, element=reranked(found, None)) if found.is_tensor else UNKNOWN
+    return found
 
 
 def _torchvision_call(frame: Frame, op: ir.Call, name: str) -> Value:
@@ -178,7 +200,9 @@ def _symbol_call(frame: Frame, op: ir.Call, name: str) -> Value:
         return copied(frame, op, name)
     if root == "torchvision":
         return _torchvision_call(frame, op, name)
-    if root == "einops" or root == "torch_scatter" or root == "torch_sparse":
+    if root == "einops":
+        return _einops_call(frame, op, last)
+    if root == "torch_scatter" or root == "torch_sparse":
         first = op.positional(0)
         return combine(tensors_in(frame, first)) if first is not None else UNKNOWN
     if last == "DataLoader":

@@ -46,6 +46,7 @@ def describe(analysis: Analysis, found: ClassSummary) -> None:
     setup = _reached(analysis, found, [name for name in SETUP_METHODS if name in cls.methods])
     others = _reached(analysis, found, [name for name in cls.methods if name not in setup])
     found.setup_methods = frozenset(setup - others)
+    found.first_methods = frozenset(name for name in setup if not _is_run_again(analysis, found, name, setup))
 
 
 def _is_module(analysis: Analysis, cls: ir.Class, bases: tuple[str, ...], summaries: tuple[ClassSummary, ...]) -> bool:
@@ -109,6 +110,14 @@ def _is_factory_call(analysis: Analysis, definitions: list[ir.Op | None], regist
     return analysis.resolve_text(f"{owner.name}.{written.name}") in functions.FACTORIES
 
 
+def _is_part_of(definitions: list[ir.Op | None], register: ir.Register, name: str) -> bool:
+    """True for `self`, `self.net` and `self.layers[0]`, and for what cannot be told: a computed tensor that moves places no module."""
+    op = definitions[register]
+    while isinstance(op, (ir.Attribute, ir.Subscript)):
+        op = definitions[op.object]
+    return isinstance(op, ir.Load) and op.name == name
+
+
 def _may_place_itself(analysis: Analysis, summary: ClassSummary) -> bool:
     known = {base.cls.name for base in summary.base_summaries}
     for written, resolved in zip(summary.cls.bases, summary.bases, strict=True):
@@ -117,11 +126,13 @@ def _may_place_itself(analysis: Analysis, summary: ClassSummary) -> bool:
     for body in summary.cls.methods.values():
         if any(parameter.name.endswith("device") for parameter in body.parameters):
             return True
-        definitions = analysis.index_of(body).definitions
+        index = analysis.index_of(body)
+        definitions = index.definitions
         if any(
             isinstance(op, ir.Attribute)
             and op.name in ("to", "cuda", "device")
             and not _is_factory_call(analysis, definitions, op.object)
+            and (body.name not in summary.forward_methods or _is_part_of(definitions, op.object, index.self_name))
             for op in definitions
         ):
             return True
@@ -165,7 +176,7 @@ def _reachable(analysis: Analysis, summary: ClassSummary) -> frozenset[str]:
 
 
 def _reached(analysis: Analysis, summary: ClassSummary, pending: list[str]) -> frozenset[str]:
-    """The methods reached from these through calls on self."""
+    """The methods reached from these through calls on self and through properties."""
     seen: set[str] = set()
     while pending:
         name = pending.pop()
@@ -173,8 +184,36 @@ def _reached(analysis: Analysis, summary: ClassSummary, pending: list[str]) -> f
         if name in seen or body is None:
             continue
         seen.add(name)
-        pending += [called for called in analysis.index_of(body).self_calls if called not in seen]
+        index = analysis.index_of(body)
+        pending += [called for called in index.self_calls if called not in seen]
+        pending += [read for read in index.self_reads if read not in seen and is_property(summary.method(read))]
     return frozenset(seen)
+
+
+def _is_run_again(analysis: Analysis, summary: ClassSummary, name: str, setup: frozenset[str]) -> bool:
+    """True when a method that is no set-up calls `self.name()` whatever happens: what that one stores is renewed."""
+    for caller, body in summary.cls.methods.items():
+        if caller in setup:
+            continue
+        calls = [call for called, call in analysis.index_of(body).local_calls if called == name]
+        if calls and not _are_on_condition(body, calls):
+            return True
+    return False
+
+
+def _are_on_condition(body: ir.Body, calls: list[ir.Call]) -> bool:
+    """True when each call stands in a block that one branch of a test alone leads to."""
+    for number, block in enumerate(body.blocks):
+        if any(op is call for call in calls for op in block.ops):
+            before = [other for other in body.blocks if number in other.successors]
+            if len(before) != 1 or len(before[0].successors) != 2:
+                return False
+    return True
+
+
+def is_property(method: ir.Body | None) -> bool:
+    """True for a method that is read like an attribute."""
+    return method is not None and any(d == "property" or d.endswith("cached_property") for d in method.decorators)
 
 
 def _dotted(definitions: list[ir.Op | None], op: ir.Op | None) -> str:

@@ -73,7 +73,10 @@ class ClassSummary:
     parameters: set[str] = field(default_factory=set)
     lists: set[str] = field(default_factory=set)  # states of a metric that are lists of tensors
     forward_methods: frozenset[str] = frozenset()  # methods that forward reaches
-    setup_methods: frozenset[str] = frozenset()  # __init__ and the methods that it reaches
+    setup_methods: frozenset[str] = frozenset()  # __init__ and the methods that it alone reaches
+    first_methods: frozenset[str] = (
+        frozenset()
+    )  # __init__ and all that it reaches; what else runs them does so on a condition
     has_device_property: bool = False
 
     def method(self, name: str) -> ir.Body | None:

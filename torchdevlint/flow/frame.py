@@ -387,6 +387,21 @@ class Frame:
             self.requirements[name] = other
             (self.lenient.discard if strict else self.lenient.add)(name)
 
+    def require_index(self, base: Value, index: Value) -> None:
+        """In a summary: an argument that is indexed with a tensor must be where that is; the CPU may index an accelerator."""
+        if (
+            self.sink is not None
+            or not self.depth
+            or base.others
+            or base.moved is not None
+            or base.kind is not Kind.TENSOR
+        ):
+            return
+        name = base.device.name.removesuffix(".device")
+        of_argument = name != base.device.name and any(parameter.name == name for parameter in self.body.parameters)
+        if of_argument and index.device.place == "sym" and index.device.name != base.device.name and not index.others:
+            self.requirements.setdefault(name, index)
+
     def _note_given(self, name: str, operands: list[tuple[Value, str]], number: int) -> None:
         """An argument that replaces a tensor made here (`if y is None: y = ...`) meets what that one meets."""
         for at, (other, _) in enumerate(operands):

@@ -65,6 +65,7 @@ class BodyIndex:
     self_name: str
     self_calls: frozenset[str]
     self_stores: frozenset[str]
+    self_reads: frozenset[str]
     extended: frozenset[str]  # names through which an attribute or element is stored
     order: list[int]  # reverse postorder of the blocks
     has_loop: bool
@@ -152,6 +153,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
     self_name = _self_name(body)
     self_calls: set[str] = set()
     self_stores: set[str] = set()
+    self_reads: set[str] = set()
     extended: set[str] = set()
     stored: set[str] = set()
     local_calls: list[tuple[str, ir.Call]] = []
@@ -169,6 +171,8 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
                 path = _path(definitions, op.object)  # type: ignore[attr-defined]
                 if path:
                     use(path).attributes.add(op.name)  # type: ignore[attr-defined]
+                    if path == self_name:
+                        self_reads.add(op.name)  # type: ignore[attr-defined]
             elif kind is ir.Call:
                 callee = _path(definitions, op.function)  # type: ignore[attr-defined]
                 _index_call(op, callee, definitions, aliases, self_name, self_calls, use)  # type: ignore[arg-type]
@@ -199,6 +203,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
         self_name,
         frozenset(self_calls),
         frozenset(self_stores),
+        frozenset(self_reads),
         frozenset(extended),
         order,
         has_loop,
@@ -245,7 +250,8 @@ def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_
         return
     # `torch.zeros(n)` says nothing of n; the operands of other functions are tensors.
     sized = is_torch and _takes_sizes(f"{qualified}.{rest}" if rest else qualified)
-    if (is_torch and rest.rpartition(".")[2] in _JOINS) or qualified.rpartition(".")[2] in _JOINS:
+    joins = (is_torch and rest.rpartition(".")[2] in _JOINS) or qualified.rpartition(".")[2] in _JOINS
+    if joins or (f"{qualified}.{rest}" if rest else qualified) == "einops.pack":
         for part in _elements(definitions, op):
             use(part).torch_argument = True
     for argument in op.arguments:

@@ -129,10 +129,32 @@ def _move(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Re
     if kind is Kind.UNKNOWN and isinstance(_statement_of(frame, op), ir.Discard) and receiver.device is TOP:
         return UNKNOWN
     result = moved_value(frame, op, receiver, target)
+    source = op.argument("device", 0)
+    if target is CPU and name == "to" and source is not None and _is_left_behind(frame.values[source]):
+        result = _moved_to_host(receiver, frame.values[source]) if kind is Kind.TENSOR else UNKNOWN
     place = frame.place(register)
     if kind is Kind.BATCH_ENCODING and place:
         frame.store_place(place, result)  # moves in place and returns itself
     return result
+
+
+def _is_left_behind(source: Value) -> bool:
+    """True for a plain attribute that stays on the CPU, and for its `.device`."""
+    return bool(source.attribute) and source.device is CPU and source.origin is not None and source.moved is None
+
+
+def _moved_to_host(value: Value, source: Value) -> Value:
+    """`x.to(self.anchors.device)`: where that attribute was left."""
+    return replace(
+        value,
+        device=CPU,
+        moved=None,
+        origin=source.origin,
+        attribute=source.attribute,
+        others=(),
+        parameter="",
+        group=None,
+    )
 
 
 def _statement_of(frame: Frame, op: ir.Call) -> ir.Op | None:
@@ -246,6 +268,8 @@ def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Val
         return Value(Kind.LIST, element=UNKNOWN)
     if name == "type_as":
         other = op.positional(0)
+        if other is not None and _is_left_behind(frame.values[other]):
+            return _moved_to_host(receiver, frame.values[other])
         device = frame.values[other].device if other is not None else TOP
         return replace(receiver, device=device, moved=op, others=())
     if name in ("backward", "retain_grad", "register_hook"):

@@ -158,7 +158,7 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         elif device is CPU:
             followed = None
         device = followed.device if followed is not None else own_device(module, device)
-    computes = name in modules.LEAF_MODULES_WITH_WEIGHTS or _returns_own_tensor(frame, module)
+    computes = name in _GIVE_A_TENSOR or _returns_own_tensor(frame, module)
     evidence = Evidence.STRONG if computes else Evidence.USAGE
     sure = max(module.evidence, Evidence.USAGE) if followed is not None and followed.moved else module.evidence
     return tensor(
@@ -167,6 +167,10 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         moved=op if device.may_be_accelerator and not device.name.startswith("next(") else None,
         needs_grad=True,
     )
+
+
+# What these give is one tensor that their own weights computed; a Sequential of anything else is rare.
+_GIVE_A_TENSOR = modules.LEAF_MODULES_WITH_WEIGHTS | {"torch.nn.Sequential"}
 
 
 def _returns_own_tensor(frame: Frame, module: Value) -> bool:
@@ -258,7 +262,11 @@ def fresh_parameters(module: Value) -> Value:
 
 def meet_fresh(frame: Frame, op: ir.Call, module: Value, inputs: list[Value]) -> None:
     """Tell that a module which was never moved is given tensors that may be on an accelerator."""
-    placed = [value for value in inputs if value.moved is not None or value.evidence >= Evidence.STRONG]
+    placed = [
+        value
+        for value in inputs
+        if (value.moved is not None or value.evidence >= Evidence.STRONG) and not value.device.name.startswith("next(")
+    ]
     frame.meet(
         op,
         [(fresh_parameters(module), "module"), *((value, "input") for value in placed)],

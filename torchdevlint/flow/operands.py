@@ -73,7 +73,7 @@ def combine(operands: list[Value]) -> Value:
 
 def _precedence(value: Value) -> int:
     if value.device.may_be_accelerator:
-        return 3
+        return 4 if not value.attribute or value.device.name != f"self.{value.attribute}.device" else 3
     if value.device is TOP:
         return 2
     return 1 if value.rank != 0 else 0
@@ -127,7 +127,11 @@ def made(frame: Frame, op: ir.Call, device: Device, rank: int | None) -> Value:
     if out is not None:
         # No new tensor: the result is where `out` is.
         return frame.values[out] if frame.values[out].kind is Kind.TENSOR else tensor(TOP, evidence=Evidence.STRONG)
-    origin = op if device is CPU and op.keyword("device") is None and not frame.is_absent else None
+    register = op.keyword("device")
+    if register is not None and device is CPU and frame.values[register].attribute:
+        left = frame.values[register]  # `device=self.anchors.device`, where that attribute was left
+        return tensor(device, rank=rank, origin=left.origin, attribute=left.attribute, evidence=Evidence.STRONG)
+    origin = op if device is CPU and register is None and not frame.is_absent else None
     grad = op.keyword("requires_grad")
     return tensor(
         device,

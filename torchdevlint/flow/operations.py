@@ -140,7 +140,8 @@ def read_attribute(frame: Frame, op: ir.Attribute) -> Value:
 def _tensor_attribute(frame: Frame, op: ir.Attribute, base: Value) -> Value:
     name = op.name
     if name == "device":
-        return Value(Kind.DEVICE, base.device if not base.others else TOP)
+        left = base if base.is_fresh_cpu and base.attribute else UNKNOWN
+        return Value(Kind.DEVICE, base.device if not base.others else TOP, origin=left.origin, attribute=left.attribute)
     if name == "shape":
         return SIZE
     if name == "dtype":
@@ -199,12 +200,21 @@ def _binary(frame: Frame, op: ir.Binary) -> None:
     elif Kind.STRING in (left.kind, right.kind):
         frame.values[op.dst] = _string_expression(left)
     elif left.kind is Kind.LIST and right.kind is Kind.LIST:
-        element = values.join(element_of(left), element_of(right)) if element_of(left) is not UNKNOWN else UNKNOWN
-        frame.values[op.dst] = Value(Kind.LIST, element=element)
+        known = left.items is not None or left.element is not None
+        frame.values[op.dst] = _extended(left, element_of(right)) if known else Value(Kind.LIST)
     elif left.kind is Kind.LIST and op.operator == "*":
         frame.values[op.dst] = Value(Kind.LIST, element=element_of(left))
     else:
-        frame.values[op.dst] = UNKNOWN
+        frame.values[op.dst] = _of_unknown(left, right)
+
+
+def _of_unknown(left: Value, right: Value) -> Value:
+    """Arithmetic on an argument of unknown kind: a tensor that a caller gives makes the result one, and it lives there."""
+    for value, other in ((left, right), (right, left)):
+        if value.kind is Kind.UNKNOWN and value.parameter and value.device is TOP and value.moved is None:
+            alone = not other.parameter or other.kind is Kind.SCALAR
+            return Value(parameter=value.parameter, symbol="computed") if alone else UNKNOWN
+    return UNKNOWN
 
 
 def _string_expression(left: Value) -> Value:
@@ -315,6 +325,7 @@ def _index_tensor(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> 
     indices = index.items if index.kind is Kind.TUPLE and index.items is not None else (index,)
     advanced = [value for value in indices if value.kind is Kind.TENSOR]
     for value in advanced:
+        frame.require_index(base, value)
         if base.is_fresh_cpu and value.device.may_be_accelerator and value.rank != 0:
             frame.meet(op, [(base, "index"), (value, "operand")], strict=True, callee="[]")
     rank = base.rank
@@ -535,6 +546,8 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
     base = frame.values[op.object]
     index = frame.values[op.index]
     for part in index.items if index.kind is Kind.TUPLE and index.items is not None else (index,):
+        if part.kind is Kind.TENSOR:
+            frame.require_index(base, part)
         if base.is_fresh_cpu and part.kind is Kind.TENSOR and part.device.may_be_accelerator and part.rank != 0:
             frame.meet(op, [(base, "index"), (part, "operand")], strict=True, callee="[]=")
     if place and base.kind is not Kind.TENSOR:

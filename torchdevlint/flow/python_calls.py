@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.flow.devices import TOP, symbolic
-from torchdevlint.flow.operands import Handler, element, reranked, unknown_like
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.operands import Handler, combine, element, reranked, unknown_like
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
     NDARRAY,
@@ -112,9 +113,28 @@ def _map(frame: Frame, op: ir.Call, name: str) -> Value:
     if first is None or second is None or op.positional_count != 2:
         return UNKNOWN
     function, given = frame.values[first], element(frame, op, second)
+    if function.kind is Kind.SYMBOL and function.symbol in functions.STRICT:
+        return _map_strict(frame, op, function.symbol, frame.values[second])
     if function.kind is not Kind.FUNCTION:
         return UNKNOWN
     return Value(Kind.LIST, element=frame.analysis.call_with(frame, op, function, [given]))
+
+
+def _map_strict(frame: Frame, op: ir.Call, name: str, given: Value) -> Value:
+    """`map(torch.stack, (these, those))`: each list has its tensors on one device."""
+    results = []
+    for part in given.items or ():
+        held = part.items if part.items is not None else (part.element,) if part.element is not None else ()
+        found = [replace(inner, others=()) for item in held for inner in item.parts if inner.kind is Kind.TENSOR]
+        frame.meet(op, [(value, "operand") for value in found], strict=True, callee=name)
+        results.append(reranked(combine(found), AT_LEAST_ONE) if found else UNKNOWN)
+    return Value(Kind.LIST, items=tuple(results)) if results else UNKNOWN
+
+
+def _partial(frame: Frame, op: ir.Call, name: str) -> Value:
+    """`partial(torch.stack, dim=-1)` is called like the function, as long as its tensors are still to come."""
+    first = op.positional(0)
+    return frame.values[first] if first is not None and op.positional_count == 1 else UNKNOWN
 
 
 def _sum(frame: Frame, op: ir.Call, name: str) -> Value:
@@ -197,6 +217,7 @@ EXACT: dict[str, Handler] = {
     "builtins.range": _range,
     "builtins.str": _str,
     "builtins.map": _map,
+    "functools.partial": _partial,
     "builtins.sum": _sum,
     "builtins.max": _extreme,
     "builtins.min": _extreme,

@@ -31,7 +31,10 @@ def substitute(value: Value, bindings: dict[str, Value], own: Device, depth: int
         and value.parameter in bindings
         and value.kind in (Kind.UNKNOWN, Kind.TENSOR)
     ):
-        return bindings[value.parameter]
+        given = bindings[value.parameter]
+        if value.symbol != "computed":
+            return given
+        return replace(given, group=None, needs_grad=False) if given.kind is Kind.TENSOR else UNKNOWN
     if value.others:
         parts = [substitute(replace(part, others=()), bindings, own, depth) for part in value.parts]
         result = parts[0]

@@ -17,6 +17,8 @@ def describe(value: Value) -> str:
     """How a message names a tensor that may be on an accelerator."""
     if value.parameter:
         return f"the argument `{value.parameter}`"
+    if value.attribute and value.device.name == f"self.{value.attribute}.device":
+        return f"`self.{value.attribute}`, which the caller gave"
     if value.attribute and value.attribute != "module":
         return f"`self.{value.attribute}`, which follows the module"
     if value.attribute == "module" or value.device.name == "self":
@@ -123,6 +125,33 @@ def _asks_for(name: str, test: ir.Register, facts: Facts) -> bool:
 def is_host_argument(value: Value, facts: Facts) -> bool:
     """True for an argument that only CPU tensors are given as: all callers of this file do so, or the function reads it with `.numpy()`. For `holds`."""
     return value.moved is None and (facts.given_on_host(value.device) or facts.read_on_host(value.device))
+
+
+_HOST_WORDS = (
+    "len",
+    "length",
+    "idx",
+    "index",
+    "id",
+    "name",
+    "path",
+    "file",
+    "meta",
+    "size",
+    "shape",
+    "info",
+    "text",
+    "word",
+    "caption",
+    "step",
+    "epoch",
+)
+
+
+def is_host_name(place: str) -> bool:
+    """True for what is called a length, an index, a name: of use on the CPU."""
+    last = place.rpartition(".")[2].lower()
+    return any(word in last for word in _HOST_WORDS)
 
 
 _DATA_WORDS = (

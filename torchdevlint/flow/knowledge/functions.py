@@ -28,7 +28,9 @@ RANKED_FACTORIES = {
         ),
         1,
     ),
-    **dict.fromkeys(_names("torch.", "eye tril_indices triu_indices vander"), 2),
+    **dict.fromkeys(
+        _names("torch.", "eye tril_indices triu_indices vander nn.Transformer.generate_square_subsequent_mask"), 2
+    ),
 }
 # Data is the first argument; a tensor keeps its device in `as_tensor` and `asarray`.
 DATA_FACTORIES = _names("torch.", "tensor as_tensor asarray scalar_tensor")
@@ -60,6 +62,7 @@ STRICT = _names(
     "scatter_add index_select index_add index_copy index_put take take_along_dim masked_select masked_scatter cat concat concatenate stack "
     "hstack vstack dstack column_stack bucketize searchsorted isin complex polar conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
     "embedding layer_norm batch_norm cosine_similarity "
+    "stft istft addr quantile nanquantile chain_matmul block_diag "
     "linalg.solve linalg.lstsq linalg.multi_dot linalg.cross triangular_solve cholesky_solve",
 ) | _names(
     "torch.nn.functional.",

@@ -11,7 +11,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
-from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations
+from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
 from torchdevlint.rules.wording import MISMATCH, owns
 
 
@@ -109,6 +109,8 @@ class ModelInputLeftOnCpu(Rule):
             return  # a target from the same batch as the moved input is TDL518's
         register = _argument(meeting, facts)
         place = facts.place(register)
+        if "len" in place.rpartition(".")[2].lower():
+            return  # lengths stay on the CPU, for `pack_padded_sequence`
         written = facts.definition(register)
         made_here = isinstance(made, (ir.Call, ir.Subscript)) and not _is_iteration(made, facts)
         at = made if made_here or written is None else written
@@ -118,6 +120,8 @@ class ModelInputLeftOnCpu(Rule):
             and not _is_iteration(cpu.group, facts)
         ):
             at = cpu.group  # every part of the batch is there
+        elif not made_here:
+            at = where_taken_out(written, cpu, facts) or at
         copy = _moved_copy(meeting, facts) if is_loss else None
         if copy is not None:
             yield self._copied(copy, meeting, facts)
@@ -209,8 +213,10 @@ def _is_factory(made: ir.Op, facts: Facts) -> bool:
 
 def _moved_here(meeting: Meeting, facts: Facts) -> bool:
     module = meeting.module
-    if module is None or not module.ref or facts.frame is None:
+    if module is None or facts.frame is None:
         return False
+    if not module.ref:
+        return module.moved is not None  # of an unknown function, moved where it was bound
     return "@" + module.ref in facts.frame.env or (module.moved is not None and not module.attribute)
 
 
@@ -329,7 +335,7 @@ def _where_moved(meeting: Meeting, facts: Facts) -> ir.Op | None:
     if meeting.module is None or facts.frame is None:
         return None
     state = facts.frame.env.get("@" + meeting.module.ref)
-    return state.moved if state is not None else None
+    return state.moved if state is not None else meeting.module.moved if not meeting.module.ref else None
 
 
 def _arguments(meeting: Meeting) -> tuple[ir.Argument, ...]:
@@ -339,7 +345,11 @@ def _arguments(meeting: Meeting) -> tuple[ir.Argument, ...]:
 def _argument(meeting: Meeting, facts: Facts) -> ir.Register | None:
     """The argument that is still on the CPU."""
     for argument in _arguments(meeting):
-        if any(part.origin is meeting.cpu.origin for part in facts.value(argument.value).parts):
+        given = facts.value(argument.value)
+        if any(
+            part.origin is meeting.cpu.origin and (part.moved is None or given.kind is not Kind.TENSOR)
+            for part in given.parts
+        ):
             return argument.value
     return None
 

@@ -10,27 +10,8 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet
-from torchdevlint.rules.wording import MISMATCH
-
-_HOST_WORDS = (
-    "len",
-    "length",
-    "idx",
-    "index",
-    "id",
-    "name",
-    "path",
-    "file",
-    "meta",
-    "size",
-    "shape",
-    "info",
-    "text",
-    "word",
-    "caption",
-    "step",
-    "epoch",
-)
+from torchdevlint.rules.structure import where_taken_out
+from torchdevlint.rules.wording import MISMATCH, is_host_name
 
 
 class OneSiblingLeftBehind(Rule):
@@ -98,13 +79,15 @@ class OneSiblingLeftBehind(Rule):
     def check_meeting(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
         """The output of a model whose input was moved meets a target that was not: in a loss, a comparison, a difference."""
         cpu = meeting.cpu
-        if cpu.group is None or not isinstance(cpu.origin, (ir.Unpack, ir.Iterate)) or facts.frame is None:
+        if not isinstance(cpu.origin, (ir.Unpack, ir.Iterate)) or facts.frame is None:
             return
+        if cpu.group is None and meeting.role == "input":
+            return  # computed from a part of the batch
         if meeting.other.moved is None:
             return
         for register in _operands(meeting.op):
             if facts.value(register).origin is cpu.origin:
-                yield from self._told(meeting.op, register, cpu, meeting.other, facts, output=True)
+                yield from self._told(meeting.op, _taken(register, facts), cpu, meeting.other, facts, output=True)
 
     def _told(
         self,
@@ -118,13 +101,13 @@ class OneSiblingLeftBehind(Rule):
         sure: bool = True,
     ) -> Iterator[Report]:
         place = facts.place(register)
-        last = place.rpartition(".")[2].lower()
-        if not place or any(word in last for word in _HOST_WORDS) or sibling.moved is None:
+        if not place or is_host_name(place) or sibling.moved is None:
             return
         certain = sure and value.kind is Kind.TENSOR and value.evidence >= 2
         device = sibling.device
         expression = device.name if device.place == "sym" else f'"{device.name}"'
         written = facts.definition(register)
+        written = where_taken_out(written, value, facts) or written
         beside = (
             f"meets a model's output on {device.describe()} (line {{0}})"
             if output
@@ -177,6 +160,18 @@ def _may_be_moved(module: Value, facts: Facts) -> bool:
         "accelerator" in words and "current_accelerator" not in words
     )  # an Accelerator that was given, not torch.accelerator
     return placed and not wraps and words.isdisjoint(_INPUT_MOVERS)
+
+
+def _taken(register: ir.Register, facts: Facts) -> ir.Register:
+    """`y` of `y.view_as(x).long()`."""
+    written = facts.definition(register)
+    while isinstance(written, ir.Call):
+        method = facts.definition(written.function)
+        if not isinstance(method, ir.Attribute) or facts.qualified(written.function) is not None:
+            break
+        register = method.object
+        written = facts.definition(register)
+    return register
 
 
 def _operands(op: ir.Op) -> tuple[ir.Register, ...]:

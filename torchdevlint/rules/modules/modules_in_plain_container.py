@@ -8,7 +8,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
 
 
 class ModulesInPlainContainer(Rule):
@@ -66,6 +66,15 @@ class ModulesInPlainContainer(Rule):
         if _is_owned_module(value) or any(_is_owned_module(item) for item in value.items or ()):
             self._appended.setdefault((id(summary), place.removeprefix("self.")), call)
 
+    @on_op(ir.StoreSubscript)
+    def remember_entry(self, op: ir.StoreSubscript, facts: Facts) -> None:
+        """`self.x[name] = nn.Linear(...)`."""
+        summary, place = facts.class_summary, facts.place(op.object)
+        if summary is None or not summary.is_module or place.count(".") != 1 or not place.startswith("self."):
+            return
+        if facts.body.name in summary.first_methods and _is_owned_module(facts.value(op.value)):
+            self._appended.setdefault((id(summary), place.removeprefix("self.")), op)
+
     @on_class
     def check(self, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
         if not summary.is_module:
@@ -117,18 +126,27 @@ def _is_owned_module(value: Value) -> bool:
         value.kind is Kind.MODULE
         and known
         and value.origin is not None
+        and value.moved is None  # whoever moves each of them keeps them apart on purpose
         and value.symbol not in ("wrapper", "dispatched")
     )
 
 
 def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> bool:
-    """True when a method gives `self.name` (or its elements) to a container, `add_module`, `setattr` or `register_module`."""
+    """True when a method gives `self.name` (or its elements) to a container, `add_module`, `setattr` or `register_module`, or moves an element where it uses it."""
     for body in summary.cls.methods.values():
         definitions = facts.analysis.index_of(body).definitions
+        in_use = body.name == "forward"
         reads = {op.dst for op in definitions if isinstance(op, ir.Attribute) and op.name == name}
         if not reads:
             continue
         for op in definitions:
+            if (
+                in_use
+                and isinstance(op, ir.Attribute)
+                and op.name in ("to", "cuda")
+                and _taken_from(definitions, op.object) in reads
+            ):
+                return True  # moved where it is used
             if not isinstance(op, ir.Call):
                 continue
             function = definitions[op.function]
@@ -143,6 +161,12 @@ def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> boo
         if words & {"add_module", "register_module", "setattr", "__setattr__", "register_parameter"}:
             return True
     return False
+
+
+def _taken_from(definitions: list[ir.Op | None], register: ir.Register) -> ir.Register:
+    """The container of `self.x[name]`."""
+    op = definitions[register]
+    return op.object if isinstance(op, ir.Subscript) else register
 
 
 def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> NodeFix | None:

@@ -12,7 +12,7 @@ from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
-from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself
+from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself, operations
 from torchdevlint.rules.wording import MISMATCH, describe, is_data_code
 
 
@@ -57,6 +57,9 @@ class TensorAttributeNotBuffer(Rule):
 
     code, name, severity = "TDL603", "tensor-attribute-not-buffer", ERROR
     fixable = "unsafe"
+
+    def __init__(self) -> None:
+        self._told: set[tuple[int, str]] = set()
 
     @on_meet
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
@@ -133,7 +136,8 @@ class TensorAttributeNotBuffer(Rule):
     def _of_a_plain_class(self, meeting: Meeting, name: str, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
         """A helper that is no module: nothing moves its tensors unless it does so itself."""
         cpu, other = meeting.cpu, meeting.other
-        if not cpu.is_fresh_cpu or cpu.rank is None or is_data_code(facts) or is_test_file(facts):
+        unranked = cpu.rank is None and not meeting.strict
+        if not cpu.is_fresh_cpu or unranked or is_data_code(facts) or is_test_file(facts):
             return
         if other.evidence < Evidence.USAGE or not (other.device.name.endswith(".device") or other.moved is not None):
             return
@@ -142,12 +146,26 @@ class TensorAttributeNotBuffer(Rule):
         # What the meeting method stores itself comes after the meeting: the first call of it fails.
         if not faulty or any(store not in faulty and store.body is not facts.body for store in stores):
             return
+        if (id(summary), name) in self._told:
+            return
+        self._told.add((id(summary), name))
+        made = faulty[0]
+        # A constant can be moved where it is used; what is trained or added to must be made in the right place.
+        constant = len(stores) == 1 and not cpu.needs_grad and meeting.role == "operand" and not made.value.needs_grad
+        read = _read_here(name, facts) if constant and not _has_device(made.body, summary) else None
+        where = f"`self.{name}` is made on the CPU{' (line {0})' if read is not None else ''} and no method moves it; "
         yield self.report(
-            faulty[0].op,
-            f"`self.{name}` is made on the CPU and no method moves it; line {{0}} combines it with {describe(other)}: on an accelerator that raises "
-            f"{MISMATCH}; create it on the device of what it meets, or move it there",
+            made.op if read is None else read,
+            where
+            + f"{'line {0}' if read is None else 'here it is'} combine{'s it' if read is None else 'd'} with {describe(other)}: on an accelerator that "
+            f"raises {MISMATCH}; "
+            + ("create it on the device of what it meets, or move it there" if read is None else "move it there first"),
             severity=WARNING,
-            related=(Mention(meeting.op, f"here it meets {describe(other)}"),),
+            related=(
+                Mention(meeting.op, f"here it meets {describe(other)}")
+                if read is None
+                else Mention(made.op, "here it is made, where no device is known"),
+            ),
         )
 
 
@@ -164,6 +182,21 @@ def _is_placed_with_module(store: AttributeStore, summary: ClassSummary, facts: 
     name = store.value.device.name
     given = any(parameter.name == name for parameter in store.body.parameters)
     return moves_itself(summary, facts.analysis) or (not given and name in facts.program.module.local_names)
+
+
+def _has_device(body: ir.Body, summary: ClassSummary) -> bool:
+    """True for a method that could make the tensor elsewhere: it has a device at hand, or the class keeps one."""
+    reads = any(isinstance(op, ir.Attribute) and op.name == "device" for op in operations(body))
+    return reads or bool(summary.stores_of("device")) or any("device" in p.name for p in body.parameters)
+
+
+def _read_here(name: str, facts: Facts) -> ir.Op | None:
+    """The first `self.name` of this method."""
+    own = facts.analysis.index_of(facts.body).self_name
+    for op in operations(facts.body):
+        if isinstance(op, ir.Attribute) and op.name == name and facts.place(op.object) == own:
+            return op
+    return None
 
 
 def _held(value: Value) -> Iterator[Value]:

@@ -35,6 +35,7 @@ from torchdevlint.rules.wording import (
     give_device,
     is_data_code,
     is_host_argument,
+    is_host_name,
     is_placeholder,
     owns,
 )
@@ -46,7 +47,7 @@ class FactoryWithoutDeviceInForward(Rule):
     ## What it does
     Follows tensors made by a factory without `device=` (`torch.zeros`, `torch.arange`, `torch.from_numpy`, ...) to the operation where
     they meet an argument, a parameter, a buffer or the output of a submodule. In `forward` and what it calls this is an error,
-    in other functions a warning.
+    in other functions a warning. So is a tensor that a function returns beside others which it puts on the device that it was asked for.
 
     ## Why is this bad?
     The code works as long as everything is on the CPU. Once the module or the argument is on an accelerator the operation raises
@@ -181,6 +182,36 @@ class FactoryWithoutDeviceInForward(Rule):
                 self._returned.setdefault(id(facts.body), []).append((value, facts))
             elif value.kind is Kind.LIST and value.element is not None and value.element.others:
                 yield from self._mixed(value.element, facts)
+            elif value.kind is Kind.TUPLE and value.items:
+                yield from self._beside(op.value, value.items, facts)
+
+    def _beside(self, register: ir.Register, items: tuple[Value, ...], facts: Facts) -> Iterator[Report]:
+        """A tuple of tensors that the function puts where it was asked to, and of one that it made beside them on the CPU."""
+        display = facts.definition(register)
+        if not isinstance(display, ir.Sequence) or len(display.elements) != len(items):
+            return
+        parts = [(element.value, item) for element, item in zip(display.elements, items, strict=True)]
+        placed = [item for part, item in parts if _is_where_asked(item, facts) and _is_placed_by_hand(part, facts)]
+        if not placed or facts.in_setup or is_test_file(facts):
+            return
+        expression = placed[0].device.name
+        spelled = all(word.isidentifier() for word in expression.split("."))
+        for part, item in parts:
+            made = item.origin
+            if not item.is_fresh_cpu or not item.rank or not isinstance(made, ir.Call) or not owns(facts, made):
+                continue
+            if part != made.dst and facts.place(part) not in _names_of(made, facts):
+                continue
+            if not is_factory(made, facts) or is_placeholder(made, facts) or is_host_name(facts.place(part)):
+                continue
+            yield self.report(
+                made,
+                f"the function returns this CPU tensor beside {describe(placed[0])}: on an accelerator its results are on two devices, and mixing "
+                f"them raises {MISMATCH}; create it with `device={expression if spelled else 'the same device'}`",
+                severity=WARNING,
+                holds=lambda: not is_host_argument(placed[0], facts),
+                fix=lambda made=made: _beside_fix(made, expression if spelled else None, facts),  # type: ignore[misc]
+            )
 
     def _mixed(self, element: Value, facts: Facts) -> Iterator[Report]:
         """A list that is filled with CPU tensors first and with results afterwards, wherever there are any."""
@@ -234,6 +265,37 @@ class FactoryWithoutDeviceInForward(Rule):
                 else None
             ),
         )
+
+
+def _is_where_asked(item: Value, facts: Facts) -> bool:
+    """True for a tensor that was made or moved to where an argument says: `device`, or the device of a tensor."""
+    name = item.device.name.removesuffix(".device")
+    return (
+        item.kind is Kind.TENSOR
+        and name != facts.analysis.index_of(facts.body).self_name
+        and not item.others
+        and item.device.place == "sym"
+        and item.evidence >= Evidence.STRONG
+        and item.rank != 0
+        and any(parameter.name == name for parameter in facts.body.parameters)
+    )
+
+
+def _beside_fix(made: ir.Call, expression: str | None, facts: Facts) -> NodeFix | None:
+    if expression is None or not takes_device(made, facts):
+        return None
+    return give_device(made, expression, Applicability.UNSAFE)
+
+
+def _is_placed_by_hand(register: ir.Register, facts: Facts) -> bool:
+    """True for `x.to(device)`, for a factory with `device=`, and for a name that is bound to one of these alone."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Load):
+        stores = [op for op in operations(facts.body) if isinstance(op, ir.Store) and op.name == written.name]
+        written = facts.definition(stores[0].value) if len(stores) == 1 else None
+    if not isinstance(written, ir.Call):
+        return False
+    return facts.callee(written) in (".to", ".cuda") or written.keyword("device") is not None
 
 
 def _only_shape_is_read(meeting: Meeting, facts: Facts) -> bool:
@@ -461,6 +523,7 @@ def _follows_an_argument(part: Value) -> bool:
         and part.device.name.endswith(".device")
         and part.evidence >= Evidence.STRONG
         and part.origin is None
+        and part.device.name != f"self.{part.attribute}.device"
     )
 
 
@@ -473,8 +536,9 @@ def is_factory(made: ir.Call, facts: Facts) -> bool:
 
 
 def takes_device(made: ir.Call, facts: Facts) -> bool:
-    """True when the factory has a `device` keyword."""
-    return owns(facts, made) and facts.callee(made) in functions.FACTORIES
+    """True when the factory has a `device` keyword, in every release."""
+    name = facts.callee(made)
+    return owns(facts, made) and name in functions.FACTORIES and not name.endswith("generate_square_subsequent_mask")
 
 
 def _is_sure(cpu: Value, other: Value) -> bool:
