@@ -304,16 +304,18 @@ class Analysis:
         return substitute(summary.returned, self._with_absent(op, body, bindings), own, 0)
 
     def _with_absent(self, op: ir.Call, body: ir.Body, bindings: dict[str, Value]) -> dict[str, Value]:
-        """The arguments, with those that the call leaves out and that are None then."""
+        """The arguments, with those that the call leaves out and that are None or the CPU then."""
         if op.has_splat or body.parent is None:
             return bindings
         outside = self.index_of(body.parent).definitions
-        nothing = {
-            p.name: values.NONE
-            for p in body.parameters
-            if p.default is not None and p.name not in bindings and _is_none(outside[p.default])
-        }
-        return {**nothing, **bindings} if nothing else bindings
+        absent: dict[str, Value] = {}
+        for p in body.parameters:
+            default = outside[p.default] if p.default is not None and p.name not in bindings else None
+            if _is_none(default):
+                absent[p.name] = values.NONE
+            elif isinstance(default, ir.Constant) and default.value == "cpu":
+                absent[p.name] = Value(Kind.STRING, CPU, constant="cpu")
+        return {**absent, **bindings} if absent else bindings
 
     def _open_module(self, frame: Frame) -> None:
         """A module that calls while it is still read: its functions see what it has bound so far."""

@@ -58,7 +58,7 @@ def call(frame: Frame, op: ir.Call) -> Value:
     place = frame.place(op.function)
     if LOSS_NAME.search(place):
         return call_module(frame, op, _UNKNOWN_LOSS)
-    if MODEL_NAME.search(place):
+    if MODEL_NAME.search(place) and not place.rpartition(".")[2][0].isupper():  # a class gives a model, no tensor
         return call_module(frame, op, replace(_UNKNOWN_MODEL, ref=place, parameter=callee.parameter))
     if COLLATE_NAME.search(place):
         return _collated(frame, op)

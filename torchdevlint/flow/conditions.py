@@ -118,6 +118,8 @@ def _refine_device(frame: Frame, op: ir.Compare, true: Knowledge, false: Knowled
     if len(op.comparators) != 1 or op.operators[0] not in ("==", "!="):
         return
     right = frame.values[op.comparators[0]]
+    if right.constant == "cpu" or (right.kind is Kind.DEVICE and right.device is CPU):
+        _refine_all_on(frame, op, true if op.operators[0] == "==" else false)
     place = frame.place(op.left).removesuffix(".type")
     name = place.removesuffix(".device")
     known = frame.env.get(name) if place != name else None
@@ -130,6 +132,17 @@ def _refine_device(frame: Frame, op: ir.Compare, true: Knowledge, false: Knowled
         side.places[name] = replace(known, device=right.device, origin=None, others=())
 
 
+def _refine_all_on(frame: Frame, op: ir.Compare, side: Knowledge) -> None:
+    """`device == torch.device("cpu")`, `device.type == "cpu"`: all that lives on that device is on the CPU there."""
+    read = frame.definitions[op.left]
+    compared = frame.values[read.object if isinstance(read, ir.Attribute) and read.name == "type" else op.left]
+    if compared.kind is not Kind.DEVICE or compared.device.place != "sym":
+        return
+    for place, value in frame.env.items():
+        if isinstance(value, Value) and value.kind is Kind.TENSOR and value.device == compared.device:
+            side.places[place] = replace(value, device=CPU, origin=None, others=())
+
+
 def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) -> None:
     callee = frame.values[op.function]
     name = callee.symbol if callee.kind is Kind.SYMBOL else ""
@@ -137,6 +150,8 @@ def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) ->
         register = op.positional(0)
         if register is None:
             return
+        if any(symbol.startswith("torch.cuda.") for symbol in _class_names(frame, op)):
+            true.guards.add("cuda")
         place = frame.place(register)
         if not place or place == frame.index.self_name:
             return
@@ -214,6 +229,8 @@ def compared(frame: Frame, op: ir.Compare) -> tuple[str, bool]:
     for text, _ in ((frame.values[right].constant, op.left), (frame.values[op.left].constant, right)):
         if isinstance(text, str) and text.partition(":")[0] in ACCELERATORS:
             return text.partition(":")[0], operator in ("!=", "not in", "is not")
+        if isinstance(text, str) and text.startswith("torch.cuda."):
+            return "cuda", operator == "!="  # `x.type() == "torch.cuda.FloatTensor"`
         if text == "cpu":
             return "flag", operator in ("==", "in", "is")
     path = _flag_path(frame, op.left) or _flag_path(frame, right)

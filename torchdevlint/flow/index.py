@@ -25,6 +25,9 @@ class NameUse:
     called: bool = False
     to_device: bool = False
     gives_dtype: bool = False  # `dtype=x.dtype` of a torch function: x is a tensor, an array's dtype would raise
+    is_converted: bool = (
+        False  # bound anew to `torch.tensor(...)`: what is done with it from then on tells nothing of what was given
+    )
     is_pipeline: bool = False  # by its name: it can be moved and called, and moves its inputs itself
 
     def kind(self) -> tuple[Kind, Evidence]:
@@ -196,6 +199,8 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
                     extended.add(base.partition(".")[0])
             elif kind is ir.Store:
                 stored.add(op.name)  # type: ignore[attr-defined]
+                if _makes_from_data(definitions, definitions[op.value], aliases):  # type: ignore[attr-defined]
+                    use(op.name).is_converted = True  # type: ignore[attr-defined]
     order, has_loop = _reverse_postorder(body.blocks)
     return BodyIndex(
         definitions,
@@ -271,6 +276,14 @@ def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_
             use(path).host_argument = True
         elif is_module:
             use(path).module_argument = True
+
+
+def _makes_from_data(definitions: list[ir.Op | None], op: ir.Op | None, aliases: dict[str, str]) -> bool:
+    """True for `torch.tensor(...)` and `torch.from_numpy(...)`: what they are given is seldom a tensor."""
+    if not isinstance(op, ir.Call):
+        return False
+    root, _, rest = _path(definitions, op.function).partition(".")
+    return f"{aliases.get(root, '')}.{rest}" in ("torch.tensor", "torch.from_numpy")
 
 
 _JOINS = frozenset("cat concat concatenate stack hstack vstack dstack column_stack block_diag".split())

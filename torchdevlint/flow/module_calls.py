@@ -95,7 +95,7 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     """The output of a module: on its parameters' device; CPU inputs are told."""
     device = frame.module_device(module)
     name = module.symbol
-    inputs = _inputs(frame, op)
+    inputs = _inputs(frame, op, name)
     if name in ("wrapper", "dispatched"):
         moved = next((value for value in inputs if value.moved is not None and value.device.may_be_accelerator), None)
         where = device if moved is None else moved.device
@@ -196,12 +196,20 @@ def own_device(module: Value, device: Device) -> Device:
     return symbolic(f"next({module.ref}.parameters()).device")
 
 
-def _inputs(frame: Frame, op: ir.Call) -> list[Value]:
+def _tensor_arguments(op: ir.Call, name: str) -> tuple[ir.Argument, ...]:
+    """The arguments that share a device: of a CTC loss, which alone is given four, the first (aten/src/ATen/native/LossCTC.cpp moves or reads the others)."""
+    ctc = name == "torch.nn.CTCLoss" or (name.endswith("Loss") and len(op.arguments) > 3)
+    return op.arguments[:1] if ctc else op.arguments
+
+
+def _inputs(frame: Frame, op: ir.Call, name: str) -> list[Value]:
     """The tensors that a module is called with, also inside batches and `**inputs`."""
     inputs: list[Value] = []
-    for argument in op.arguments:
+    for argument in _tensor_arguments(op, name):
         value = frame.values[argument.value]
-        if value.kind is Kind.BATCH_ENCODING or (value.kind is Kind.BATCH and not argument.star):
+        if value.kind is Kind.BATCH_ENCODING or (
+            value.kind is Kind.BATCH and (not argument.star or value.evidence >= Evidence.STRONG)
+        ):
             inputs.append(_encoded(value))
         elif argument.star == "**" and value.kind is Kind.DICT and value.element is not None and value.element.moved:
             inputs.append(tensor(value.element.device, moved=value.element.moved, evidence=Evidence.NAME))

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 Handler = Callable[["Frame", ir.Call, str], Value]
 
 
-def as_operand(value: Value) -> Value | None:
-    """The value as a tensor operand, or None when it is none (a number, a string, nothing known)."""
+def as_operand(value: Value, evidence: Evidence = Evidence.NAME) -> Value | None:
+    """The value as a tensor operand, or None when it is none (a number, a string, nothing known).
+
+    `evidence` is for a value of unknown kind that was moved: in arithmetic it can be nothing but a tensor.
+    """
     if value.kind is Kind.TENSOR:
         return value
     if value.kind is Kind.UNKNOWN and value.device.may_be_accelerator and value.moved is not None:
-        return tensor(value.device, moved=value.moved, evidence=Evidence.NAME)
+        return tensor(value.device, moved=value.moved, evidence=evidence)
     return None
 
 
@@ -147,7 +150,9 @@ def iterate(frame: Frame, op: ir.Iterate) -> Value:
     value = frame.values[op.iterable]
     kind = value.kind
     if kind is Kind.LOADER:
-        return Value(Kind.BATCH, CPU, origin=op, evidence=value.evidence)
+        # torch_geometric's Data moves in place and returns itself, as a BatchEncoding does (torch_geometric/data/data.py, `BaseData.to`).
+        batch = Kind.BATCH_ENCODING if value.symbol.startswith("torch_geometric.") else Kind.BATCH
+        return Value(batch, CPU, origin=op, evidence=value.evidence)
     if kind is Kind.SYMBOL or kind is Kind.SIZE:
         return SCALAR if kind is Kind.SIZE else UNKNOWN
     if kind is Kind.TENSOR:

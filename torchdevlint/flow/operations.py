@@ -119,6 +119,8 @@ def read_attribute(frame: Frame, op: ir.Attribute) -> Value:
     if name == "dtype":
         return DTYPE
     if kind in (Kind.BATCH_ENCODING, Kind.BATCH):
+        if name.startswith("num_"):
+            return SCALAR
         return replace(base, kind=Kind.TENSOR, group=base.origin, evidence=Evidence.USAGE, rank=AT_LEAST_ONE, ref="")
     if kind is Kind.CHECKPOINT:
         return base
@@ -185,7 +187,7 @@ def _binary(frame: Frame, op: ir.Binary) -> None:
     left, right = frame.values[op.left], frame.values[op.right]
     strict = op.operator == "@"
     if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
-        left_tensor, right_tensor = operands.as_operand(left), operands.as_operand(right)
+        left_tensor, right_tensor = (operands.as_operand(value, Evidence.USAGE) for value in (left, right))
         if left_tensor is not None and right_tensor is not None:
             frame.meet(op, [(left_tensor, "operand"), (right_tensor, "operand")], strict=strict, callee=op.operator)
         frame.values[op.dst] = operands.combine([v for v in (left_tensor, right_tensor) if v is not None])
@@ -202,6 +204,8 @@ def _binary(frame: Frame, op: ir.Binary) -> None:
     elif left.kind is Kind.LIST and right.kind is Kind.LIST:
         known = left.items is not None or left.element is not None
         frame.values[op.dst] = _extended(left, element_of(right)) if known else Value(Kind.LIST)
+    elif op.operator == "+" and Kind.TUPLE in (left.kind, right.kind):
+        frame.values[op.dst] = Value(Kind.TUPLE)
     elif left.kind is Kind.LIST and op.operator == "*":
         frame.values[op.dst] = Value(Kind.LIST, element=element_of(left))
     else:

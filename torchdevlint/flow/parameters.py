@@ -100,7 +100,7 @@ def parameter_value(
     if default is not None and default.kind in (Kind.SCALAR, Kind.STRING):
         return replace(default, constant=NOTHING, device=TOP, parameter=name)
     use = body_index.use(name)
-    kind, evidence = use.kind()
+    kind, evidence = use.kind() if not use.is_converted else (Kind.UNKNOWN, Evidence.NONE)
     in_forward = summary is not None and summary.is_module and body.name == "forward"
     if kind is Kind.TENSOR:
         if in_forward and default is None and use.arithmetic and not use.host_argument:

@@ -33,7 +33,7 @@ def _sequence_copy(frame: Frame, op: ir.Call, name: str) -> Value:
     value = frame.values[first]
     if value.kind in (Kind.LIST, Kind.TUPLE):
         return replace(value, kind=Kind.LIST if name.endswith("list") else Kind.TUPLE, symbol="")
-    if value.kind is Kind.PARAMETERS:
+    if value.kind in (Kind.PARAMETERS, Kind.BATCH):
         return value
     if value.kind is Kind.TENSOR:
         return Value(Kind.LIST, element=reranked(value, None))

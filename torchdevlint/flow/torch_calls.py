@@ -328,8 +328,6 @@ EXACT: dict[str, Handler] = {
     "torch.nn.utils.rnn.pad_sequence": _from_first,
     "torch.nn.utils.rnn.pack_padded_sequence": _from_first,
     "torch.nn.utils.rnn.pad_packed_sequence": _padded,
-    "torch_geometric.loader.DataLoader": lambda frame, op, name: UNKNOWN,
-    "torch_geometric.data.DataLoader": lambda frame, op, name: UNKNOWN,
     "accelerate.utils.send_to_device": _send_to_device,
     **dict.fromkeys(functions.AVAILABILITY, _availability),
     **dict.fromkeys(functions.LOADS, _load),

@@ -58,9 +58,27 @@ def is_literal_device(register: ir.Register | None, facts: Facts) -> bool:
     return False
 
 
+def moves_nothing(call: ir.Call, facts: Facts) -> bool:
+    """True for `.cuda()` or `.to(...)` of a module without parameters and buffers, such as `nn.CrossEntropyLoss()`: it does nothing, on no machine."""
+    module = facts.value(facts.receiver(call))
+    if (
+        module.kind is not Kind.MODULE
+        or module.symbol not in modules.EMPTY_MODULES
+        or not isinstance(module.origin, ir.Call)
+    ):
+        return False
+    made = module.origin
+    weighted = bool(made.arguments) and (
+        made.has_splat or any(a.keyword in (None, "weight", "pos_weight") for a in made.arguments)
+    )
+    return not (module.symbol in modules.WEIGHTED_LOSSES and weighted)
+
+
 def literal_accelerator(call: ir.Call, facts: Facts) -> Device | None:
     """The accelerator that a `.cuda()`, `.to("cuda")` or `f(device="cuda")` spells literally, or None."""
     name = facts.callee(call)
+    if name in (".cuda", ".to") and moves_nothing(call, facts):
+        return None
     if name == ".cuda":
         register = call.argument("device", 0)
         if register is not None and not is_literal_device(register, facts):

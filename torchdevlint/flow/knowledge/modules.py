@@ -78,6 +78,22 @@ LEAF_MODULES_WITH_WEIGHTS = frozenset(
         "TransformerEncoderLayer TransformerDecoderLayer PReLU"
     ).split()
 )
+# Hold neither parameters nor buffers (a loss: without weights): to move one does nothing, on no machine. Found by making each class of torch.nn 2.13.
+EMPTY_MODULES = frozenset(
+    "torch.nn." + name
+    for name in (
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d AlphaDropout AvgPool1d AvgPool2d "
+        "AvgPool3d BCELoss BCEWithLogitsLoss CELU CTCLoss ChannelShuffle CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d "
+        "ConstantPad3d CosineEmbeddingLoss CosineSimilarity CrossEntropyLoss CrossMapLRN2d Dropout Dropout1d Dropout2d Dropout3d ELU "
+        "FeatureAlphaDropout Flatten Fold FractionalMaxPool2d FractionalMaxPool3d GELU GLU GaussianNLLLoss Hardshrink Hardsigmoid Hardswish Hardtanh "
+        "HingeEmbeddingLoss HuberLoss Identity KLDivLoss L1Loss LPPool1d LPPool2d LPPool3d LeakyReLU LocalResponseNorm LogSigmoid LogSoftmax MSELoss "
+        "MarginRankingLoss MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish MultiLabelMarginLoss MultiLabelSoftMarginLoss "
+        "MultiMarginLoss NLLLoss NLLLoss2d PairwiseDistance PixelShuffle PixelUnshuffle PoissonNLLLoss RReLU ReLU ReLU6 ReflectionPad1d ReflectionPad2d "
+        "ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d SELU SiLU Sigmoid SmoothL1Loss SoftMarginLoss Softmax Softmax2d Softmin "
+        "Softplus Softshrink Softsign Tanh Tanhshrink Threshold TripletMarginLoss TripletMarginWithDistanceLoss Unflatten Unfold Upsample "
+        "UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d"
+    ).split()
+)
 CONTAINERS = frozenset(
     "torch.nn." + name for name in "ModuleList ModuleDict ParameterList ParameterDict Sequential".split()
 )

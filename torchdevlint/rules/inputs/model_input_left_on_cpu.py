@@ -354,11 +354,21 @@ def _argument(meeting: Meeting, facts: Facts) -> ir.Register | None:
     return None
 
 
+def _is_plain_mapping(made: ir.Op, meeting: Meeting, facts: Facts) -> bool:
+    """True for `model(**batch)` where a loader gave `batch`: a dict, which has no `.to`."""
+    return any(
+        argument.star == "**"
+        and facts.value(argument.value).kind is Kind.BATCH
+        and facts.definition(argument.value) is made
+        for argument in _arguments(meeting)
+    )
+
+
 def _fix(made: ir.Op, meeting: Meeting, facts: Facts, applicability: Applicability) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     name = meeting.other.device.name
-    if meeting.other.device.place not in ("sym", "acc"):
+    if meeting.other.device.place not in ("sym", "acc") or _is_plain_mapping(made, meeting, facts):
         return None
     expression = _spelled(name)
     if _is_argument(meeting):

@@ -11,7 +11,7 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet
 from torchdevlint.rules.structure import where_taken_out
-from torchdevlint.rules.wording import MISMATCH, is_host_name
+from torchdevlint.rules.wording import MISMATCH, is_host_name, owns
 
 
 class OneSiblingLeftBehind(Rule):
@@ -79,12 +79,12 @@ class OneSiblingLeftBehind(Rule):
     def check_meeting(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
         """The output of a model whose input was moved meets a target that was not: in a loss, a comparison, a difference."""
         cpu = meeting.cpu
-        if not isinstance(cpu.origin, (ir.Unpack, ir.Iterate)) or facts.frame is None:
+        if not _is_batch_part(cpu.origin, facts) or facts.frame is None:
             return
         if cpu.group is None and meeting.role == "input":
             return  # computed from a part of the batch
-        if meeting.other.moved is None:
-            return
+        if meeting.other.moved is None or meeting.other.attribute == "module":
+            return  # what a model is given is TDL401's
         for register in _operands(meeting.op):
             if facts.value(register).origin is cpu.origin:
                 yield from self._told(meeting.op, _taken(register, facts), cpu, meeting.other, facts, output=True)
@@ -146,15 +146,15 @@ def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
 def _is_batch_part(made: ir.Op | None, facts: Facts) -> bool:
     """True for what a loop over a loader gives, also through `enumerate` and `iter`."""
     if isinstance(made, ir.Call):
-        return facts.value(made.function).symbol.startswith("builtins.")
+        return owns(facts, made) and facts.value(made.function).symbol.startswith("builtins.")
     return isinstance(made, (ir.Unpack, ir.Iterate))
 
 
 def _may_be_moved(module: Value, facts: Facts) -> bool:
-    """True for a module with weights, moved here or by the caller, in a file that has no wrappers which move inputs."""
+    """True for a module with weights that was moved here, or by a caller in the file, where no wrapper moves inputs."""
     if module.symbol.endswith("Loss") or module.symbol.startswith("torchmetrics.") or facts.frame is None:
         return False
-    placed = bool(module.parameter) or facts.frame.module_device(module).may_be_accelerator
+    placed = facts.frame.module_device(module).may_be_accelerator or _is_given_moved(module, facts)
     words = facts.program.words
     wraps = (
         "accelerator" in words and "current_accelerator" not in words
@@ -172,6 +172,14 @@ def _taken(register: ir.Register, facts: Facts) -> ir.Register:
         register = method.object
         written = facts.definition(register)
     return register
+
+
+def _is_given_moved(module: Value, facts: Facts) -> bool:
+    """True for an argument that a call in the file moved; another file may have wrapped it in DataParallel, which moves inputs."""
+    if not module.parameter:
+        return False
+    given = facts.analysis.arguments_given(facts.body, module.parameter)
+    return any(value.device.may_be_accelerator and value.moved is not None for value in given)
 
 
 def _operands(op: ir.Op) -> tuple[ir.Register, ...]:

@@ -32,7 +32,7 @@ class HardcodedDeviceInForward(Rule):
     ## What it does
     Reports `.cuda()`, `.to("cuda")` and `device="cuda"` in a method of a class that derives from `nn.Module`, and, once for a class,
     `with torch.autocast("cuda")`. Also, in `forward` and in the `__call__` of other classes, a tensor that an availability test there
-    puts on CUDA.
+    puts on CUDA. Where no device to follow is at hand, the first place of a method stands for all of them.
 
     ## Why is this bad?
     The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises `AssertionError: Torch not
@@ -74,6 +74,7 @@ class HardcodedDeviceInForward(Rule):
 
     def __init__(self) -> None:
         self._autocast: set[int] = set()
+        self._told: set[int] = set()
 
     @on_device_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
@@ -100,6 +101,10 @@ class HardcodedDeviceInForward(Rule):
             return
         written = _SPELLED.get(name, 'device="{}"').format(device.name)
         source = _source(call, facts)
+        if source is None:
+            if id(facts.body) in self._told:
+                return  # the same decision as at the method's first place
+            self._told.add(id(facts.body))
         advice = f"use `{source[0]}`" if source else "follow the device of an input or a parameter instead"
         yield self.report(
             call,

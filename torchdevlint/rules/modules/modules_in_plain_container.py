@@ -9,6 +9,7 @@ from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
+from torchdevlint.rules.structure import operations
 
 
 class ModulesInPlainContainer(Rule):
@@ -88,7 +89,7 @@ class ModulesInPlainContainer(Rule):
                 appended = self._appended.get((id(summary), name))
                 if held is None and appended is None:
                     continue
-                if _registered_otherwise(summary, name, facts):
+                if _registered_otherwise(summary, name, facts) or _registered_where_made(store, facts):
                     continue
                 yield self._told(store, name, value, held, facts)
                 break
@@ -105,6 +106,9 @@ class ModulesInPlainContainer(Rule):
             f"on the CPU and using them raises, and they are neither trained nor saved; keep them in `nn.{container}`",
             fix=lambda: _fix(store, value, container, facts),
         )
+
+
+_CONTAINERS = frozenset("ModuleList ModuleDict Sequential ParameterList ParameterDict nested_children".split())
 
 
 def _held(value: Value) -> Value | None:
@@ -152,10 +156,7 @@ def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> boo
             function = definitions[op.function]
             last = function.name if isinstance(function, (ir.Attribute, ir.Load)) else ""
             given = {argument.value for argument in op.arguments}
-            if (
-                last in ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict", "nested_children")
-                and given & reads
-            ):
+            if last in _CONTAINERS and given & reads:
                 return True
         words = {op.name for op in definitions if isinstance(op, (ir.Attribute, ir.Load))}
         if words & {"add_module", "register_module", "setattr", "__setattr__", "register_parameter"}:
@@ -167,6 +168,47 @@ def _taken_from(definitions: list[ir.Op | None], register: ir.Register) -> ir.Re
     """The container of `self.x[name]`."""
     op = definitions[register]
     return op.object if isinstance(op, ir.Subscript) else register
+
+
+def _registered_where_made(store: AttributeStore, facts: Facts) -> bool:
+    """True when the storing method gives the list, or another list with the same modules, to a container: `nn.Sequential(*layers)`."""
+    definitions = facts.analysis.index_of(store.body).definitions
+    filled: dict[str, set[str]] = {}
+    given: set[str] = set()
+    for op in definitions:
+        function = definitions[op.function] if isinstance(op, ir.Call) else None
+        if not isinstance(op, ir.Call) or not isinstance(function, (ir.Attribute, ir.Load)):
+            continue
+        names = {read.name for a in op.arguments if isinstance(read := definitions[a.value], ir.Load)}
+        if function.name in _CONTAINERS:
+            given |= names
+        elif isinstance(function, ir.Attribute) and function.name in ("append", "extend", "insert"):
+            filled.setdefault(_name_of(definitions[function.object]), set()).update(names)
+    stored = _name_of(definitions[store.op.value])
+    held = {stored} | filled.get(stored, set()) | _looped_over(stored, store.body, facts)
+    return bool(stored) and any(name in held or filled.get(name, set()) & held for name in given)
+
+
+def _looped_over(name: str, body: ir.Body, facts: Facts) -> set[str]:
+    """The variables of loops over a list, also through `zip` and `enumerate`."""
+    definitions = facts.analysis.index_of(body).definitions
+    items: set[int] = set()
+    found: set[str] = set()
+    for op in operations(body):
+        if isinstance(op, ir.Iterate):
+            source = definitions[op.iterable]
+            given = [definitions[a.value] for a in source.arguments] if isinstance(source, ir.Call) else []
+            if any(_name_of(each) == name for each in (source, *given)):
+                items.add(op.dst)
+        elif isinstance(op, ir.Unpack) and op.source in items:
+            items.add(op.dst)
+        elif isinstance(op, ir.Store) and op.value in items:
+            found.add(op.name)
+    return found
+
+
+def _name_of(op: ir.Op | None) -> str:
+    return op.name if isinstance(op, ir.Load) else ""
 
 
 def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> NodeFix | None:

@@ -25,7 +25,7 @@ from torchdevlint.rules.literals import (
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import model_left_behind
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
-from torchdevlint.rules.structure import demands_accelerator, is_test_file
+from torchdevlint.rules.structure import demands_accelerator, is_test_file, moves_nothing
 from torchdevlint.rules.wording import MISMATCH
 
 # Names by which a file asks the machine, or its caller, for the device.
@@ -235,6 +235,8 @@ def _raised(device: str) -> str:
 def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
     """The accelerator that a call spells in place, or None."""
     callee = facts.callee(call)
+    if callee in (".cuda", ".to") and moves_nothing(call, facts):
+        return None
     if callee == ".cuda":
         return _cuda_call(call, facts)
     if callee in _POSITIONAL:
