@@ -190,9 +190,9 @@ def _checked(frame: Frame, op: ir.Call, name: str) -> Value:
     """A function that wants its tensors on one device."""
     strict = name in functions.STRICT
     operands: list[tuple[Value, str]] = []
-    host = functions.HOST_ARGUMENTS.get(name, frozenset())
+    host = [op.argument(keyword, at) for keyword, at in functions.HOST_ARGUMENTS.get(name, {}).items()]
     for argument in op.arguments:
-        if argument.star or argument.keyword in ("out", "generator") or argument.keyword in host:
+        if argument.star or argument.keyword in ("out", "generator") or argument.value in host:
             continue
         role = (
             "weight" if argument.keyword in ("weight", "pos_weight") and name in functions.LOSS_FUNCTIONS else "operand"

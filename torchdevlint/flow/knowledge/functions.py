@@ -72,9 +72,11 @@ STRICT = _names(
     "margin_ranking_loss triplet_margin_loss multi_margin_loss poisson_nll_loss gaussian_nll_loss ctc_loss scaled_dot_product_attention "
     "multi_head_attention_forward prelu",
 )
-# Arguments that may stay on the CPU in a strict function.
-HOST_ARGUMENTS = {
-    "torch.nn.functional.ctc_loss": frozenset({"input_lengths", "target_lengths"}),
+# Arguments that may stay on the CPU in a strict function, with their positions: ctc_loss moves the targets and reads the lengths
+# (aten/src/ATen/native/LossCTC.cpp); in_proj_weight is an empty placeholder where the projections are given apart (torch/nn/functional.py).
+HOST_ARGUMENTS: dict[str, dict[str, int]] = {
+    "torch.nn.functional.ctc_loss": {"targets": 1, "input_lengths": 2, "target_lengths": 3},
+    "torch.nn.functional.multi_head_attention_forward": {"in_proj_weight": 5},
 }
 # Results that are no tensors.
 NON_TENSOR = _names(
