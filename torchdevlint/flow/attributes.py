@@ -130,6 +130,19 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
     return found
 
 
+def called_elsewhere(frame: Frame, place: str) -> Value | None:
+    """The module that a statement `self.net.to(device)` moves: what a method of the class calls and a statement moves is nothing else."""
+    name = place.removeprefix(f"{frame.index.self_name}.")
+    summary = frame.class_summary
+    if summary is None or name == place or not name.isidentifier() or "pipe" in name.lower():
+        return None
+    for body in summary.cls.methods.values():
+        found = frame.analysis.index_of(body)
+        if found.self_name and found.use(f"{found.self_name}.{name}").called:
+            return Value(Kind.MODULE, TOP, ref=place, evidence=Evidence.USAGE, attribute=name)
+    return None
+
+
 def _kind_in_class(analysis: Analysis, summary: ClassSummary, name: str) -> tuple[Kind, Evidence]:
     """What the methods of the class, taken together, tell of an attribute that one of them calls."""
     used: set[str] = set()
@@ -145,7 +158,11 @@ def settle_moves(summary: ClassSummary, body: ir.Body, env: dict[str, object]) -
     """Modules that a method stored on self and then moved in a statement of its own are kept where they were moved to."""
     for stores in summary.stores.values():
         for store in stores:
-            state = env.get("@" + store.value.ref) if store.body is body and store.value.ref else None
+            if store.body is not body:
+                continue
+            state = env.get("@" + (store.value.ref or f"self.{store.op.name}"))
+            if store.value.kind is Kind.UNKNOWN and isinstance(state, Value) and state.device.may_be_accelerator:
+                store.value = replace(store.value, device=state.device, moved=state.moved)
             if store.value.kind is Kind.MODULE and isinstance(state, Value) and state.device.may_be_accelerator:
                 store.value = replace(store.value, device=state.device, moved=state.moved)
 

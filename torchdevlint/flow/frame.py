@@ -428,6 +428,14 @@ def _is_device(value: Value) -> bool:
     return value.kind is Kind.DEVICE or (value.kind is Kind.STRING and value.device.place == "sym")
 
 
+def _on_some_paths(key: str, state: Value) -> Value:
+    """A module that was moved on one path (`if torch.cuda.is_available(): model.cuda()`) is where its parameters are."""
+    ref = key[1:]
+    if state.device.may_be_accelerator and all(part.isidentifier() for part in ref.split(".")):
+        return replace(state, device=symbolic(f"next({ref}.parameters()).device", chosen=True))
+    return replace(state, device=TOP)
+
+
 def _merge(left: Environment, right: Environment) -> Environment:
     """The environment after two paths met; `left` itself when nothing changes."""
     if left is right:
@@ -445,7 +453,7 @@ def _merge(left: Environment, right: Environment) -> Environment:
                 changed = True  # known on one path only: the default holds on the other
                 continue
             if key[0] == "@":
-                merged[key] = replace(value, device=TOP)
+                merged[key] = _on_some_paths(key, value)
             else:
                 merged[key] = value  # unbound on the other path
                 continue
@@ -455,6 +463,6 @@ def _merge(left: Environment, right: Environment) -> Environment:
             changed = True
     for key, value in right.items():
         if key not in left and "." not in key and "[" not in key:
-            merged[key] = replace(value, device=TOP) if key[0] == "@" else value
+            merged[key] = _on_some_paths(key, value) if key[0] == "@" else value
             changed = True
     return merged if changed else left

@@ -127,7 +127,8 @@ def _move(frame: Frame, op: ir.Call, name: str, receiver: Value, register: ir.Re
     ):
         return _move_module(frame, op, receiver, target)
     if kind is Kind.UNKNOWN and isinstance(_statement_of(frame, op), ir.Discard) and receiver.device is TOP:
-        return UNKNOWN
+        called = attributes.called_elsewhere(frame, frame.place(register))
+        return UNKNOWN if called is None else _move_module(frame, op, called, target)
     result = moved_value(frame, op, receiver, target)
     source = op.argument("device", 0)
     if target is CPU and name == "to" and source is not None and _is_left_behind(frame.values[source]):

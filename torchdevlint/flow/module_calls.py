@@ -164,7 +164,7 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     return tensor(
         device,
         evidence=min(evidence, sure),
-        moved=op if device.may_be_accelerator and not device.name.startswith("next(") else None,
+        moved=op if device.may_be_accelerator and (device.chosen or not device.name.startswith("next(")) else None,
         needs_grad=True,
     )
 

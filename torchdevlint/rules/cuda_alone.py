@@ -30,13 +30,17 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
 
     `found` is what a finding is about: it is no reason of its own.
     """
-    if any(_is_cuda_library(name) or is_extension(name) for name in required_imports(facts)):
-        return True
     return (
-        _is_kernel_frame(body, facts)
+        imports_cuda_alone(facts)
+        or _is_kernel_frame(body, facts)
         or any(op is not found and _is_for_cuda(op, body, facts) for op in operations(body))
         or any(_starts_nccl(other, facts) for other in _around(body, facts))
     )
+
+
+def imports_cuda_alone(facts: Facts) -> bool:
+    """True for a file that cannot be imported without a library or an extension for CUDA alone."""
+    return any(_is_cuda_library(name) or is_extension(name) for name in required_imports(facts))
 
 
 def _is_cuda_library(name: str) -> bool:

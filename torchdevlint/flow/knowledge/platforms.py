@@ -28,6 +28,11 @@ CUDA_LIBRARIES = (
     "pytorch_quantization",  # NVIDIA/TensorRT/tools/pytorch-quantization: import cuda_ext
     "neural_renderer",  # neural_renderer/rasterize.py: import neural_renderer.cuda.rasterize
     "pynvml",  # NVIDIA's management library
+    "correlation_package",  # NVIDIA/flownet2-pytorch, networks/correlation_package/setup.py: CUDAExtension
+    "channelnorm_package",  # the same
+    "resample2d_package",  # the same
+    "lietorch",  # princeton-vl/lietorch, setup.py: CUDAExtension
+    "droid_backends",  # princeton-vl/DROID-SLAM, setup.py: CUDAExtension
 )
 # Libraries that start work on CUDA by themselves as a rule, and run elsewhere in special builds.
 CUDA_RUNTIMES = ("deepspeed", "vllm", "bitsandbytes", "torch._inductor")

@@ -10,13 +10,14 @@ from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host
+from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import only_loaded
-from torchdevlint.rules.literals import device_in_scope, spelled_callee
+from torchdevlint.rules.literals import device_in_scope, is_unconditional, spelled_callee
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
-from torchdevlint.rules.structure import is_test, operations
+from torchdevlint.rules.structure import is_test, literal_accelerator, operations
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _LOADS = ("torch.load", "torch.serialization.load")
@@ -122,7 +123,31 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
     """A warning for what holds weights that a GPU may have saved; a note where nothing tells, or where the CPU saved them."""
     if is_published(call, facts) or is_saved_from_host(call, facts):
         return INFO
+    if imports_cuda_alone(facts) or _is_behind_cuda(call, facts):
+        return INFO
     return WARNING if holds_checkpoint(call, facts) else INFO
+
+
+def _is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
+    """True where the function has moved a model to a literal CUDA device on every path before, so that without CUDA it never comes to the load.
+
+    In a program of several processes each would still load onto the GPU that saved.
+    """
+    if facts.mentions("init_process_group", "local_rank", "DistributedDataParallel"):
+        return False
+    for block in facts.body.blocks:
+        for op in block.ops:
+            if op is call:
+                return False
+            if (
+                isinstance(op, ir.Call)
+                and facts.callee(op) in (".cuda", ".to")
+                and facts.value(facts.receiver(op)).kind is Kind.MODULE
+                and literal_accelerator(op, facts) is not None
+                and is_unconditional(block, facts.body)
+            ):
+                return True
+    return False
 
 
 def _is_plain_state(call: ir.Call, facts: Facts) -> bool:

@@ -130,6 +130,7 @@ def _is_owned_module(value: Value) -> bool:
         value.kind is Kind.MODULE
         and known
         and value.origin is not None
+        and not value.attribute  # `[self.first, self.second]`: registered under their own names
         and value.moved is None  # whoever moves each of them keeps them apart on purpose
         and value.symbol not in ("wrapper", "dispatched")
     )

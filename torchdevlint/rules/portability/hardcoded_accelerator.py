@@ -24,6 +24,7 @@ from torchdevlint.rules.literals import (
 )
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import model_left_behind
+from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import demands_accelerator, is_test_file, moves_nothing
 from torchdevlint.rules.wording import MISMATCH
@@ -78,7 +79,8 @@ class HardcodedAccelerator(Rule):
     (`f"cuda:{rank}"`, `.cuda(args.gpu)`) in programs with one process per GPU; files that need CUDA anyway (Triton, CuPy, CUDA
     extensions) or whose `main` stops where there is none (`assert torch.cuda.is_available()`); functions that call a collective; files that start a
     process group and never ask for a device; Lightning's `accelerator="gpu"`. In files of tests it is a note: who wrote them has the
-    machine that they run on. It is a note as well where CUDA is needed anyway: a file that cannot be imported without
+    machine that they run on; so has who tries out a module under `if __name__ == "__main__"`.
+    It is a note as well where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
     extensions and collectives, and workers of NCCL.
 
@@ -151,7 +153,7 @@ class HardcodedAccelerator(Rule):
         in_tests = is_test_file(facts)
         told: dict[tuple[int, bool], list[_Found]] = {}
         for one in found:
-            is_note = in_tests or needs_cuda_anyway(one.body, facts, one.call)
+            is_note = in_tests or needs_cuda_anyway(one.body, facts, one.call) or _is_trial(one, facts)
             if one.name:
                 yield self._reported(one, "", is_note)
             else:
@@ -230,6 +232,32 @@ def _raised(device: str) -> str:
         if device.startswith("cuda")
         else "it raises"
     )
+
+
+# A module that reads its command line is a program.
+_COMMAND_LINES = (
+    "argparse",
+    "click",
+    "fire",
+    "hydra",
+    "absl",
+    "typer",
+    "tyro",
+    "simple_parsing",
+    "gin",
+    "optparse",
+    "docopt",
+)
+
+
+def _is_trial(found: _Found, facts: Facts) -> bool:
+    """True under `if __name__ == "__main__"` of a file of modules: who wrote the trial ran it on the machine that it names."""
+    if found.body.kind != "module" or facts.imports(*_COMMAND_LINES) or facts.mentions("argv"):
+        return False
+    block = block_of(found.body, found.call)
+    if block is None or block.index in import_time_blocks(found.body):
+        return False
+    return any(facts.analysis.summary_of(cls).is_module for cls in facts.program.classes)
 
 
 def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
