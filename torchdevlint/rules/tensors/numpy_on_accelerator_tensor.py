@@ -231,6 +231,8 @@ def _comes_detached(register: ir.Register | None, value: Value, facts: Facts) ->
                 if method.name in ("cpu", "to", "tolist", "numpy", "resolve_conj"):
                     return False
                 if method.name == "detach":
+                    if _is_weight(method.object, facts):
+                        return False
                     if facts.value(method.object).device.place in ("cpu", "meta") or _is_made_from_host(
                         method.object, facts
                     ):
@@ -271,6 +273,12 @@ def _is_given_host_tensors(call: ir.Call, facts: Facts) -> bool:
     return (
         bool(tensors) and not unknown and all(part.device.place == "cpu" for value in tensors for part in value.parts)
     )
+
+
+def _is_weight(register: ir.Register, facts: Facts) -> bool:
+    """True for `layer.weight`: who reads a layer's weights exports them, from a model on the CPU."""
+    written = facts.definition(register)
+    return isinstance(written, ir.Attribute) and written.name in ("weight", "bias")
 
 
 def _insert_cpu(call: ir.Call, detach: bool) -> NodeFix | None:
