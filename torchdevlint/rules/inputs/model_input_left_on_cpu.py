@@ -105,6 +105,8 @@ class ModelInputLeftOnCpu(Rule):
             return  # what a loader of the caller gives may be on the device already
         if given and (exports(facts) or (converts_on_host(facts) and not facts.mentions("cuda", "device"))):
             return  # the caller gives a model on the CPU
+        if is_loss and module.evidence <= Evidence.NAME and is_test_file(facts):
+            return  # a test of a loss that moves its target itself
         if is_loss and (meeting.other.moved is None or isinstance(made, ir.Unpack)):
             return  # a target from the same batch as the moved input is TDL518's
         register = _argument(meeting, facts)

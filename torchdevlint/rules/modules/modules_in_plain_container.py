@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.flow.knowledge.modules import EMPTY_MODULES
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
@@ -130,6 +131,7 @@ def _is_owned_module(value: Value) -> bool:
         value.kind is Kind.MODULE
         and known
         and value.origin is not None
+        and value.symbol not in EMPTY_MODULES  # pooling, activations: nothing of them could stay behind
         and not value.attribute  # `[self.first, self.second]`: registered under their own names
         and value.moved is None  # whoever moves each of them keeps them apart on purpose
         and value.symbol not in ("wrapper", "dispatched")
@@ -156,13 +158,27 @@ def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> boo
                 continue
             function = definitions[op.function]
             last = function.name if isinstance(function, (ir.Attribute, ir.Load)) else ""
-            given = {argument.value for argument in op.arguments}
-            if last in _CONTAINERS and given & reads:
+            if last in _CONTAINERS and any(_root(definitions, a.value) in reads for a in op.arguments):
                 return True
         words = {op.name for op in definitions if isinstance(op, (ir.Attribute, ir.Load))}
         if words & {"add_module", "register_module", "setattr", "__setattr__", "register_parameter"}:
             return True
     return False
+
+
+def _root(definitions: list[ir.Op | None], register: ir.Register) -> ir.Register:
+    """`self.x` of `list(self.x.values())`."""
+    op = definitions[register]
+    while isinstance(op, ir.Call):
+        function = definitions[op.function]
+        if isinstance(function, ir.Attribute) and function.name in ("values", "items", "copy"):
+            register = function.object
+        elif isinstance(function, ir.Load) and len(op.arguments) == 1:
+            register = op.arguments[0].value
+        else:
+            break
+        op = definitions[register]
+    return register
 
 
 def _taken_from(definitions: list[ir.Op | None], register: ir.Register) -> ir.Register:
