@@ -25,6 +25,9 @@ _PLAIN_PACKAGES = frozenset({"torch", "numpy", "math", "functools", "einops", "s
 _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd"})
 
 
+_STREAMS = frozenset({"torch.cuda.Stream", "torch.cuda.stream"})
+
+
 def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -> bool:
     """True in a file that cannot be imported without CUDA's libraries, in a kernel's frame, and in a function of one process per GPU.
 
@@ -32,6 +35,7 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
     """
     return (
         imports_cuda_alone(facts)
+        or _uses_streams(body, facts, found)
         or _is_kernel_frame(body, facts)
         or any(op is not found and _is_for_cuda(op, body, facts) for op in operations(body))
         or any(_starts_nccl(other, facts) for other in _around(body, facts))
@@ -41,6 +45,18 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
 def imports_cuda_alone(facts: Facts) -> bool:
     """True for a file that cannot be imported without a library or an extension for CUDA alone."""
     return any(_is_cuda_library(name) or is_extension(name) for name in required_imports(facts))
+
+
+def _uses_streams(body: ir.Body, facts: Facts, found: ir.Op | None) -> bool:
+    """True in a class that works with CUDA streams, such as a prefetcher."""
+    owner = _owner(body)
+    return owner is not None and any(
+        isinstance(op, ir.Call)
+        and op is not found
+        and facts.analysis.resolve_text(_dotted(op.function, other, facts)) in _STREAMS
+        for other in owner.methods.values()
+        for op in operations(other)
+    )
 
 
 def _is_cuda_library(name: str) -> bool:

@@ -129,7 +129,7 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
 
 
 def _is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
-    """True where the function has moved a model to a literal CUDA device on every path before, so that without CUDA it never comes to the load.
+    """True where the function has moved something to a literal CUDA device on every path before, so that without CUDA it never comes to the load.
 
     In a program of several processes each would still load onto the GPU that saved.
     """
@@ -142,7 +142,6 @@ def _is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
             if (
                 isinstance(op, ir.Call)
                 and facts.callee(op) in (".cuda", ".to")
-                and facts.value(facts.receiver(op)).kind is Kind.MODULE
                 and literal_accelerator(op, facts) is not None
                 and is_unconditional(block, facts.body)
             ):

@@ -106,7 +106,7 @@ class FactoryWithoutDeviceInForward(Rule):
             and (facts.class_summary is None or meeting.other.parameter)
         ):
             return  # an input of a model that was moved here, or given, is TDL401's
-        severity = judged(meeting, facts)
+        severity = judged(meeting, facts) if not _is_moved_at_once(meeting, facts) else None
         if severity is WARNING and draws(facts):
             severity = INFO
         if severity is None or _is_the_same_variable(meeting, facts) or _is_told_apart(made, meeting.other, facts):
@@ -302,13 +302,38 @@ def _only_shape_is_read(meeting: Meeting, facts: Facts) -> bool:
     """True for `self.net(torch.zeros(1, 3, 32, 32)).shape[1]`: a probe that set-up code makes before anything moves."""
     if not isinstance(meeting.op, ir.Call) or facts.frame is None:
         return False
+    if _ends_in_a_size(meeting.op, facts):
+        return True
     for op in operations(facts.body):
-        if isinstance(op, ir.Attribute) and op.object == meeting.op.dst and op.name in ("shape", "size"):
-            return True
         if isinstance(op, ir.Iterate) and op.iterable == meeting.op.dst:
             names = _names_of(op, facts)
             return bool(names) and all(_is_measured(facts.frame.index.use(name)) for name in names)
     return False
+
+
+def _ends_in_a_size(call: ir.Call, facts: Facts) -> bool:
+    """True when all that is done with a result, in one expression, leads to its size: `self.second(self.first(x)).view(1, -1).size(1)`."""
+    held, attribute = call.dst, None
+    for op in operations(facts.body):
+        if isinstance(op, ir.Attribute) and op.object == held:
+            if op.name in ("shape", "size", "numel", "nelement"):
+                return True
+            attribute = op
+        elif isinstance(op, ir.Call) and (
+            (attribute is not None and op.function == attribute.dst) or any(a.value == held for a in op.arguments)
+        ):
+            held, attribute = op.dst, None
+    return False
+
+
+def _is_moved_at_once(meeting: Meeting, facts: Facts) -> bool:
+    """True for `torch.cat([zeros, x]).to(device)`: who moves the result there has parts on the CPU."""
+    if not isinstance(meeting.op, ir.Call) or meeting.other.moved is not None or not meeting.other.parameter:
+        return False
+    return any(
+        isinstance(op, ir.Attribute) and op.object == meeting.op.dst and op.name in ("to", "cuda")
+        for op in operations(facts.body)
+    )
 
 
 def _is_measured(use: NameUse) -> bool:
