@@ -189,11 +189,27 @@ def report(
             [(f"{sample}, {kind}", *groups[sample, kind].row()) for sample, kind in rows],
         ),
         "",
+        "As they were drawn, before the mends that each sample led to:",
+        "",
+        *page.table(
+            ("sample", *VERDICTS, "precision"),
+            [(sample, *score.row()) for sample, score in as_drawn(judgements).items()],
+        ),
+        "",
         *(f"* *{sample}*: {meaning}" for sample, meaning in SAMPLES.items()),
         f"* *portability and order*: {', '.join(sorted(APART))}",
         "",
         *page.table(("rule", *VERDICTS, "precision"), [(code, *score.row()) for code, score in sorted(rules.items())]),
     ]
+
+
+def as_drawn(judgements: Iterable[Judgement]) -> dict[str, Score]:
+    """All verdicts of the samples that were drawn at random, whatever became of the findings."""
+    scores: dict[str, Score] = defaultdict(Score)
+    for judgement in judgements:
+        if judgement.sample.startswith(("random", "fresh")):
+            scores[judgement.sample].verdicts[judgement.verdict] += 1
+    return scores
 
 
 def draw(trees: Sequence[Path], judgements: Sequence[Judgement], number: int, seed: int) -> list[dict[str, Any]]:
