@@ -39,6 +39,22 @@ def block_of(body: ir.Body, op: ir.Op) -> ir.Block | None:
     return next((block for block in body.blocks if any(other is op for other in block.ops)), None)
 
 
+def leads_through(body: ir.Body, first: ir.Block, second: ir.Block | None) -> bool:
+    """True when every way from the start of the body to the second block passes the first."""
+    if second is None or first is second:
+        return first is second
+    pending, seen = [0], {first.index}
+    while pending:
+        index = pending.pop()
+        if index in seen:
+            continue
+        if index == second.index:
+            return False
+        seen.add(index)
+        pending += body.blocks[index].successors
+    return True
+
+
 def deciding_tests(body: ir.Body, block: ir.Block) -> Iterator[ir.Register]:
     """The conditions that control must pass in one sense to reach the block."""
     for test, _ in deciding_sides(body, block):

@@ -13,7 +13,8 @@ from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host
 from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import only_loaded
-from torchdevlint.rules.literals import device_in_scope, is_unconditional, spelled_callee
+from torchdevlint.rules.literals import device_in_scope, spelled_callee
+from torchdevlint.rules.order import leads_through
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
@@ -143,7 +144,7 @@ def _is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
                 isinstance(op, ir.Call)
                 and facts.callee(op) in (".cuda", ".to")
                 and literal_accelerator(op, facts) is not None
-                and is_unconditional(block, facts.body)
+                and leads_through(facts.body, block, facts.block)
             ):
                 return True
     return False
