@@ -89,8 +89,7 @@ class Analysis:
             if frame.exit_env is not None:
                 self._closures[id(child)] = frame.exit_env
         if body.owner is not None and body.name == "__init__":
-            attributes.settle_moves(self.summary_of(body.owner), body, frame.exit_env or {})
-            attributes.settle_containers(self, self.summary_of(body.owner), body, frame.exit_env or {})
+            attributes.settle(self, self.summary_of(body.owner), body, frame.exit_env or {})
         return frame
 
     def index_of(self, body: ir.Body) -> index.BodyIndex:
@@ -401,8 +400,7 @@ class Analysis:
             elif self.index_of(body).self_stores or name in ("build", "setup"):
                 frame = Frame(self, body, depth=1)
                 frame.run()
-                attributes.settle_moves(summary, body, frame.exit_env or {})
-                attributes.settle_containers(self, summary, body, frame.exit_env or {})
+                attributes.settle(self, summary, body, frame.exit_env or {})
         self.attribute_cache.clear()
 
 

@@ -112,8 +112,7 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
             )
         if kind is Kind.OPTIMIZER:
             return Value(kind, evidence=evidence)
-        use = frame.index.use(place)
-        if found.moved is not None and use.called and not use.is_pipeline:
+        if found.moved is not None and frame.index.use(place).is_module_call:
             return replace(module_calls.called_after_move(found, place), attribute=name)
         if looks_like_device(name):
             return Value(Kind.DEVICE, symbolic(place))
@@ -134,11 +133,11 @@ def called_elsewhere(frame: Frame, place: str) -> Value | None:
     """The module that a statement `self.net.to(device)` moves: what a method of the class calls and a statement moves is nothing else."""
     name = place.removeprefix(f"{frame.index.self_name}.")
     summary = frame.class_summary
-    if summary is None or name == place or not name.isidentifier() or "pipe" in name.lower():
+    if summary is None or name == place or not name.isidentifier():
         return None
     for body in summary.cls.methods.values():
         found = frame.analysis.index_of(body)
-        if found.self_name and found.use(f"{found.self_name}.{name}").called:
+        if found.self_name and found.use(f"{found.self_name}.{name}").is_module_call:
             return Value(Kind.MODULE, TOP, ref=place, evidence=Evidence.USAGE, attribute=name)
     return None
 
@@ -154,20 +153,25 @@ def _kind_in_class(analysis: Analysis, summary: ClassSummary, name: str) -> tupl
     return (kind, evidence) if kind is Kind.MODULE else (Kind.UNKNOWN, Evidence.NONE)
 
 
-def settle_moves(summary: ClassSummary, body: ir.Body, env: dict[str, object]) -> None:
+def settle(analysis: Analysis, summary: ClassSummary, body: ir.Body, env: dict[str, object]) -> None:
+    """What a method stored on self is taken as the method leaves it: moved, or filled, since."""
+    _settle_moves(summary, body, env)
+    _settle_containers(analysis, summary, body, env)
+
+
+def _settle_moves(summary: ClassSummary, body: ir.Body, env: dict[str, object]) -> None:
     """Modules that a method stored on self and then moved in a statement of its own are kept where they were moved to."""
+    own = body.parameters[0].name if body.parameters else ""
     for stores in summary.stores.values():
         for store in stores:
-            if store.body is not body:
+            if store.body is not body or store.value.kind not in (Kind.MODULE, Kind.UNKNOWN):
                 continue
-            state = env.get("@" + (store.value.ref or f"self.{store.op.name}"))
-            if store.value.kind is Kind.UNKNOWN and isinstance(state, Value) and state.device.may_be_accelerator:
-                store.value = replace(store.value, device=state.device, moved=state.moved)
-            if store.value.kind is Kind.MODULE and isinstance(state, Value) and state.device.may_be_accelerator:
+            state = env.get("@" + (store.value.ref or f"{own}.{store.op.name}"))
+            if isinstance(state, Value) and state.device.may_be_accelerator:
                 store.value = replace(store.value, device=state.device, moved=state.moved)
 
 
-def settle_containers(analysis: Analysis, summary: ClassSummary, body: ir.Body, env: dict[str, object]) -> None:
+def _settle_containers(analysis: Analysis, summary: ClassSummary, body: ir.Body, env: dict[str, object]) -> None:
     """Lists and dicts that a set-up method stored on self and then filled with tensors that it made."""
     if body.name not in summary.first_methods:
         return

@@ -74,9 +74,7 @@ class ClassSummary:
     lists: set[str] = field(default_factory=set)  # states of a metric that are lists of tensors
     forward_methods: frozenset[str] = frozenset()  # methods that forward reaches
     setup_methods: frozenset[str] = frozenset()  # __init__ and the methods that it alone reaches
-    first_methods: frozenset[str] = (
-        frozenset()
-    )  # __init__ and all that it reaches; what else runs them does so on a condition
+    first_methods: frozenset[str] = frozenset()  # __init__ and what it reaches, run again on a condition at most
     has_device_property: bool = False
 
     def method(self, name: str) -> ir.Body | None:

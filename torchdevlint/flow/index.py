@@ -23,12 +23,16 @@ class NameUse:
     host_argument: bool = False  # given to numpy or another host library
     arithmetic: bool = False
     called: bool = False
-    to_device: bool = False
     gives_dtype: bool = False  # `dtype=x.dtype` of a torch function: x is a tensor, an array's dtype would raise
     is_converted: bool = (
         False  # bound anew to `torch.tensor(...)`: what is done with it from then on tells nothing of what was given
     )
     is_pipeline: bool = False  # by its name: it can be moved and called, and moves its inputs itself
+
+    @property
+    def is_module_call(self) -> bool:
+        """True for a call which, of something that can be moved, only a module answers."""
+        return self.called and not self.is_pipeline
 
     def kind(self) -> tuple[Kind, Evidence]:
         """What the use proves, and how well."""
@@ -42,7 +46,7 @@ class NameUse:
         if used & methods.MODULE_ONLY or ("weight" in used and used & methods.LAYER_SIZES):
             return Kind.MODULE, Evidence.USAGE
         if self.called:
-            if used & methods.MOVES and not self.is_pipeline:
+            if used & methods.MOVES and self.is_module_call:
                 return Kind.MODULE, Evidence.USAGE  # nothing else can be moved and called
             return Kind.UNKNOWN, Evidence.NONE
         if "device" in used and "shape" in used and not self.host_argument:

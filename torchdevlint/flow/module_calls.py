@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.flow import class_shape
 from torchdevlint.flow.devices import CPU, TOP, Device, symbolic
-from torchdevlint.flow.knowledge import modules
+from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.operands import Handler, combine, given_device, reference, reranked, tensors_in
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
@@ -197,9 +197,11 @@ def own_device(module: Value, device: Device) -> Device:
 
 
 def _tensor_arguments(op: ir.Call, name: str) -> tuple[ir.Argument, ...]:
-    """The arguments that share a device: of a CTC loss, which alone is given four, the first (aten/src/ATen/native/LossCTC.cpp moves or reads the others)."""
-    ctc = name == "torch.nn.CTCLoss" or (name.endswith("Loss") and len(op.arguments) > 3)
-    return op.arguments[:1] if ctc else op.arguments
+    """The arguments that share a device; a loss that is given four is a CTC loss, whatever it is called."""
+    if name.endswith("Loss") and len(op.arguments) > 3:
+        name = "torch.nn.CTCLoss"
+    host = [op.argument(keyword, at) for keyword, at in functions.HOST_ARGUMENTS.get(name, {}).items()]
+    return tuple(argument for argument in op.arguments if argument.value not in host)
 
 
 def _inputs(frame: Frame, op: ir.Call, name: str) -> list[Value]:

@@ -73,7 +73,7 @@ def _by_usage(frame: Frame, path: str, value: Value) -> Value:
     if kind is Kind.TENSOR and value.device is not TOP:
         return replace(value, kind=Kind.TENSOR, evidence=evidence)
     if value.kind is Kind.UNKNOWN and value.moved is not None:
-        if use.called and not use.is_pipeline:
+        if use.is_module_call:
             return module_calls.called_after_move(value, path)
         if use.arithmetic:  # of all that can be moved, only tensors can be computed with
             return replace(value, kind=Kind.TENSOR, evidence=Evidence.USAGE)

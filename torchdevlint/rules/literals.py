@@ -10,6 +10,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, KERNEL_LANGUAGES
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.order import is_unconditional
 
 _COLLECTIVES = frozenset(
     f"torch.distributed.{name}"
@@ -142,21 +143,6 @@ def device_in_scope(facts: Facts) -> str | None:
 
 def _binds(block: ir.Block, name: str) -> bool:
     return any(isinstance(op, ir.Store) and op.name == name for op in block.ops)
-
-
-def is_unconditional(block: ir.Block, body: ir.Body) -> bool:
-    """True when every way through the body passes the block."""
-    pending, seen = [0], {block.index}
-    while pending:
-        index = pending.pop()
-        if index in seen:
-            continue
-        seen.add(index)
-        successors = body.blocks[index].successors
-        if not successors:
-            return False
-        pending += successors
-    return True
 
 
 def chosen_device(facts: Facts) -> tuple[str, bool] | None:

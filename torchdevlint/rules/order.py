@@ -8,13 +8,15 @@ from functools import lru_cache
 from torchdevlint.program import ir
 
 
-def reachable(body: ir.Body, start: int, without: tuple[int, int] | None = None) -> set[int]:
-    """The blocks that control may reach from block `start` (itself included), not by the edge `without`."""
+def reachable(
+    body: ir.Body, start: int, without: tuple[int, int] | None = None, avoiding: int | None = None
+) -> set[int]:
+    """The blocks that control may reach from block `start` (itself included), not by the edge `without`, nor through block `avoiding`."""
     found: set[int] = set()
     stack = [start]
     while stack:
         number = stack.pop()
-        if number in found:
+        if number in found or number == avoiding:
             continue
         found.add(number)
         stack += [next_ for next_ in body.blocks[number].successors if (number, next_) != without]
@@ -39,20 +41,14 @@ def block_of(body: ir.Body, op: ir.Op) -> ir.Block | None:
     return next((block for block in body.blocks if any(other is op for other in block.ops)), None)
 
 
-def leads_through(body: ir.Body, first: ir.Block, second: ir.Block | None) -> bool:
+def leads_through(body: ir.Body, first: ir.Block, second: ir.Block) -> bool:
     """True when every way from the start of the body to the second block passes the first."""
-    if second is None or first is second:
-        return first is second
-    pending, seen = [0], {first.index}
-    while pending:
-        index = pending.pop()
-        if index in seen:
-            continue
-        if index == second.index:
-            return False
-        seen.add(index)
-        pending += body.blocks[index].successors
-    return True
+    return first is second or second.index not in reachable(body, 0, avoiding=first.index)
+
+
+def is_unconditional(block: ir.Block, body: ir.Body) -> bool:
+    """True when every way through the body passes the block."""
+    return all(body.blocks[number].successors for number in reachable(body, 0, avoiding=block.index))
 
 
 def deciding_tests(body: ir.Body, block: ir.Block) -> Iterator[ir.Register]:

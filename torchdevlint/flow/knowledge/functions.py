@@ -76,6 +76,7 @@ STRICT = _names(
 # (aten/src/ATen/native/LossCTC.cpp); in_proj_weight is an empty placeholder where the projections are given apart (torch/nn/functional.py).
 HOST_ARGUMENTS: dict[str, dict[str, int]] = {
     "torch.nn.functional.ctc_loss": {"targets": 1, "input_lengths": 2, "target_lengths": 3},
+    "torch.nn.CTCLoss": {"targets": 1, "input_lengths": 2, "target_lengths": 3},
     "torch.nn.functional.multi_head_attention_forward": {"in_proj_weight": 5},
 }
 # Results that are no tensors.

@@ -134,7 +134,7 @@ def _is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
 
     In a program of several processes each would still load onto the GPU that saved.
     """
-    if facts.mentions("init_process_group", "local_rank", "DistributedDataParallel"):
+    if facts.block is None or facts.mentions("init_process_group", "local_rank", "DistributedDataParallel"):
         return False
     for block in facts.body.blocks:
         for op in block.ops:

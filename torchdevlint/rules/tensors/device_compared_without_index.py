@@ -9,8 +9,8 @@ from torchdevlint.flow.devices import from_string
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.literals import is_unconditional, spelled_accelerator, spelled_callee
-from torchdevlint.rules.order import follows
+from torchdevlint.rules.literals import spelled_accelerator, spelled_callee
+from torchdevlint.rules.order import follows, is_unconditional
 from torchdevlint.rules.portability.autocast_device_object import certainly_device
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_op
 
