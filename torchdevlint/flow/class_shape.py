@@ -72,6 +72,13 @@ def _is_module(analysis: Analysis, cls: ir.Class, bases: tuple[str, ...], summar
     return False
 
 
+def is_ignite_metric(summary: ClassSummary) -> bool:
+    """True for a metric of pytorch-ignite, also through a class of this file."""
+    return any(base.startswith(modules.IGNITE_METRICS) for base in summary.bases) or any(
+        is_ignite_metric(base) for base in summary.base_summaries
+    )
+
+
 def _holds_modules(analysis: Analysis, cls: ir.Class) -> bool:
     """True when `__init__` stores an instance of a class of torch.nn (or an embedding or layer by name) on self."""
     init = cls.methods.get("__init__")

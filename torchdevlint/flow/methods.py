@@ -297,8 +297,13 @@ def _distribution_method(frame: Frame, op: ir.Call, name: str, receiver: Value) 
 
 def _same_device(op: ir.Call, name: str, receiver: Value) -> Value:
     if name in _SAME_RANK:
+        detached = name in ("detach", "detach_")  # only a tensor has these
         return replace(
-            receiver, group=None, needs_grad=receiver.needs_grad and name not in ("detach", "detach_"), parameter=""
+            receiver,
+            group=None,
+            needs_grad=receiver.needs_grad and not detached,
+            parameter="",
+            evidence=max(receiver.evidence, Evidence.USAGE) if detached else receiver.evidence,
         )
     if name in _GIVES_DIMENSIONS:
         return _reranked(receiver, AT_LEAST_ONE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import call_sites, values
+from torchdevlint.flow import call_sites, class_shape, values
 from torchdevlint.flow.devices import TOP, symbolic
 from torchdevlint.flow.facts import ClassSummary
 from torchdevlint.flow.knowledge import modules
@@ -130,6 +130,9 @@ def parameter_value(
         return Value(Kind.LOADER, evidence=Evidence.NAME, parameter=name)
     if name in ("model", "net", "network") and use.called:
         return Value(Kind.MODULE, TOP, ref=name, evidence=Evidence.NAME, parameter=name)
+    if body.name == "update" and summary is not None and class_shape.is_ignite_metric(summary):
+        # The engine's output, `(y_pred, y)`: what is used like a tensor is one.
+        return Value(Kind.LIST, element=tensor(symbolic(f"{name}[0].device"), evidence=Evidence.NAME), parameter=name)
     return Value(parameter=name)
 
 

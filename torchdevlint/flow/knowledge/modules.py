@@ -39,6 +39,9 @@ MODULE_BASES = frozenset(
 PLAIN_BASES = frozenset(
     "torch.nn." + name for name in "Module Sequential ModuleList ModuleDict ParameterList ParameterDict".split()
 )
+# The metrics of pytorch-ignite (a dotted name under these): no modules. `Metric(device=torch.device("cpu"))` keeps the device as `self._device`, on which
+# updates are accumulated; `iteration_completed` gives `update` the engine's output, `(y_pred, y)` by default, as it is (ignite/metrics/metric.py of 0.5.3).
+IGNITE_METRICS = ("ignite.metrics.", "ignite.contrib.metrics.")
 LIGHTNING_BASES = frozenset(base for base in MODULE_BASES if base.endswith("LightningModule"))
 
 # Take a PIL image or an array, refuse a tensor, and give a tensor on the CPU (torchvision/transforms/transforms.py, functional.py of torchvision 0.28).
