@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.findings import Applicability
+from torchdevlint.flow import class_shape
 from torchdevlint.flow.devices import differ
-from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.facts import ClassSummary, Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge import methods as method_table
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_meet, on_op
-from torchdevlint.rules.structure import tensors_within
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet, on_op
+from torchdevlint.rules.structure import is_test_file, operations, tensors_within
 from torchdevlint.rules.tensors import factory_of_accelerator_scalar
 from torchdevlint.rules.wording import MISMATCH, owns
 
@@ -20,11 +22,14 @@ _FUNCTIONS = functions.STRICT | functions.POINTWISE
 
 
 class MixedDeviceOperation(Rule):
-    """Finds operations on two tensors that are certainly on different devices.
+    """Finds operations on two tensors that are on different devices.
 
     ## What it does
     Reports an operation where one tensor was made on the CPU and the other was put on a literally named accelerator, or where both were
     put on different accelerators.
+
+    A metric of pytorch-ignite keeps its sums on a device of its own, `self._device`, by default the CPU, and gets in `update` what the engine gave,
+    where the model is. `self._sum += y.sum()` is a warning there.
 
     ## Why is this bad?
     Operations want one device: `RuntimeError: Expected all tensors to be on the same device`.
@@ -38,16 +43,25 @@ class MixedDeviceOperation(Rule):
 
     ## When it stays silent
     0-dim CPU tensors in pointwise operations; index positions, `copy_` and `y[i] = t`; devices that the program computes (TDL504 reports
-    factories that meet those).
+    factories that meet those). In metrics: values that are moved, on a condition too, or become Python numbers; a sum that is no in-place
+    operation (`self._sum = self._sum + y.sum()`, where a 0-dim sum is let through); methods that the class itself calls; metrics whose caller must
+    name the device, or that choose or compare it themselves; metrics of torchmetrics, whose inputs have to be on the metric's device.
+
+    ## Fix safety
+    Only a value that a metric adds to its state is moved: safe where it is annotated as a tensor, for on one device `.to` does nothing, and
+    on two the old line failed; else unsafe.
 
     ## Proof
-    The operation raises on a machine with the named accelerators; on one device it gives the CPU run's values.
+    The operation raises on a machine with the named accelerators; on one device it gives the CPU run's values. That an update in
+    place raises where the sum is on the CPU, the program of TDL515 shows.
 
     ## References
-    aten/src/ATen/TensorIterator.cpp (compute_types); aten/src/ATen/core/op_registration/adaption.h.
+    aten/src/ATen/TensorIterator.cpp (compute_types); aten/src/ATen/core/op_registration/adaption.h; ignite/metrics/metric.py (`Metric`,
+    `iteration_completed`).
     """
 
     code, name, severity = "TDL505", "mixed-device-operation", ERROR
+    fixable = "sometimes"
 
     @on_meet
     def check_meeting(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
@@ -60,6 +74,38 @@ class MixedDeviceOperation(Rule):
             f"a CPU tensor meets a tensor on `{meeting.other.device.name}` on line {{0}}: that raises {MISMATCH}; create it "
             f"there, or move one of them to the other's device",
             related=(Mention(meeting.op, f"here it meets a tensor on `{meeting.other.device.name}`"),),
+        )
+
+    @on_op(ir.AugmentedAssign)
+    def check_state(self, op: ir.AugmentedAssign, facts: Facts) -> Iterator[Report]:
+        """Sums on a metric's own device that take what `update` was given."""
+        state, value, summary = facts.value(op.target), facts.value(op.value), facts.class_summary
+        if state.kind is not Kind.TENSOR or state.device.name != _OWN_DEVICE or state.others or summary is None:
+            return
+        given = _where_given(value, facts)
+        if not given or not class_shape.is_ignite_metric(summary) or not _is_called_by_ignite(summary, facts):
+            return
+        if not _is_on_cpu_by_default(summary, facts) or _compares_devices(facts) or is_test_file(facts):
+            return
+        made = next((store.op for store in summary.stores_of(state.attribute) if not store.value.attribute), None)
+        if made is None:
+            return
+
+        def fix() -> NodeFix | None:
+            from torchdevlint.fixes import builders
+
+            safe = Applicability.SAFE if value.evidence >= Evidence.STRONG else Applicability.UNSAFE
+            edits = builders.wrap_method(facts.definition(op.value), "to", _OWN_DEVICE)
+            return NodeFix(safe, f"Move the value with `.to({_OWN_DEVICE})`", edits) if edits else None
+
+        yield self.report(
+            op,
+            f"`self.{state.attribute}` is on the metric's own device (line {{0}}), by default the CPU, and takes in place a value that is still where "
+            f"`{given}` is: predictions on an accelerator raise {MISMATCH} here, for an output must be on the operands' device, even a 0-dim one; "
+            f"add `.to({_OWN_DEVICE})` to the value",
+            severity=WARNING,
+            related=(Mention(made, f"here it is made on `{_OWN_DEVICE}`"),),
+            fix=fix,
         )
 
     @on_op(ir.Store)
@@ -129,4 +175,59 @@ def takes_meeting(meeting: Meeting, facts: Facts) -> bool:
         and not meeting.cpu.attribute
         and meeting.cpu.group is None
         and not factory_of_accelerator_scalar.takes_meeting(meeting, facts)
+    )
+
+
+_OWN_DEVICE = "self._device"  # of a metric of pytorch-ignite
+
+
+def _where_given(value: Value, facts: Facts) -> str:
+    """The argument whose device a tensor still has, or ""."""
+    if value.kind is not Kind.TENSOR or value.moved is not None or value.others or value.evidence < Evidence.USAGE:
+        return ""
+    of = value.device.name.removesuffix(".device").removesuffix("[0]")
+    return of if any(parameter.name == of != "self" for parameter in facts.body.parameters) else ""
+
+
+def _is_called_by_ignite(summary: ClassSummary, facts: Facts) -> bool:
+    """True for `update`, and for what the `update` of a base in ignite calls."""
+    name = facts.body.name
+    return name == "update" or (summary.method("update") is None and name not in facts.analysis.call_sites)
+
+
+def _is_on_cpu_by_default(summary: ClassSummary, facts: Facts) -> bool:
+    """False for a metric whose caller must name the device, or that chooses it itself."""
+    init = summary.method("__init__")
+    if summary.stores_of("_device"):
+        return False
+    if init is None or init.parent is None:
+        return True
+    asked = next((parameter for parameter in init.parameters if parameter.name == "device"), None)
+    if asked is None:
+        return not any(
+            isinstance(op, ir.Call) and op.argument("device", 1) is not None and _is_init(op, init, facts)
+            for op in operations(init)
+        )
+    definitions = facts.analysis.index_of(init.parent).definitions
+    default = definitions[asked.default] if asked.default is not None else None
+    if isinstance(default, ir.Call):
+        named = default.positional(0)  # `torch.device("cpu")`
+        default = definitions[named] if named is not None else None
+    return isinstance(default, ir.Constant) and default.value in ("cpu", None)
+
+
+def _is_init(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    written = facts.analysis.index_of(body).definitions[call.function]
+    return isinstance(written, ir.Attribute) and written.name == "__init__"
+
+
+def _compares_devices(facts: Facts) -> bool:
+    """True for a method that asks where a tensor is before it works on it."""
+    return any(
+        isinstance(op, ir.Compare)
+        and any(
+            isinstance(written := facts.definition(register), ir.Attribute) and written.name == "device"
+            for register in (op.left, *op.comparators)
+        )
+        for op in operations(facts.body)
     )
