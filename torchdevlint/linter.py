@@ -11,6 +11,7 @@ from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Se
 from torchdevlint.fixes.text import apply_fixes, overlaps
 from torchdevlint.program.bounds import ParseFailure
 from torchdevlint.program.ir import forget_nodes
+from torchdevlint.program.project import member
 from torchdevlint.rules.files.unparsable_file import UnparsableFile
 from torchdevlint.rules.files.unused_suppression import UnusedSuppression
 from torchdevlint.rules.registry import all_rules
@@ -111,7 +112,9 @@ def examine(
         return judged or settings.shows(report.rule.code, report.severity)
 
     try:
-        questions = Questions(wanted, is_shown, settings.target_torch)
+        questions = Questions(
+            wanted, is_shown, settings.target_torch, member(source.path) if settings.project else None
+        )
         seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
         return Examination(

@@ -98,6 +98,7 @@ class Settings(NamedTuple):
     level: Severity = Severity.WARNING
     target_torch: tuple[int, int] | None = None
     sieve: bool = True  # False: read every file in full; the findings are the same
+    project: bool = False  # ask the other files of the project where a file cannot know of itself
 
     def is_enabled(self, code: str, default: bool) -> bool:
         """Whether a rule runs, before per-file-ignores."""
@@ -373,7 +374,9 @@ class Resolver:
     def _over(self, settings: Settings) -> Settings:
         extended = settings.extend_exclude + self.overrides.get("extend_exclude", ())
         selections = (*settings.selections, self.command_line)
-        return settings._replace(**{**self.overrides, "extend_exclude": extended, "selections": selections})
+        return settings._replace(
+            **{"project": True, **self.overrides, "extend_exclude": extended, "selections": selections}
+        )
 
 
 def _read(path: str, root: str, *, wanted: bool = False) -> Settings | None:

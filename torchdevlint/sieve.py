@@ -16,17 +16,19 @@ from torchdevlint.flow.engine import Result, analyse
 from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.program import from_ast, ir
 from torchdevlint.program.bounds import ParseFailure, parse
+from torchdevlint.program.project import Member
 from torchdevlint.rules.rule import Report, Rule
 
 NO_SIGHTINGS: Sightings = MappingProxyType({})
 
 
 class Questions(NamedTuple):
-    """The rules that are asked, which of their reports are shown, and the oldest torch that the project allows."""
+    """The rules that are asked, which of their reports are shown, the oldest torch that the project allows, and the file's place in it."""
 
     rules: Sequence[type[Rule]]
     is_shown: Callable[[Report], bool]
     target_torch: tuple[int, int] | None = None
+    member: Member | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +71,5 @@ def _sifted(text: str, questions: Questions) -> Look | None:
 
 
 def _asked(program: ir.Program, questions: Questions, observed: Observed = NOTHING_OBSERVED) -> Look:
-    result = analyse(program, questions.rules, observed, questions.target_torch)
+    result = analyse(program, questions.rules, observed, questions.target_torch, questions.member)
     return Look(program, result, [report for report in result.reports if questions.is_shown(report)])

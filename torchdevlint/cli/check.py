@@ -87,6 +87,9 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     files.add_argument("--config", metavar="FILE", help="read the settings from this file alone")
     files.add_argument("--isolated", action="store_true", help="read no settings")
     files.add_argument("--no-cache", action="store_true", help="look at every file anew")
+    files.add_argument(
+        "--no-project", action="store_true", help="ask no other file of the project: notes become warnings"
+    )
     files.add_argument("--no-sieve", action="store_true", help="read every file in full: slower, the same findings")
     files.add_argument("-j", "--jobs", type=_jobs, metavar="N", help="processes to use (default: one for each CPU)")
 
@@ -166,6 +169,8 @@ def _resolver(arguments: argparse.Namespace) -> Resolver:
             raise ValueError(f"--level: {error}") from None
     if arguments.no_sieve:
         overrides["sieve"] = False
+    if arguments.no_project:
+        overrides["project"] = False
     return Resolver(selection, overrides, arguments.config, arguments.isolated)
 
 

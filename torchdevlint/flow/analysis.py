@@ -19,6 +19,7 @@ from torchdevlint.flow.values import (
     replace,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.project import Member
 
 Sink = Callable[[str, ir.Op, Any], None]
 
@@ -38,11 +39,13 @@ class Analysis:
         heard: frozenset[str] | None = None,
         observed: Observed = NOTHING_OBSERVED,
         target_torch: tuple[int, int] | None = None,
+        member: Member | None = None,
     ) -> None:
         """`heard`: the attribute names and operation classes whose events somebody wants; None for all. `observed`: what a run saw."""
         self.program = program
         self.observed = observed
         self.target_torch = target_torch
+        self.member = member
         self.heard = heard
         self.uses: dict[int, list[Use]] = {}
         self._given: dict[int, list[tuple[ir.Body, dict[str, Value] | None]]] = {}

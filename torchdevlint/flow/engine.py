@@ -14,6 +14,7 @@ from torchdevlint.flow.knowledge.methods import CASTS, MOVES
 from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.project import Member
 from torchdevlint.rules.rule import Hook, Report, Rule
 
 
@@ -72,8 +73,12 @@ def analyse(
     rules: Sequence[type[Rule]],
     observed: Observed = NOTHING_OBSERVED,
     target_torch: tuple[int, int] | None = None,
+    member: Member | None = None,
 ) -> Result:
-    """Run the flow analysis over a Program, with what a run of it saw, and ask the rules; `target_torch` is the oldest torch it must run on."""
+    """Run the flow analysis over a Program, with what a run of it saw, and ask the rules.
+
+    `target_torch` is the oldest torch that the file must run on, `member` its place in a project.
+    """
     result = Result()
     dispatch = _Dispatch(rules, program.words)
     seen: set[tuple[str, int]] = set()
@@ -137,7 +142,7 @@ def analyse(
 
         return sink
 
-    analysis = Analysis(program, frozenset(attributes) | frozenset(ops), observed, target_torch)
+    analysis = Analysis(program, frozenset(attributes) | frozenset(ops), observed, target_torch, member)
     analysis.run(sink_for)
     for cls in program.classes:
         for rule, check in dispatch.every["class"]:

@@ -85,6 +85,13 @@ class BodyIndex:
         """How `path` is used; an empty use for one that is not."""
         return self.uses.get(path, _NO_USE)
 
+    def dotted(self, register: ir.Register) -> str:
+        """The names that an expression is written with ("a.b.c"); "" for anything else, ".b" for an attribute of anything else."""
+        written = self.definitions[register]
+        if isinstance(written, ir.Attribute):
+            return f"{self.dotted(written.object)}.{written.name}"
+        return written.name if isinstance(written, ir.Load) else ""
+
     @property
     def readers(self) -> Readers:
         """What is done with the very value of each register; looked up when it is first asked for."""

@@ -76,6 +76,7 @@ class Plugin:
             selections=(Selection(extend_select=named, ignore=_NEVER),),
             level=Severity.INFO,
             target_torch=found.target_torch,
+            project=found.project,
         )
 
     @staticmethod

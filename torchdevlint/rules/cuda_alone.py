@@ -15,7 +15,12 @@ from torchdevlint.flow.knowledge.platforms import (
     is_extension,
 )
 from torchdevlint.program import ir
-from torchdevlint.rules.literals import required_imports
+from torchdevlint.rules.neighbours import (
+    imported_files,
+    required_imports,
+    runs_on_cuda_at_import,
+    stops_without_cuda,
+)
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import operations
 
@@ -39,12 +44,20 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
         or _is_kernel_frame(body, facts)
         or any(op is not found and _is_for_cuda(op, body, facts) for op in operations(body))
         or any(_starts_nccl(other, facts) for other in _around(body, facts))
+        or stops_without_cuda(facts)
     )
 
 
 def imports_cuda_alone(facts: Facts) -> bool:
-    """True for a file that cannot be imported without a library or an extension for CUDA alone."""
-    return any(_is_cuda_library(name) or is_extension(name) for name in required_imports(facts))
+    """True for a file that cannot be imported without a library or an extension for CUDA alone, be it through other files of the project."""
+    return _imports_library(facts, _LIBRARIES) or any(
+        _imports_library(other, (*CUDA_LIBRARIES, *CUDA_PACKAGES)) or runs_on_cuda_at_import(other)
+        for other in imported_files(facts)
+    )
+
+
+def _imports_library(facts: Facts, libraries: tuple[str, ...]) -> bool:
+    return any(_is_below(name, libraries) or is_extension(name) for name in required_imports(facts))
 
 
 def _uses_streams(body: ir.Body, facts: Facts, found: ir.Op | None) -> bool:
@@ -53,14 +66,14 @@ def _uses_streams(body: ir.Body, facts: Facts, found: ir.Op | None) -> bool:
     return owner is not None and any(
         isinstance(op, ir.Call)
         and op is not found
-        and facts.analysis.resolve_text(_dotted(op.function, other, facts)) in _STREAMS
+        and facts.analysis.resolve_text(facts.analysis.index_of(other).dotted(op.function)) in _STREAMS
         for other in owner.methods.values()
         for op in operations(other)
     )
 
 
-def _is_cuda_library(name: str) -> bool:
-    return any(name == root or name.startswith(root + ".") for root in _LIBRARIES)
+def _is_below(name: str, roots: tuple[str, ...]) -> bool:
+    return any(name == root or name.startswith(root + ".") for root in roots)
 
 
 def _is_kernel_frame(body: ir.Body, facts: Facts) -> bool:
@@ -72,7 +85,8 @@ def _is_kernel_frame(body: ir.Body, facts: Facts) -> bool:
     if any(facts.analysis.resolve_text(text) in _CUDA_DECORATORS for text in decorators):
         return True
     return any(
-        isinstance(op, ir.Call) and _is_foreign(_dotted(op.function, method, facts).partition(".")[0], facts)
+        isinstance(op, ir.Call)
+        and _is_foreign(facts.analysis.index_of(method).dotted(op.function).partition(".")[0], facts)
         for method in owner.methods.values()
         for op in operations(method)
     )
@@ -98,10 +112,10 @@ def _is_for_cuda(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
     if isinstance(op, ir.Attribute):
         return op.name == "CUDAGraph"
     if isinstance(op, ir.Import):
-        return body.kind != "module" and _is_cuda_library(op.qualified)
+        return body.kind != "module" and _is_below(op.qualified, _LIBRARIES)
     if not isinstance(op, ir.Call):
         return False
-    written = _dotted(op.function, body, facts)
+    written = facts.analysis.index_of(body).dotted(op.function)
     root = written.partition(".")[0]
     return (
         (root in facts.analysis.aliases and is_extension(facts.analysis.resolve_text(written)))
@@ -170,10 +184,3 @@ def _around(body: ir.Body, facts: Facts) -> Iterator[ir.Body]:
             and body.name in {name for name, _ in facts.analysis.index_of(other).local_calls}
         ):
             yield other
-
-
-def _dotted(register: ir.Register, body: ir.Body, facts: Facts) -> str:
-    written = facts.analysis.index_of(body).definitions[register]
-    if isinstance(written, ir.Attribute):
-        return f"{_dotted(written.object, body, facts)}.{written.name}"
-    return written.name if isinstance(written, ir.Load) else ""

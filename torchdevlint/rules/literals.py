@@ -10,6 +10,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, KERNEL_LANGUAGES
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.neighbours import required_imports
 from torchdevlint.rules.order import is_unconditional
 
 _COLLECTIVES = frozenset(
@@ -29,28 +30,6 @@ def requires(facts: Facts, *packages: str) -> bool:
     """True when the file cannot be imported without one of the packages."""
     return facts.imports(*packages) and any(
         name == root or name.startswith(root + ".") for name in required_imports(facts) for root in packages
-    )
-
-
-def required_imports(facts: Facts) -> Iterator[str]:
-    """What the file imports at its top level, outside of conditions and of a `try` that goes on without it."""
-    module = facts.program.module
-    for block in module.blocks:
-        imported = [op.qualified for op in block.ops if isinstance(op, ir.Import)]
-        if not imported or any(context.part == "handler" for context in block.tries):
-            continue
-        tried = [context.identity for context in block.tries if context.part == "body"]
-        if all(_stops(identity, module) for identity in tried) if tried else is_unconditional(block, module):
-            yield from imported
-
-
-def _stops(identity: int, module: ir.Body) -> bool:
-    """True for a `try` of which a handler raises again."""
-    return any(
-        isinstance(op, ir.Raise)
-        for block in module.blocks
-        if any(context.identity == identity and context.part == "handler" for context in block.tries)
-        for op in block.ops
     )
 
 

@@ -227,31 +227,36 @@ def _uses_canvas(index: BodyIndex, analysis: Analysis) -> bool:
 
 def demands_accelerator(call: ir.Call, facts: Facts) -> bool:
     """True when the program stops where the test fails: `assert torch.cuda.is_available()`, `if not ...: raise`."""
-    blocks = facts.body.blocks
-    for block in blocks:
+    return failing_branch_stops(call, facts.body, facts)
+
+
+def failing_branch_stops(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    """True when the branch of a body for a failed test raises or exits."""
+    definitions = facts.analysis.index_of(body).definitions
+    for block in body.blocks:
         if block.test is None or len(block.successors) != 2:
             continue
         negated, register = False, block.test
-        written = facts.definition(register)
+        written = definitions[register]
         while isinstance(written, ir.Unary) and written.operator == "not":
             negated, register = not negated, written.operand
-            written = facts.definition(register)
+            written = definitions[register]
         if isinstance(written, ir.Compare) and written.left == call.dst and written.operators[0] in ("<", "<=", "=="):
             negated, written = not negated, call  # `if torch.cuda.device_count() < 2: quit()`
         if isinstance(written, ir.Choice) and written.shape == "or" and call.dst in written.values:
             written = call  # `if not (torch.cuda.is_available() or torch.xpu.is_available()): raise`
         if written is call:
-            failing = blocks[block.successors[0 if negated else 1]]
-            return any(_stops(op, facts) for op in failing.ops)
+            failing = body.blocks[block.successors[0 if negated else 1]]
+            return any(_stops(op, definitions) for op in failing.ops)
     return False
 
 
-def _stops(op: ir.Op, facts: Facts) -> bool:
+def _stops(op: ir.Op, definitions: list[ir.Op | None]) -> bool:
     if isinstance(op, ir.Raise):
         return True
     if not isinstance(op, ir.Call):
         return False
-    written = facts.definition(op.function)
+    written = definitions[op.function]
     name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
     return name in ("exit", "_exit", "quit", "skip", "skipTest", "abort")
 

@@ -16,6 +16,7 @@ from torchdevlint.rules.literals import (
     is_cuda_only,
     spelled_accelerator,
 )
+from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_method
 
 # Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
@@ -55,7 +56,8 @@ class LoadMapLocationHardcodedAccelerator(Rule):
     RuntimeError; in tests that are skipped without a GPU; in files that need CUDA anyway (Triton, CuPy, CUDA extensions); devices that are
     computed (`f"cuda:{rank}"`, a dict, a name). It is a note where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, and workers of NCCL.
+    extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
+    other files, one whose programs all stop where there is no CUDA, and a function that nobody in the project names (unless it is a package for others).
 
     ## Fix safety
     `"cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use.
@@ -96,7 +98,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
             call,
             f"this load needs `{device.name}`: it fails on every machine without that device, whatever the file holds; load with "
             f'`{keyword}="cpu"`, or look for the device first',
-            severity=INFO if needs_cuda_anyway(facts.body, facts) else WARNING,
+            severity=INFO if needs_cuda_anyway(facts.body, facts) or is_unreached(facts.body, facts) else WARNING,
             fix=fix,
         )
 

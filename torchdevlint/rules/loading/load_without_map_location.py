@@ -14,6 +14,7 @@ from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
+from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.order import leads_through
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_published
@@ -61,7 +62,8 @@ class LoadWithoutMapLocation(Rule):
     is read by the keys `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells that
     it holds weights or the state of a training run: features, graphs, tables, results. What is done with the result tells it
     (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and the file's (`checkpoint`, `model`), or that the program loads weights
-    elsewhere.
+    elsewhere. So is a load in a file that cannot be imported without a library for CUDA alone, be it through other files of the project,
+    and one in a function that nobody in the project names (unless it is a package for others).
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
@@ -124,7 +126,7 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
     """A warning for what holds weights that a GPU may have saved; a note where nothing tells, or where the CPU saved them."""
     if is_published(call, facts) or is_saved_from_host(call, facts):
         return INFO
-    if imports_cuda_alone(facts) or _is_behind_cuda(call, facts):
+    if imports_cuda_alone(facts) or _is_behind_cuda(call, facts) or is_unreached(facts.body, facts):
         return INFO
     return WARNING if holds_checkpoint(call, facts) else INFO
 

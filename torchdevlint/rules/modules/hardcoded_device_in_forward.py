@@ -13,6 +13,7 @@ from torchdevlint.program import ir
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
+from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
 from torchdevlint.rules.wording import MISMATCH
@@ -55,7 +56,8 @@ class HardcodedDeviceInForward(Rule):
     files for Triton, CuPy or CUDA extensions;
     Lightning modules (TDL609). It is a note where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, and workers of NCCL.
+    extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
+    other files, one whose programs all stop where there is no CUDA, and a function that nobody in the project names (unless it is a package for others).
 
     ## Fix safety
     Safe where `forward` makes a tensor and combines it with an argument that it uses as it came; elsewhere the fix is unsafe, because
@@ -156,7 +158,7 @@ class HardcodedDeviceInForward(Rule):
 
 
 def _severity(facts: Facts) -> Severity:
-    return INFO if needs_cuda_anyway(facts.body, facts) else WARNING
+    return INFO if needs_cuda_anyway(facts.body, facts) or is_unreached(facts.body, facts) else WARNING
 
 
 def _is_tensor(call: ir.Call, facts: Facts) -> bool:

@@ -13,6 +13,7 @@ from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import device_in_scope, requires
+from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import demands_accelerator
@@ -107,7 +108,8 @@ class CudaApiUnguarded(Rule):
     and in files that never ask for one where no device is in
     scope either, the finding is an info. So it is behind a test for an offload hook, and where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, and workers of NCCL.
+    extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
+    other files, one whose programs all stop where there is no CUDA, and a function that nobody in the project names (unless it is a package for others).
 
     ## Fix safety
     A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line
@@ -180,7 +182,7 @@ class CudaApiUnguarded(Rule):
 
     def _severity(self, seen: _Seen, facts: Facts) -> Severity:
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
-        if seen.is_offload or needs_cuda_anyway(seen.body, facts):
+        if seen.is_offload or needs_cuda_anyway(seen.body, facts) or is_unreached(seen.body, facts):
             return INFO
         return WARNING if (self._asks or seen.has_device) and not self._demands and not one_per_gpu else INFO
 

@@ -24,6 +24,7 @@ from torchdevlint.rules.literals import (
 )
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import model_left_behind
+from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import demands_accelerator, is_test_file, moves_nothing
@@ -82,7 +83,8 @@ class HardcodedAccelerator(Rule):
     machine that they run on; so has who tries out a module under `if __name__ == "__main__"`.
     It is a note as well where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, and workers of NCCL.
+    extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
+    other files, one whose programs all stop where there is no CUDA, and a function that nobody in the project names (unless it is a package for others).
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -153,7 +155,7 @@ class HardcodedAccelerator(Rule):
         in_tests = is_test_file(facts)
         told: dict[tuple[int, bool], list[_Found]] = {}
         for one in found:
-            is_note = in_tests or needs_cuda_anyway(one.body, facts, one.call) or _is_trial(one, facts)
+            is_note = in_tests or _is_no_news(one, facts)
             if one.name:
                 yield self._reported(one, "", is_note)
             else:
@@ -248,6 +250,13 @@ _COMMAND_LINES = (
     "optparse",
     "docopt",
 )
+
+
+def _is_no_news(found: _Found, facts: Facts) -> bool:
+    """True where CUDA is needed anyway, where nobody comes, and in trials."""
+    return (
+        needs_cuda_anyway(found.body, facts, found.call) or is_unreached(found.body, facts) or _is_trial(found, facts)
+    )
 
 
 def _is_trial(found: _Found, facts: Facts) -> bool:

@@ -1,0 +1,100 @@
+"""The project index: which files belong to a project, what an import runs, and where a name stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from torchdevlint.program import project
+from torchdevlint.program.project import Member, Project, member
+
+
+def write(root: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def resolved(root: Path, dotted: str, importer: str) -> list[str]:
+    found = Project(str(root)).resolve(dotted, str(root / importer))
+    return [Path(path).relative_to(root).as_posix() for path in found]
+
+
+def test_a_repository_is_a_project_as_a_whole(tmp_path: Path) -> None:
+    write(tmp_path, {".git/HEAD": "", "ops/setup.py": "", "ops/op.py": "x = 1", "train.py": "", "venv/a.py": "", ".hidden/b.py": ""})
+    found = member(str(tmp_path / "ops" / "op.py"))
+    assert found is not None
+    assert found.project.root == str(tmp_path)
+    assert [Path(path).name for path in found.project.files] == ["op.py", "setup.py", "train.py"]
+
+
+def test_without_a_repository_the_packaged_folder_is_the_project(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": "", "net/model.py": ""})
+    found = member(str(tmp_path / "net" / "model.py"))
+    assert found is not None
+    assert found.project.root == str(tmp_path)
+    assert found.project.is_package
+
+
+def test_environments_are_no_part_of_it(tmp_path: Path) -> None:
+    write(tmp_path, {"mine/pyvenv.cfg": "", "mine/lib/torch.py": "", "a.py": ""})
+    assert [Path(path).name for path in Project(str(tmp_path)).files] == ["a.py"]
+
+
+def test_a_large_project_is_not_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"a.py": "", "b.py": ""})
+    monkeypatch.setattr(project, "MOST_FILES", 1)
+    assert Project(str(tmp_path)).files == ()
+
+
+TREE = {
+    "train.py": "",
+    "models/__init__.py": "",
+    "models/net.py": "",
+    "models/layers/__init__.py": "",
+    "models/layers/attention.py": "",
+    "tools/eval.py": "",
+    "ext/pointnet/group.py": "",
+    "one/same.py": "",
+    "two/same.py": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("dotted", "importer", "files"),
+    [
+        ("models.net.Net", "train.py", ["models/__init__.py", "models/net.py"]),
+        ("models.net", "tools/eval.py", ["models/__init__.py", "models/net.py"]),
+        (".layers.attention.Attention", "models/net.py", ["models/layers/__init__.py", "models/layers/attention.py"]),
+        ("..net.Net", "models/layers/attention.py", ["models/net.py"]),
+        (".", "models/net.py", ["models/__init__.py"]),
+        ("group.ball_query", "train.py", ["ext/pointnet/group.py"]),
+        ("same.x", "train.py", []),
+        ("same.x", "one/other.py", ["one/same.py"]),
+        ("torch.nn", "train.py", []),
+        ("types.SimpleNamespace", "train.py", []),
+    ],
+)
+def test_an_import_runs_these_files(tmp_path: Path, dotted: str, importer: str, files: list[str]) -> None:
+    write(tmp_path, TREE)
+    assert resolved(tmp_path, dotted, importer) == files
+
+
+def test_a_name_is_found_as_a_whole_word_in_code_and_in_texts(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "def load_net(): ...", "b.py": "load_network()", "run.ipynb": '"load_net()"', "image.bin": "load_net"})
+    here = Project(str(tmp_path))
+    assert [Path(path).name for path in here.mentioning("load_net")] == ["a.py"]
+    assert here.is_mentioned("load_net", besides=str(tmp_path / "a.py"))
+    assert not here.is_mentioned("load_network", besides=str(tmp_path / "b.py"))
+
+
+@pytest.mark.parametrize("raw", [b"def f(:\n", b"x = '\xff'\n", b"\0"])
+def test_files_that_cannot_be_read_say_nothing(tmp_path: Path, raw: bytes) -> None:
+    (tmp_path / "a.py").write_bytes(raw)
+    (tmp_path / "b.py").write_text("x = 1\n")
+    place = Member(Project(str(tmp_path)), str(tmp_path / "b.py"))
+    assert [path for path, _ in place.others("f")] == []
+    assert place.project.program(str(tmp_path / "missing.py")) is not None  # as an empty file

@@ -1,0 +1,138 @@
+"""What the other files of a project tell: code that needs CUDA through them, or that nobody comes to, is a note."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from torchdevlint import check_paths
+from torchdevlint.findings import Severity
+from torchdevlint.settings import Resolver
+from torchdevlint.workspace import runner
+
+SCRIPT = """
+import torch
+from net import Net
+model = Net().cuda()
+"""
+NET = """
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x + torch.zeros(3).cuda()
+"""
+LOAD = """
+import torch
+from net import Net
+def main():
+    model = Net()
+    model.load_state_dict(torch.load("model.pt"))
+if torch.cuda.is_available():
+    main()
+"""
+# name: (the file that is checked, whether it is a note there, the project's files)
+PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
+    "a model of the project needs an extension": (
+        "train.py",
+        True,
+        {"train.py": SCRIPT, "net.py": "from ops.group import ball", "ops/group.py": "import pointnet2_cuda"},
+    ),
+    "the extension is imported by one of two ways": (
+        "train.py",
+        True,
+        {
+            "train.py": SCRIPT,
+            "net.py": "try:\n    from group import ball\nexcept ImportError:\n    from .group import ball",
+            "group.py": "import pointnet2_cuda",
+        },
+    ),
+    "the extension may be missing": (
+        "train.py",
+        False,
+        {
+            "train.py": SCRIPT,
+            "net.py": "try:\n    from group import ball\nexcept ImportError:\n    ball = None",
+            "group.py": "import pointnet2_cuda",
+        },
+    ),
+    "a model of the project runs everywhere": ("train.py", False, {"train.py": SCRIPT, "net.py": NET}),
+    "a load, with a model that needs CUDA at import": (
+        "load.py",
+        True,
+        {"load.py": LOAD, "net.py": "import torch\ntorch.cuda.current_device()"},
+    ),
+    "a load, with a model that asks first": (
+        "load.py",
+        False,
+        {"load.py": LOAD, "net.py": "import torch\nif torch.cuda.is_available():\n    torch.cuda.current_device()"},
+    ),
+    "the only program stops without CUDA": (
+        "net.py",
+        True,
+        {
+            "net.py": NET,
+            "train.py": "import torch\nfrom net import Net\ndef main():\n    assert torch.cuda.is_available()\n    Net()",
+        },
+    ),
+    "one of two programs stops without CUDA": (
+        "net.py",
+        False,
+        {
+            "net.py": NET,
+            "train.py": "import torch\nfrom net import Net\ndef main():\n    assert torch.cuda.is_available()\n    Net()",
+            "eval.py": "from net import Net",
+        },
+    ),
+    "nobody names the method": (
+        "net.py",
+        True,
+        {"net.py": NET.replace("forward", "encode"), "train.py": "from net import Net"},
+    ),
+    "a base may call the method": (
+        "net.py",
+        False,
+        {"net.py": NET.replace("forward", "encode").replace("torch.nn.Module", "Base"), "train.py": "from net import Net"},
+    ),
+    "nobody names the class": ("net.py", True, {"net.py": NET, "train.py": "from net import *"}),
+    "a notebook names it": (
+        "net.py",
+        False,
+        {"net.py": NET, "train.py": "from net import *", "try.ipynb": "Net()"},
+    ),
+    "who installs the package may name it": (
+        "net.py",
+        False,
+        {"net.py": NET, "train.py": "from net import *", "setup.py": ""},
+    ),
+    "nobody imports the file": ("net.py", False, {"net.py": NET, "train.py": "import torch"}),
+    "a registry keeps it": (
+        "net.py",
+        False,
+        {
+            "net.py": NET.replace("class Net", "@register\nclass Net"),
+            "train.py": "from net import *",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_decides_between_warning_and_note(tmp_path: Path, name: str) -> None:
+    checked, is_note, files = PROJECTS[name]
+    (tmp_path / ".git").mkdir()
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(textwrap.dedent(text))
+    found = check_paths([tmp_path / checked], isolated=True)
+    assert [finding.severity for finding in found] == ([] if is_note else [Severity.WARNING])
+
+
+def test_a_file_alone_is_asked_alone(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(SCRIPT)
+    (tmp_path / "net.py").write_text("import pointnet2_cuda\n")
+    run = runner.check([str(tmp_path / "train.py")], Resolver(overrides={"project": False}, isolated=True))
+    assert [finding.code for outcome in run.outcomes for finding in outcome.findings] == ["TDL801"]

@@ -1,0 +1,208 @@
+"""The project index: the other files of a project, read when somebody asks about them.
+
+A file cannot know of itself who imports and calls it, or what the modules that it imports need. Nothing here is imported or run: files are
+read as bytes, and lowered by the standard library's `ast` when a question comes to them.
+"""
+
+# Paths are strings here: a Path object for each file of a large repository costs more than the search.
+# ruff: noqa: PTH100, PTH110, PTH116, PTH118, PTH120, PTH123
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import NamedTuple
+
+from torchdevlint.program import from_ast, ir
+from torchdevlint.settings import DEFAULT_EXCLUDE
+
+# A larger project is not searched: each question would cost more than the file that asks.
+MOST_FILES = 4_000
+MOST_BYTES = 40_000_000
+# Where a name may stand of what is called from notebooks, settings, scripts and by readers of the documentation.
+_TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
+_LARGEST_TEXT = 2_000_000
+_REPOSITORIES = (".git", ".hg")
+_PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg")
+
+
+class Project:
+    """The Python files below a root. Questions that it cannot answer give nothing; no method raises for what a file holds."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._bytes: dict[str, bytes] = {}
+        self._programs: dict[str, ir.Program | None] = {}
+
+    @cached_property
+    def _walked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The absolute paths of the Python files and of the texts, sorted; none where the project is too large."""
+        files: list[str] = []
+        texts: list[str] = []
+        size = 0
+        for folder, below, names in os.walk(self.root):
+            below[:] = [name for name in below if name not in DEFAULT_EXCLUDE and not _is_environment(folder, name)]
+            for name in names:
+                path = os.path.join(folder, name)
+                if name.endswith(".py"):
+                    files.append(path)
+                    size += _size(path)
+                elif name.endswith(_TEXTS) and (content := _size(path)) <= _LARGEST_TEXT:
+                    texts.append(path)
+                    size += content
+            if len(files) + len(texts) > MOST_FILES or size > MOST_BYTES:
+                return (), ()
+        return tuple(sorted(files)), tuple(sorted(texts))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The absolute paths of the project's Python files; none where the project is too large."""
+        return self._walked[0]
+
+    @cached_property
+    def is_package(self) -> bool:
+        """True where the project is installed for others, who call what it does not call itself."""
+        return any(os.path.exists(os.path.join(self.root, name)) for name in _PACKAGES)
+
+    def program(self, path: str) -> ir.Program | None:
+        """The Program of a file; None for one that cannot be read."""
+        if path not in self._programs:
+            try:
+                text = self._read(path).decode("utf-8")
+            except UnicodeDecodeError:
+                text = self._read(path).decode("latin-1")
+            self._programs[path] = from_ast.read(text)
+        return self._programs[path]
+
+    def mentioning(self, word: str) -> Iterator[str]:
+        """The Python files in which a word occurs."""
+        return self._with(word, self.files)
+
+    def is_mentioned(self, word: str, besides: str) -> bool:
+        """True when a word occurs in any file of the project but one: also in notebooks, settings, scripts and documentation."""
+        files, texts = self._walked
+        return any(path != besides for path in self._with(word, (*files, *texts)))
+
+    def _with(self, word: str, paths: tuple[str, ...]) -> Iterator[str]:
+        raw = word.encode()
+        pattern = re.compile(rb"(?<!\w)" + re.escape(raw) + rb"(?!\w)")
+        for path in paths:
+            content = self._read(path)
+            if raw in content and pattern.search(content):
+                yield path
+
+    def resolve(self, dotted: str, importer: str) -> tuple[str, ...]:
+        """The files that run when `importer` imports a dotted name (".models.Net" when relative): the packages on the way, and the module.
+
+        The last parts may name something in a module. A module is looked for beside the importer, in the folders above it, and anywhere if
+        but one file of the project has that name: programs that extend `sys.path` import so.
+        """
+        stripped = dotted.lstrip(".")
+        parts = stripped.split(".") if stripped else []
+        if stripped != dotted:
+            folder = os.path.dirname(importer)
+            for _ in range(len(dotted) - len(stripped) - 1):
+                folder = os.path.dirname(folder)
+            return self._below(folder, parts) or self._file(os.path.join(folder, "__init__.py"))
+        if not parts or parts[0] in sys.stdlib_module_names:
+            return ()
+        folder = os.path.dirname(importer)
+        while folder.startswith(self.root):
+            found = self._below(folder, parts)
+            if found:
+                return found
+            folder = os.path.dirname(folder)
+        homes = self._homes.get(parts[0], ())
+        return self._below(homes[0], parts) if len(homes) == 1 else ()
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.files)
+
+    @cached_property
+    def _homes(self) -> dict[str, tuple[str, ...]]:
+        """The folders that hold a module or package of a name."""
+        homes: dict[str, set[str]] = {}
+        for path in self.files:
+            folder, name = os.path.split(path)
+            if name == "__init__.py":
+                folder, name = os.path.split(folder)
+            homes.setdefault(name.removesuffix(".py"), set()).add(folder)
+        return {name: tuple(sorted(folders)) for name, folders in homes.items()}
+
+    def _below(self, folder: str, parts: list[str]) -> tuple[str, ...]:
+        found: tuple[str, ...] = ()
+        for part in parts:
+            folder = os.path.join(folder, part)
+            module = self._file(folder + ".py")
+            if module:
+                return found + module
+            found += self._file(os.path.join(folder, "__init__.py"))
+        return found
+
+    def _file(self, path: str) -> tuple[str, ...]:
+        return (path,) if path in self._known else ()
+
+    def _read(self, path: str) -> bytes:
+        if path not in self._bytes:
+            try:
+                with open(path, "rb") as file:
+                    self._bytes[path] = file.read()
+            except OSError:
+                self._bytes[path] = b""
+        return self._bytes[path]
+
+
+class Member(NamedTuple):
+    """A file in its project; `path` is absolute."""
+
+    project: Project
+    path: str
+
+    def others(self, word: str) -> Iterator[tuple[str, ir.Program]]:
+        """The other files that mention a word, and can be read, with their paths."""
+        for path in self.project.mentioning(word):
+            program = self.project.program(path) if path != self.path else None
+            if program is not None:
+                yield path, program
+
+
+def member(path: str) -> Member | None:
+    """A file of the disk in its project: the repository that it stands in, or the folder that is packaged; None where there is neither."""
+    absolute = os.path.abspath(path)
+    root = _root(os.path.dirname(absolute))
+    return None if root is None else Member(_project(root), absolute)
+
+
+@cache
+def _project(root: str) -> Project:
+    return Project(root)
+
+
+@cache
+def _root(folder: str) -> str | None:
+    return _nearest(folder, _REPOSITORIES) or _nearest(folder, _PACKAGES)
+
+
+def _nearest(folder: str, names: tuple[str, ...]) -> str | None:
+    while True:
+        if any(os.path.exists(os.path.join(folder, name)) for name in names):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _is_environment(folder: str, name: str) -> bool:
+    return name.startswith(".") or os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
