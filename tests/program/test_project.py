@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from torchdevlint.program import project
-from torchdevlint.program.project import Member, Project, member
+from torchdevlint.program.project import Project, member
 
 
 def write(root: Path, files: Mapping[str, str]) -> None:
@@ -24,7 +24,17 @@ def resolved(root: Path, dotted: str, importer: str) -> list[str]:
 
 
 def test_a_repository_is_a_project_as_a_whole(tmp_path: Path) -> None:
-    write(tmp_path, {".git/HEAD": "", "ops/setup.py": "", "ops/op.py": "x = 1", "train.py": "", "venv/a.py": "", ".hidden/b.py": ""})
+    write(
+        tmp_path,
+        {
+            ".git/HEAD": "",
+            "ops/setup.py": "",
+            "ops/op.py": "x = 1",
+            "train.py": "",
+            "venv/a.py": "",
+            ".hidden/b.py": "",
+        },
+    )
     found = member(str(tmp_path / "ops" / "op.py"))
     assert found is not None
     assert found.project.root == str(tmp_path)
@@ -84,7 +94,10 @@ def test_an_import_runs_these_files(tmp_path: Path, dotted: str, importer: str, 
 
 
 def test_a_name_is_found_as_a_whole_word_in_code_and_in_texts(tmp_path: Path) -> None:
-    write(tmp_path, {"a.py": "def load_net(): ...", "b.py": "load_network()", "run.ipynb": '"load_net()"', "image.bin": "load_net"})
+    write(
+        tmp_path,
+        {"a.py": "def load_net(): ...", "b.py": "load_network()", "run.ipynb": '"load_net()"', "image.bin": "load_net"},
+    )
     here = Project(str(tmp_path))
     assert [Path(path).name for path in here.mentioning("load_net")] == ["a.py"]
     assert here.is_mentioned("load_net", besides=str(tmp_path / "a.py"))
@@ -95,6 +108,24 @@ def test_a_name_is_found_as_a_whole_word_in_code_and_in_texts(tmp_path: Path) ->
 def test_files_that_cannot_be_read_say_nothing(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "a.py").write_bytes(raw)
     (tmp_path / "b.py").write_text("x = 1\n")
-    place = Member(Project(str(tmp_path)), str(tmp_path / "b.py"))
-    assert [path for path, _ in place.others("f")] == []
-    assert place.project.program(str(tmp_path / "missing.py")) is not None  # as an empty file
+    here = Project(str(tmp_path))
+    here.program(str(tmp_path / "a.py"))
+    assert here.resolve("a.f", str(tmp_path / "b.py")) == (str(tmp_path / "a.py"),)
+    assert not list(here.importing(str(tmp_path / "a.py")))
+    assert here.program(str(tmp_path / "missing.py")) is not None  # as an empty file
+
+
+def test_who_imports_a_module_is_told_by_the_statements(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "net/__init__.py": "",
+            "net/model.py": "",
+            "a.py": "from net.model import Net",
+            "b.py": "from net import (\n    layers,\n    model,\n)",
+            "c.py": "def f():\n    import net.model as m",
+            "d.py": "model = 1",
+        },
+    )
+    found = Project(str(tmp_path)).importing(str(tmp_path / "net" / "model.py"))
+    assert [Path(path).name for path in found] == ["a.py", "b.py", "c.py"]

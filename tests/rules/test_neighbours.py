@@ -94,7 +94,10 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "a base may call the method": (
         "net.py",
         False,
-        {"net.py": NET.replace("forward", "encode").replace("torch.nn.Module", "Base"), "train.py": "from net import Net"},
+        {
+            "net.py": NET.replace("forward", "encode").replace("torch.nn.Module", "Base"),
+            "train.py": "from net import Net",
+        },
     ),
     "nobody names the class": ("net.py", True, {"net.py": NET, "train.py": "from net import *"}),
     "a notebook names it": (

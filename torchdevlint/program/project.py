@@ -5,7 +5,7 @@ read as bytes, and lowered by the standard library's `ast` when a question comes
 """
 
 # Paths are strings here: a Path object for each file of a large repository costs more than the search.
-# ruff: noqa: PTH100, PTH110, PTH116, PTH118, PTH120, PTH123
+# ruff: noqa: PTH100, PTH110, PTH116, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -80,6 +80,17 @@ class Project:
     def mentioning(self, word: str) -> Iterator[str]:
         """The Python files in which a word occurs."""
         return self._with(word, self.files)
+
+    def importing(self, path: str) -> Iterator[str]:
+        """The other Python files with an import statement that holds the name of a module."""
+        folder, name = os.path.split(path)
+        module = re.escape(os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py"))
+        statement = rf"(?m)^[ \t]*(?:from|import)\b(?:[^\n(]*\([^)]*|[^\n]*)\b{module}\b".encode()
+        return (other for other in self.matching(re.compile(statement)) if other != path)
+
+    def matching(self, pattern: re.Pattern[bytes]) -> Iterator[str]:
+        """The Python files whose bytes match somewhere."""
+        return (path for path in self.files if pattern.search(self._read(path)))
 
     def is_mentioned(self, word: str, besides: str) -> bool:
         """True when a word occurs in any file of the project but one: also in notebooks, settings, scripts and documentation."""
@@ -161,13 +172,6 @@ class Member(NamedTuple):
 
     project: Project
     path: str
-
-    def others(self, word: str) -> Iterator[tuple[str, ir.Program]]:
-        """The other files that mention a word, and can be read, with their paths."""
-        for path in self.project.mentioning(word):
-            program = self.project.program(path) if path != self.path else None
-            if program is not None:
-                yield path, program
 
 
 def member(path: str) -> Member | None:

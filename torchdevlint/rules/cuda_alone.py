@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.platforms import (
@@ -10,17 +12,15 @@ from torchdevlint.flow.knowledge.platforms import (
     COLLECTIVES_OF_DIST,
     CUDA_LIBRARIES,
     CUDA_PACKAGES,
+    EXTENSIONS,
     KERNEL_LANGUAGES,
     LOADS_EXTENSION,
     is_extension,
 )
 from torchdevlint.program import ir
-from torchdevlint.rules.neighbours import (
-    imported_files,
-    required_imports,
-    runs_on_cuda_at_import,
-    stops_without_cuda,
-)
+from torchdevlint.program.project import Member, Project
+from torchdevlint.rules.neighbours import facts_of, imports_one_of, required_imports, stops_without_cuda
+from torchdevlint.rules.order import import_time_blocks, is_unconditional
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import operations
 
@@ -30,6 +30,13 @@ _PLAIN_PACKAGES = frozenset({"torch", "numpy", "math", "functools", "einops", "s
 _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd"})
 
 
+# What a file must hold, as bytes, to be one that cannot be imported without CUDA.
+_HINTS = re.compile(
+    "|".join(
+        rf"\b{re.escape(word)}\b" for word in (*CUDA_LIBRARIES, *CUDA_PACKAGES, *EXTENSIONS, "cuda.current_device")
+    ).encode()
+    + rb"|\w_cuda(?:_ext)?\b"
+)
 _STREAMS = frozenset({"torch.cuda.Stream", "torch.cuda.stream"})
 
 
@@ -50,14 +57,39 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
 
 def imports_cuda_alone(facts: Facts) -> bool:
     """True for a file that cannot be imported without a library or an extension for CUDA alone, be it through other files of the project."""
-    return _imports_library(facts, _LIBRARIES) or any(
-        _imports_library(other, (*CUDA_LIBRARIES, *CUDA_PACKAGES)) or runs_on_cuda_at_import(other)
-        for other in imported_files(facts)
+    if _imports_library(facts, _LIBRARIES):
+        return True
+    member = facts.analysis.member
+    return member is not None and imports_one_of(facts, _needing_cuda(member.project))
+
+
+@lru_cache(maxsize=64)
+def _needing_cuda(project: Project) -> frozenset[str]:
+    """The files of a project that cannot be imported without CUDA."""
+    return frozenset(
+        path
+        for path in project.matching(_HINTS)
+        if (facts := facts_of(Member(project, path))) is not None
+        and (_imports_library(facts, (*CUDA_LIBRARIES, *CUDA_PACKAGES)) or _asks_cuda_at_import(facts))
     )
 
 
 def _imports_library(facts: Facts, libraries: tuple[str, ...]) -> bool:
     return any(_is_below(name, libraries) or is_extension(name) for name in required_imports(facts))
+
+
+def _asks_cuda_at_import(facts: Facts) -> bool:
+    """True for a file that cannot be imported without CUDA, as it asks for the current device at its top level."""
+    module = facts.program.module
+    index = facts.analysis.index_of(module)
+    blocks = import_time_blocks(module)
+    return any(
+        isinstance(op, ir.Call)
+        and facts.analysis.resolve_text(index.dotted(op.function)) == "torch.cuda.current_device"
+        for block in module.blocks
+        if block.index in blocks and is_unconditional(block, module) and not block.tries
+        for op in block.ops
+    )
 
 
 def _uses_streams(body: ir.Body, facts: Facts, found: ir.Op | None) -> bool:

@@ -5,6 +5,7 @@ Without a project (a text, a file outside of any repository) there are no other 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -12,10 +13,14 @@ from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
-from torchdevlint.program.project import Member
-from torchdevlint.rules.order import import_time_blocks, is_unconditional
+from torchdevlint.program.project import Member, Project
+from torchdevlint.rules.order import is_unconditional
 from torchdevlint.rules.structure import failing_branch_stops, operations
 
+# What a file must hold, as bytes, to be one that stops without CUDA: a test that is asserted, negated or compared.
+_STOPS_HINT = re.compile(
+    rb"(?:assert|not)[ (]+[\w.]*(?:is_available|device_count)\(|device_count\(\) *[<=]|is_available\(\) *(?:is|==|or)\b"
+)
 _MOST_PROGRAMS = 40  # who is imported by more files than these serves more than one purpose
 
 
@@ -48,45 +53,64 @@ def _is_needed(imported: ir.Import, handler: list[ir.Op]) -> bool:
     )
 
 
-def imported_files(facts: Facts) -> Iterator[Facts]:
-    """The other files of the project that run when this one is imported."""
+def imports_one_of(facts: Facts, wanted: frozenset[str]) -> bool:
+    """True when one of these files of the project, but this one, runs when this one is imported."""
     member = facts.analysis.member
-    if member is None:
-        return
+    if member is None or wanted <= {member.path}:
+        return False
     seen = {member.path}
-    waiting = [(facts, member)]
+    waiting = [*_required(member, facts)]
     while waiting:
-        here, place = waiting.pop()
-        for dotted in required_imports(here):
-            for path in place.project.resolve(dotted, place.path):
-                if path not in seen:
-                    seen.add(path)
-                    other = _facts(Member(place.project, path))
-                    if other is not None:
-                        yield other
-                        waiting.append((other, Member(place.project, path)))
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            if path in wanted:
+                return True
+            waiting += _required_of(Member(member.project, path))
+    return False
+
+
+def _required(member: Member, facts: Facts) -> Iterator[str]:
+    for dotted in required_imports(facts):
+        yield from member.project.resolve(dotted, member.path)
+
+
+@lru_cache(maxsize=4096)
+def _required_of(member: Member) -> tuple[str, ...]:
+    """The files that run when a file is imported."""
+    facts = facts_of(member)
+    return () if facts is None else tuple(_required(member, facts))
 
 
 def stops_without_cuda(facts: Facts) -> bool:
     """True when every program of the project that leads here stops where there is no CUDA: `assert torch.cuda.is_available()` in its main."""
-    programs = list(_programs(facts))
-    return bool(programs) and all(_stops_without_cuda(program) for program in programs)
+    member = facts.analysis.member
+    stopping = _stopping(member.project) if member is not None else frozenset()
+    if member is None or stopping <= {member.path}:
+        return False
+    programs = list(_programs(member))
+    return bool(programs) and all(path in stopping for path in programs)
 
 
-def _programs(facts: Facts) -> Iterator[Facts]:
-    """The files that import this one, through others or not, and that nobody imports; none where nobody imports this one."""
-    if facts.analysis.member is None:
-        return
-    start = facts.analysis.member
+@lru_cache(maxsize=64)
+def _stopping(project: Project) -> frozenset[str]:
+    """The files of a project whose main stops without CUDA."""
+    return frozenset(
+        path
+        for path in project.matching(_STOPS_HINT)
+        if (facts := facts_of(Member(project, path))) is not None and _stops_without_cuda(facts)
+    )
+
+
+def _programs(start: Member) -> Iterator[str]:
+    """The files that import a file, through others or not, and that nobody imports; none where nobody imports it."""
     seen = {start.path}
     waiting = [start]
     while waiting and len(seen) <= _MOST_PROGRAMS:
         place = waiting.pop()
         importers = _importers(place)
         if not importers and place is not start:
-            found = _facts(place)
-            if found is not None:
-                yield found
+            yield place.path
         for path in importers:
             if path not in seen:
                 seen.add(path)
@@ -96,14 +120,13 @@ def _programs(facts: Facts) -> Iterator[Facts]:
 @lru_cache(maxsize=512)
 def _importers(place: Member) -> tuple[str, ...]:
     """The files that import a file, anywhere in them."""
-    folder, _, name = place.path.rpartition("/")
-    word = folder.rpartition("/")[2] if name == "__init__.py" else name.removesuffix(".py")
     return tuple(
         path
-        for path, program in place.others(word)
-        if any(
+        for path in place.project.importing(place.path)
+        if (facts := facts_of(Member(place.project, path))) is not None
+        and any(
             place.path in place.project.resolve(op.qualified, path)
-            for body in program.bodies
+            for body in facts.program.bodies
             for op in operations(body)
             if isinstance(op, ir.Import)
         )
@@ -116,7 +139,7 @@ def is_unreached(body: ir.Body, facts: Facts) -> bool:
     What a package defines is for those who install it.
     """
     member = facts.analysis.member
-    if member is None or member.project.is_package or body.kind == "module" or not _importers(member):
+    if member is None or body.kind == "module" or member.project.is_package:
         return False
     names: set[str] = set()
     around: ir.Body | None = body
@@ -128,7 +151,12 @@ def is_unreached(body: ir.Body, facts: Facts) -> bool:
         if around.owner is not None:
             names.add(around.owner.name)
         around = around.parent
-    return any(not _is_named(name, facts, member) for name in names)
+    unnamed = [name for name in names if not _is_named_here(name, facts)]
+    return (
+        bool(unnamed)
+        and bool(_importers(member))
+        and not all(member.project.is_mentioned(name, besides=member.path) for name in unnamed)
+    )
 
 
 def _is_called_by_base(method: ir.Body, facts: Facts) -> bool:
@@ -140,20 +168,20 @@ def _is_called_by_base(method: ir.Body, facts: Facts) -> bool:
     )
 
 
-def _is_named(name: str, facts: Facts, member: Member) -> bool:
-    """True when a name is read in this file, or stands in another one."""
-    here = any(
+def _is_named_here(name: str, facts: Facts) -> bool:
+    """True when the file reads a name, or spells it in a string, anywhere but in the function itself."""
+    return any(
         (isinstance(op, (ir.Load, ir.Attribute)) and op.name == name)
         or (isinstance(op, ir.Constant) and op.value == name)
         for body in facts.program.bodies
         if body.name != name
         for op in operations(body)
     )
-    return here or member.project.is_mentioned(name, besides=member.path)
 
 
 @lru_cache(maxsize=512)
-def _facts(place: Member) -> Facts | None:
+def facts_of(place: Member) -> Facts | None:
+    """What a file of the project says as a whole; None where it cannot be read."""
     program = place.project.program(place.path)
     return None if program is None else Facts(Analysis(program, member=place), None, None)
 
@@ -167,24 +195,6 @@ def _stops_without_cuda(facts: Facts) -> bool:
         if body.kind == "module" or body.name == "main"
         for op in operations(body)
     )
-
-
-def runs_on_cuda_at_import(facts: Facts) -> bool:
-    """True for a file that cannot be imported without CUDA, as it moves or asks something there at its top level."""
-    module = facts.program.module
-    blocks = import_time_blocks(module)
-    return any(
-        isinstance(op, ir.Call)
-        and (_callee(op, module, facts) == "torch.cuda.current_device" or _is_cuda_method(op, module, facts))
-        for block in module.blocks
-        if block.index in blocks and is_unconditional(block, module) and not block.tries
-        for op in block.ops
-    )
-
-
-def _is_cuda_method(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
-    written = facts.analysis.index_of(body).definitions[call.function]
-    return isinstance(written, ir.Attribute) and written.name == "cuda" and not call.arguments
 
 
 def _callee(call: ir.Call, body: ir.Body, facts: Facts) -> str:
