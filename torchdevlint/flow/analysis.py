@@ -404,6 +404,9 @@ class Analysis:
                 frame = Frame(self, body, depth=1)
                 frame.run()
                 attributes.settle(self, summary, body, frame.exit_env or {})
+        for body in summary.cls.methods.values() if summary.is_module else ():
+            if body.name not in names and any(summary.keeps_dict(name) for name in self.index_of(body).self_fills):
+                Frame(self, body, depth=1).run()
         self.attribute_cache.clear()
 
 

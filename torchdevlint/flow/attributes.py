@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import class_shape, index, module_calls, values
+from torchdevlint.flow import class_shape, entries, index, module_calls, values
 from torchdevlint.flow.devices import CPU, TOP, symbolic
 from torchdevlint.flow.facts import AttributeStore, ClassSummary
-from torchdevlint.flow.knowledge import methods
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.summaries import substitute
 from torchdevlint.flow.values import NOTHING, OTHER, UNKNOWN, Evidence, Kind, Value, replace, tensor
@@ -60,15 +59,8 @@ def _computed_from_module(analysis: Analysis, store: AttributeStore) -> ir.Op | 
         return made
     written = found.definitions[made.function] if isinstance(made, ir.Call) else None
     # A function may give the Parameter itself, which is registered by the assignment; a tensor's method gives a new tensor.
-    computes = isinstance(written, ir.Attribute) and written.name in _GIVE_NEW_TENSORS
+    computes = isinstance(written, ir.Attribute) and written.name in entries.GIVE_NEW_TENSORS
     return made if computes else None
-
-
-_GIVE_NEW_TENSORS = (
-    methods.TENSOR_ONLY | methods.TENSOR_POINTWISE | methods.TENSOR_STRICT
-) - methods.TENSOR_SIZES - frozenset(name for name in methods.TENSOR_ONLY if name.endswith("_")) | frozenset(
-    "sum mean clone t transpose reshape flatten repeat cos sin log abs pow cat stack".split()
-)
 
 
 def register(analysis: Analysis, frame: Frame, op: ir.Call, method: str, summary: ClassSummary) -> Value:
@@ -102,6 +94,8 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
     found = analysis.attribute_cache.get(key)
     if found is None:
         found = analysis.attribute_cache[key] = _attribute(analysis, summary, name)
+    if found.kind is Kind.DICT:
+        return entries.seen_from(analysis, frame.body, summary, name, found)
     if found.kind is Kind.UNKNOWN and place:
         kind, evidence = frame.index.use(place).kind()
         if kind is Kind.UNKNOWN and frame.index.use(place).called:

@@ -43,8 +43,8 @@ def describe(analysis: Analysis, found: ClassSummary) -> None:
         base.has_device_property for base in found.base_summaries
     )
     found.forward_methods = _reachable(analysis, found) if found.is_module else frozenset()
-    setup = _reached(analysis, found, [name for name in SETUP_METHODS if name in cls.methods])
-    others = _reached(analysis, found, [name for name in cls.methods if name not in setup])
+    setup = reached(analysis, found, [name for name in SETUP_METHODS if name in cls.methods])
+    others = reached(analysis, found, [name for name in cls.methods if name not in setup])
     found.setup_methods = frozenset(setup - others)
     found.first_methods = frozenset(name for name in setup if not _is_run_again(analysis, found, name, setup))
 
@@ -179,10 +179,10 @@ def _reachable(analysis: Analysis, summary: ClassSummary) -> frozenset[str]:
     if not pending:
         # forward stands in a base class elsewhere: what this class defines is what that one calls.
         pending = [name for name in summary.cls.methods if not name.startswith("__") and name not in SETUP_METHODS]
-    return _reached(analysis, summary, pending) - {"__init__"}
+    return reached(analysis, summary, pending) - {"__init__"}
 
 
-def _reached(analysis: Analysis, summary: ClassSummary, pending: list[str]) -> frozenset[str]:
+def reached(analysis: Analysis, summary: ClassSummary, pending: list[str]) -> frozenset[str]:
     """The methods reached from these through calls on self and through properties."""
     seen: set[str] = set()
     while pending:

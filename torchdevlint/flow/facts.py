@@ -59,6 +59,16 @@ class AttributeStore:
     body: ir.Body
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EntryStore:
+    """One `self.name[key] = value` of a class; `key` is None where it is no constant."""
+
+    op: ir.StoreSubscript
+    key: str | int | None
+    value: Value
+    body: ir.Body
+
+
 @dataclass(slots=True, eq=False)
 class ClassSummary:
     """What is known of a class of this file."""
@@ -69,6 +79,7 @@ class ClassSummary:
     bases: tuple[str, ...] = ()  # resolved dotted names
     base_summaries: tuple[ClassSummary, ...] = ()
     stores: dict[str, list[AttributeStore]] = field(default_factory=dict)
+    entries: dict[str, list[EntryStore]] = field(default_factory=dict)
     buffers: set[str] = field(default_factory=set)
     parameters: set[str] = field(default_factory=set)
     lists: set[str] = field(default_factory=set)  # states of a metric that are lists of tensors
@@ -94,6 +105,18 @@ class ClassSummary:
         for base in self.base_summaries:
             found += base.stores_of(name)
         return found
+
+    def entries_of(self, name: str) -> list[EntryStore]:
+        """Every store into `self.name[...]` in the class and its bases in this file."""
+        found = list(self.entries.get(name, ()))
+        for base in self.base_summaries:
+            found += base.entries_of(name)
+        return found
+
+    def keeps_dict(self, name: str) -> bool:
+        """True when every store of `self.name` is a dict."""
+        stores = self.stores_of(name)
+        return bool(stores) and all(store.value.kind is Kind.DICT for store in stores)
 
     def is_list_state(self, name: str) -> bool:
         """True for a metric's state that is a list of tensors: it moves with the metric."""

@@ -73,6 +73,7 @@ class BodyIndex:
     self_calls: frozenset[str]
     self_stores: frozenset[str]
     self_reads: frozenset[str]
+    self_fills: frozenset[str]  # attributes of self into which an entry is stored
     extended: frozenset[str]  # names through which an attribute or element is stored
     order: list[int]  # reverse postorder of the blocks
     has_loop: bool
@@ -168,6 +169,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
     self_calls: set[str] = set()
     self_stores: set[str] = set()
     self_reads: set[str] = set()
+    self_fills: set[str] = set()
     extended: set[str] = set()
     stored: set[str] = set()
     local_calls: list[tuple[str, ir.Call]] = []
@@ -207,7 +209,10 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
             elif kind is ir.StoreSubscript:
                 base = _path(definitions, op.object)  # type: ignore[attr-defined]
                 if base:
-                    extended.add(base.partition(".")[0])
+                    root, _, name = base.partition(".")
+                    extended.add(root)
+                    if root == self_name and name:
+                        self_fills.add(name)
             elif kind is ir.Store:
                 stored.add(op.name)  # type: ignore[attr-defined]
                 if _makes_from_data(definitions, definitions[op.value], aliases):  # type: ignore[attr-defined]
@@ -220,6 +225,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
         frozenset(self_calls),
         frozenset(self_stores),
         frozenset(self_reads),
+        frozenset(self_fills),
         frozenset(extended),
         order,
         has_loop,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.flow import attributes, calls, conditions, module_calls, operands, parameters, values
+from torchdevlint.flow import attributes, calls, conditions, entries, module_calls, operands, parameters, values
 from torchdevlint.flow.devices import TOP, Device, from_string, symbolic
-from torchdevlint.flow.facts import AttributeStore
+from torchdevlint.flow.facts import AttributeStore, EntryStore
 from torchdevlint.flow.naming import LOADER_NAME
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
@@ -554,8 +554,12 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
             frame.require_index(base, part)
         if base.is_fresh_cpu and part.kind is Kind.TENSOR and part.device.may_be_accelerator and part.rank != 0:
             frame.meet(op, [(base, "index"), (part, "operand")], strict=True, callee="[]=")
+    owner, _, name = place.rpartition(".")
+    known_key = isinstance(key, (str, int)) and not isinstance(key, bool)
+    if owner and owner == frame.index.self_name and frame.class_summary is not None:
+        entries.note(frame.class_summary, name, EntryStore(op, key if known_key else None, value, frame.body))
     if place and base.kind is not Kind.TENSOR:
-        if isinstance(key, (str, int)) and not isinstance(key, bool):
+        if known_key:
             frame.store_place(f"{place}[{key!r}]", value)
         else:
             if base.kind in (Kind.BATCH, Kind.BATCH_ENCODING) and value.moved is not None:

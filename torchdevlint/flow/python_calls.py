@@ -46,7 +46,7 @@ def _dict(frame: Frame, op: ir.Call, name: str) -> Value:
     if first is not None and frame.values[first].kind is Kind.DICT:
         base = frame.values[first]
         return replace(base, entries=(*base.entries, *entries))
-    return Value(Kind.DICT, entries=entries)
+    return Value(Kind.DICT, entries=entries, items=() if not op.arguments else None)
 
 
 def _filter(frame: Frame, op: ir.Call, name: str) -> Value:

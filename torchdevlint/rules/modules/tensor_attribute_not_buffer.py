@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from torchdevlint.findings import Applicability
-from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts, Meeting
+from torchdevlint.flow.facts import AttributeStore, ClassSummary, EntryStore, Facts, Meeting
 from torchdevlint.flow.index import NameUse
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
@@ -23,7 +23,9 @@ class TensorAttributeNotBuffer(Rule):
     Looks for `self.x = <tensor>` in an `nn.Module` where `x` is no parameter and no buffer, and where a method that `forward` reaches
     combines `self.x` with an argument, a parameter or a submodule's output. An attribute that the constructor alone puts on a device
     (`device=device`, `.cuda()`) is reported as a warning where a method computes with it; so is a CPU tensor that a class which is no module
-    keeps and combines with an argument.
+    keeps and combines with an argument. So is a tensor that one method puts into a plain dict (`self.kept[name] = ...`), made on the CPU or computed
+    from the module's own parameters, and that another method takes out (`self.kept[name]`, `.get(name)`, `.pop(name)`) and combines with what follows
+    the module; the report stands on the line that makes the dict.
 
     ## Why is this bad?
     `Module.to()` moves parameters and buffers only. The attribute stays on the CPU and the operation raises
@@ -41,7 +43,9 @@ class TensorAttributeNotBuffer(Rule):
 
     ## When it stays silent
     Attributes that are moved where they are read or in an overridden `to`, `cuda` or `_apply`; 0-dim tensors in pointwise operations; tensors that are only
-    an index or a shape; attributes that are refilled from the inputs, or given to another method than the constructor; helpers in tests. An attribute
+    an index or a shape; attributes that are refilled from the inputs, or given to another method than the constructor; helpers in tests. Entries of a
+    dict where one method leads to both ends or `forward` fills it, where the reader speaks of a device, where one store of them is no tensor for
+    certain, and where the dict as a whole is updated, copied or given away. An attribute
     on a device that the module is moved to by its own constructor, or that the whole file uses, is an info.
 
     ## Fix safety
@@ -49,7 +53,7 @@ class TensorAttributeNotBuffer(Rule):
     raises. `persistent=False` keeps the keys of the state dict.
 
     ## Proof
-    The module is moved to an accelerator and called: the plain attribute raises, the buffer gives the CPU run's values.
+    The module is moved to an accelerator and called: the plain attribute raises, then the entry of a dict; buffers give the CPU run's values.
 
     ## References
     torch/nn/modules/module.py (_apply, register_buffer).
@@ -69,6 +73,10 @@ class TensorAttributeNotBuffer(Rule):
             return
         if not summary.is_module:
             yield from self._of_a_plain_class(meeting, name, summary, facts)
+            return
+        entry = next((store for store in summary.entries_of(name) if store.op is meeting.cpu.origin), None)
+        if entry is not None:
+            yield from self._of_an_entry(meeting, name, entry, summary, facts)
             return
         if not facts.in_forward:
             return
@@ -132,6 +140,31 @@ class TensorAttributeNotBuffer(Rule):
                 severity=INFO if _is_placed_with_module(placed[0], summary, facts) else WARNING,
                 fix=partial(_fix, summary, name, placed[0], stores, facts),
             )
+
+    def _of_an_entry(
+        self, meeting: Meeting, name: str, entry: EntryStore, summary: ClassSummary, facts: Facts
+    ) -> Iterator[Report]:
+        """A tensor that one method puts into a dict and another takes out, where the module may have moved in between."""
+        follows = meeting.other.device.name == "self" or facts.in_forward
+        if meeting.other.evidence < Evidence.USAGE or not follows or meeting.other.attribute == name:
+            return
+        if (meeting.cpu.rank is None and not meeting.strict) or _has_device(facts.body, summary):
+            return
+        always = entry.value.is_fresh_cpu or entry.body.name in summary.setup_methods
+        read = _read_here(name, facts) or meeting.op
+        yield self.report(
+            summary.stores_of(name)[0].op,
+            f"`self.{name}` is a plain dict, so `.to(device)` does not move the tensor that line {{0}} puts into it: it stays "
+            f"{'on the CPU' if always else 'where the module was then'}; what line {{1}} takes out is combined with "
+            f"{describe(meeting.other)}: {'on an accelerator' if always else 'in a module that was moved in between'} that raises {MISMATCH}; "
+            "register the tensors as buffers, or move the entry to the device of what it meets where it is read",
+            severity=ERROR if always else WARNING,
+            related=(
+                Mention(entry.op, "here the entry is stored"),
+                Mention(read, "here it is taken out"),
+                Mention(meeting.op, f"here it meets {describe(meeting.other)}"),
+            ),
+        )
 
     def _of_a_plain_class(self, meeting: Meeting, name: str, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
         """A helper that is no module: nothing moves its tensors unless it does so itself."""
