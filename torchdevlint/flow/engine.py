@@ -16,6 +16,7 @@ from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.rule import Hook, Report, Rule
+from torchdevlint.rules.surroundings import toned_down
 
 
 class RuleCrash(Exception):
@@ -149,7 +150,8 @@ def analyse(
             ask(rule, check, analysis.summary_of(cls), Facts(analysis, None, None))
     for rule, check in dispatch.every["file"]:
         ask(rule, check, Facts(analysis, None, None))
-    result.reports = _one_per_place([report for report in result.reports if report.holds is None or report.holds()])
+    told = _one_per_place([report for report in result.reports if report.holds is None or report.holds()])
+    result.reports = [toned_down(report, Facts(analysis, None, None)) for report in told]
     return result
 
 

@@ -21,7 +21,8 @@ from torchdevlint.rules.structure import failing_branch_stops, operations
 _STOPS_HINT = re.compile(
     rb"(?:assert|not)[ (]+[\w.]*(?:is_available|device_count)\(|device_count\(\) *[<=]|is_available\(\) *(?:is|==|or)\b"
 )
-_MOST_PROGRAMS = 40  # who is imported by more files than these serves more than one purpose
+_SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(")
+_MOST_FILES = 40  # who is imported by more files than these serves more than one purpose
 
 
 def required_imports(facts: Facts) -> Iterator[str]:
@@ -103,18 +104,23 @@ def _stopping(project: Project) -> frozenset[str]:
 
 
 def _programs(start: Member) -> Iterator[str]:
-    """The files that import a file, through others or not, and that nobody imports; none where nobody imports it."""
+    """The files that lead to a file and that nobody imports; none where nobody imports it."""
+    return (path for path in _leading_to(start) if not _importers(Member(start.project, path)))
+
+
+@lru_cache(maxsize=512)
+def _leading_to(start: Member) -> tuple[str, ...]:
+    """The files that import a file, through others or not; none where they are too many."""
     seen = {start.path}
     waiting = [start]
-    while waiting and len(seen) <= _MOST_PROGRAMS:
-        place = waiting.pop()
-        importers = _importers(place)
-        if not importers and place is not start:
-            yield place.path
-        for path in importers:
+    while waiting:
+        for path in _importers(waiting.pop()):
             if path not in seen:
                 seen.add(path)
-                waiting.append(Member(place.project, path))
+                waiting.append(Member(start.project, path))
+        if len(seen) > _MOST_FILES:
+            return ()
+    return tuple(seen - {start.path})
 
 
 @lru_cache(maxsize=512)
@@ -131,6 +137,20 @@ def _importers(place: Member) -> tuple[str, ...]:
             if isinstance(op, ir.Import)
         )
     )
+
+
+def default_device_is_set(facts: Facts) -> bool:
+    """True when a file that imports this one, through others or not, sets PyTorch's default device or default tensor type."""
+    member = facts.analysis.member
+    if member is None:
+        return False
+    setting = _setting_default(member.project) - {member.path}
+    return bool(setting) and not setting.isdisjoint(_leading_to(member))
+
+
+@lru_cache(maxsize=64)
+def _setting_default(project: Project) -> frozenset[str]:
+    return frozenset(project.matching(_SETS_DEFAULT))
 
 
 def is_unreached(body: ir.Body, facts: Facts) -> bool:

@@ -129,6 +129,7 @@ class Rule:
     yields_to: ClassVar[
         tuple[str, ...]
     ] = ()  # codes of rules that tell the same fault better where both report one place
+    quiet_in: ClassVar[tuple[str, ...]] = ()  # surroundings in which its findings are notes (rules/surroundings.py)
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod

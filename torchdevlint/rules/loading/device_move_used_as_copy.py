@@ -66,6 +66,7 @@ class DeviceMoveUsedAsCopy(Rule):
     """
 
     code, name, severity = "TDL113", "device-move-used-as-copy", WARNING
+    quiet_in = ("tests",)
     needs = ("state_dict",)
     fixable = "unsafe"
 

@@ -16,7 +16,6 @@ from torchdevlint.rules.literals import (
     is_cuda_only,
     spelled_accelerator,
 )
-from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_method
 
 # Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
@@ -71,6 +70,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL102", "load-map-location-hardcoded-accelerator", WARNING
+    quiet_in = ("tests", "unreached code")
     fixable = "sometimes"
 
     @on_call(*DEVICE_ARGUMENT)
@@ -98,7 +98,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
             call,
             f"this load needs `{device.name}`: it fails on every machine without that device, whatever the file holds; load with "
             f'`{keyword}="cpu"`, or look for the device first',
-            severity=INFO if needs_cuda_anyway(facts.body, facts) or is_unreached(facts.body, facts) else WARNING,
+            severity=INFO if needs_cuda_anyway(facts.body, facts) else WARNING,
             fix=fix,
         )
 

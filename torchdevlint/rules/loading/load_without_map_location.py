@@ -14,7 +14,6 @@ from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.order import leads_through
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_published
@@ -78,6 +77,7 @@ class LoadWithoutMapLocation(Rule):
     """
 
     code, name, severity = "TDL101", "load-without-map-location", WARNING
+    quiet_in = ("unreached code",)
     fixable = "sometimes"
 
     @on_call(*_LOADS)
@@ -126,7 +126,7 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
     """A warning for what holds weights that a GPU may have saved; a note where nothing tells, or where the CPU saved them."""
     if is_published(call, facts) or is_saved_from_host(call, facts):
         return INFO
-    if imports_cuda_alone(facts) or _is_behind_cuda(call, facts) or is_unreached(facts.body, facts):
+    if imports_cuda_alone(facts) or _is_behind_cuda(call, facts):
         return INFO
     return WARNING if holds_checkpoint(call, facts) else INFO
 

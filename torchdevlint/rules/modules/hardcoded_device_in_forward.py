@@ -13,7 +13,6 @@ from torchdevlint.program import ir
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
-from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
 from torchdevlint.rules.wording import MISMATCH
@@ -72,6 +71,7 @@ class HardcodedDeviceInForward(Rule):
     """
 
     code, name, severity = "TDL605", "hardcoded-device-in-forward", WARNING
+    quiet_in = ("tests", "unreached code")
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ class HardcodedDeviceInForward(Rule):
 
 
 def _severity(facts: Facts) -> Severity:
-    return INFO if needs_cuda_anyway(facts.body, facts) or is_unreached(facts.body, facts) else WARNING
+    return INFO if needs_cuda_anyway(facts.body, facts) else WARNING
 
 
 def _is_tensor(call: ir.Call, facts: Facts) -> bool:

@@ -60,6 +60,7 @@ class TensorAttributeNotBuffer(Rule):
     """
 
     code, name, severity = "TDL603", "tensor-attribute-not-buffer", ERROR
+    quiet_in = ("another default device", "unreached code")
     fixable = "unsafe"
 
     def __init__(self) -> None:

@@ -13,7 +13,6 @@ from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import device_in_scope, requires
-from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import demands_accelerator
@@ -123,6 +122,7 @@ class CudaApiUnguarded(Rule):
     """
 
     code, name, severity = "TDL807", "cuda-api-unguarded", WARNING
+    quiet_in = ("tests", "unreached code")
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -182,7 +182,7 @@ class CudaApiUnguarded(Rule):
 
     def _severity(self, seen: _Seen, facts: Facts) -> Severity:
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
-        if seen.is_offload or needs_cuda_anyway(seen.body, facts) or is_unreached(seen.body, facts):
+        if seen.is_offload or needs_cuda_anyway(seen.body, facts):
             return INFO
         return WARNING if (self._asks or seen.has_device) and not self._demands and not one_per_gpu else INFO
 

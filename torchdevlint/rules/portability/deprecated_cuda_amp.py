@@ -58,6 +58,7 @@ class DeprecatedCudaAmp(Rule):
     """
 
     code, name, severity = "TDL805", "deprecated-cuda-amp", WARNING
+    quiet_in = ("unreached code",)
     needs = ("amp",)
     fixable = "sometimes"
 

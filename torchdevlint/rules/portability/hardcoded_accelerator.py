@@ -24,10 +24,9 @@ from torchdevlint.rules.literals import (
 )
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import model_left_behind
-from torchdevlint.rules.neighbours import is_unreached
 from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
-from torchdevlint.rules.structure import demands_accelerator, is_test_file, moves_nothing
+from torchdevlint.rules.structure import demands_accelerator, moves_nothing
 from torchdevlint.rules.wording import MISMATCH
 
 # Names by which a file asks the machine, or its caller, for the device.
@@ -98,6 +97,7 @@ class HardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL801", "hardcoded-accelerator", WARNING
+    quiet_in = ("unreached code", "tests")
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -152,10 +152,9 @@ class HardcodedAccelerator(Rule):
         asks = self._asks or facts.mentions(*_ASKS) or any(one.name for one in found)
         if not asks and facts.mentions("init_process_group"):
             return  # the file starts a process for each GPU and has no other place to run
-        in_tests = is_test_file(facts)
         told: dict[tuple[int, bool], list[_Found]] = {}
         for one in found:
-            is_note = in_tests or _is_no_news(one, facts)
+            is_note = needs_cuda_anyway(one.body, facts, one.call) or _is_trial(one, facts)
             if one.name:
                 yield self._reported(one, "", is_note)
             else:
@@ -167,7 +166,7 @@ class HardcodedAccelerator(Rule):
         for call, model in [] if self._places_model else self._choices:
             yield self._reported_choice(call, model)
         if defaults:
-            is_note = in_tests or needs_cuda_anyway(defaults[0].function, facts)
+            is_note = needs_cuda_anyway(defaults[0].function, facts)
             yield self._reported_default(defaults[0], len(defaults) - 1, is_note)
 
     def _reported_second_move(self, call: ir.Call, device: str, spelled: str) -> Report:
@@ -250,13 +249,6 @@ _COMMAND_LINES = (
     "optparse",
     "docopt",
 )
-
-
-def _is_no_news(found: _Found, facts: Facts) -> bool:
-    """True where CUDA is needed anyway, where nobody comes, and in trials."""
-    return (
-        needs_cuda_anyway(found.body, facts, found.call) or is_unreached(found.body, facts) or _is_trial(found, facts)
-    )
 
 
 def _is_trial(found: _Found, facts: Facts) -> bool:

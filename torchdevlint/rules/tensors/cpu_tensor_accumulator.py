@@ -48,6 +48,7 @@ class CpuTensorAccumulator(Rule):
     """
 
     code, name, severity = "TDL515", "cpu-tensor-accumulator", ERROR
+    quiet_in = ("tests", "another default device")
     fixable = "sometimes"
 
     @on_meet

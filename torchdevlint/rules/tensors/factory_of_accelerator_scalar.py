@@ -50,6 +50,7 @@ class FactoryOfAcceleratorScalar(Rule):
     """
 
     code, name, severity = "TDL522", "factory-of-accelerator-scalar", ERROR
+    quiet_in = ("tests", "another default device")
     fixable = "sometimes"
 
     @on_meet

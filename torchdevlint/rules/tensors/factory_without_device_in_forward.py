@@ -85,6 +85,7 @@ class FactoryWithoutDeviceInForward(Rule):
     """
 
     code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
+    quiet_in = ("tests", "unreached code", "another default device")
     fixable = "sometimes"
     yields_to = ("TDL401",)
 

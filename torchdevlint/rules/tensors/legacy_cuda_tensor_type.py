@@ -91,6 +91,7 @@ class LegacyCudaTensorType(Rule):
     """
 
     code, name, severity = "TDL511", "legacy-cuda-tensor-type", WARNING
+    quiet_in = ("unreached code", "another default device")
     fixable = "sometimes"
 
     def __init__(self) -> None:

@@ -61,6 +61,7 @@ class MixedDeviceOperation(Rule):
     """
 
     code, name, severity = "TDL505", "mixed-device-operation", ERROR
+    quiet_in = ("tests", "another default device")
     fixable = "sometimes"
 
     @on_meet

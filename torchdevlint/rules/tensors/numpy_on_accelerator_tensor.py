@@ -65,6 +65,7 @@ class NumpyOnAcceleratorTensor(Rule):
     """
 
     code, name, severity = "TDL509", "numpy-on-accelerator-tensor", ERROR
+    quiet_in = ("tests", "unreached code")
     fixable = "safe"
 
     @on_method("numpy", "__array__")
