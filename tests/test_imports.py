@@ -20,7 +20,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "flow": frozenset({"program", "source", "findings", "rules.rule"}),  # the engine hands rules their facts
     "fixes": frozenset({"program", "source", "findings"}),
     "rules": frozenset({"flow", "fixes", "program", "findings"}),
-    "settings": frozenset({"rules", "severity"}),
+    "settings": frozenset({"rules", "severity", "source"}),
     "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),
     "placing": frozenset({"rules.rule", "fixes", "flow", "program", "source", "findings"}),
     "linter": frozenset({"sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}),

@@ -20,40 +20,6 @@ PYPROJECT = "pyproject.toml"
 DOES_NOT_PARSE = "TDL000"
 UNUSED_SUPPRESSION = "TDL001"
 
-# Folders that hold no code of the project itself.
-DEFAULT_EXCLUDE = frozenset(
-    (
-        ".bzr",
-        ".direnv",
-        ".eggs",
-        ".git",
-        ".git-rewrite",
-        ".hg",
-        ".ipynb_checkpoints",
-        ".mypy_cache",
-        ".nox",
-        ".pants.d",
-        ".pyenv",
-        ".pytest_cache",
-        ".pytype",
-        ".ruff_cache",
-        ".svn",
-        ".tox",
-        ".torchdevlint_cache",
-        ".venv",
-        ".vscode",
-        "__pycache__",
-        "__pypackages__",
-        "_build",
-        "buck-out",
-        "build",
-        "dist",
-        "node_modules",
-        "site-packages",
-        "venv",
-    )
-)
-
 
 class SettingsError(Exception):
     """Settings that cannot be used; the message says where and what to do."""

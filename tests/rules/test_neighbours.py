@@ -139,3 +139,41 @@ def test_a_file_alone_is_asked_alone(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text("import pointnet2_cuda\n")
     run = runner.check([str(tmp_path / "train.py")], Resolver(overrides={"project": False}, isolated=True))
     assert [finding.code for outcome in run.outcomes for finding in outcome.findings] == ["TDL801"]
+
+
+FACTORY = """
+import torch
+def embed(x: torch.Tensor):
+    return torch.cat([x, torch.zeros(1, 3)])
+"""
+# name: (the file that is checked, whether it is a note there, the project's files)
+SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
+    "nothing around it": ("ops.py", False, {"ops.py": FACTORY, "train.py": "from ops import embed"}),
+    "the program sets the default tensor type": (
+        "ops.py",
+        True,
+        {
+            "ops.py": FACTORY,
+            "train.py": "from ops import embed\ntorch.set_default_tensor_type('torch.cuda.FloatTensor')",
+        },
+    ),
+    "another program sets it": (
+        "ops.py",
+        False,
+        {"ops.py": FACTORY, "train.py": "from ops import embed", "old.py": "torch.set_default_device('cuda')"},
+    ),
+    "a folder of tests": ("tests/ops.py", True, {"tests/ops.py": FACTORY}),
+    "a program that is called a test": ("tests/ops.py", False, {"tests/ops.py": "import argparse" + FACTORY}),
+    "a file of tests": ("ops.py", True, {"ops.py": "import pytest" + FACTORY}),
+}
+
+
+@pytest.mark.parametrize("name", SURROUNDINGS)
+def test_surroundings_turn_a_warning_into_a_note(tmp_path: Path, name: str) -> None:
+    checked, is_note, files = SURROUNDINGS[name]
+    (tmp_path / ".git").mkdir()
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    found = check_paths([tmp_path / checked], isolated=True, select=["TDL5"])
+    assert [finding.code for finding in found] == ([] if is_note else ["TDL504"])

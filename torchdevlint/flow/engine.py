@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from torchdevlint.findings import Severity
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.frame import Frame
@@ -16,7 +17,6 @@ from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.rule import Hook, Report, Rule
-from torchdevlint.rules.surroundings import toned_down
 
 
 class RuleCrash(Exception):
@@ -151,8 +151,15 @@ def analyse(
     for rule, check in dispatch.every["file"]:
         ask(rule, check, Facts(analysis, None, None))
     told = _one_per_place([report for report in result.reports if report.holds is None or report.holds()])
-    result.reports = [toned_down(report, Facts(analysis, None, None)) for report in told]
+    result.reports = [_toned_down(report, Facts(analysis, None, None)) for report in told]
     return result
+
+
+def _toned_down(report: Report, facts: Facts) -> Report:
+    """The report, as a note where its rule has nothing new to say; the facts are of the file as a whole."""
+    if report.severity <= Severity.INFO or not any(quiet(report.op, facts) for quiet in report.rule.quiet_in):
+        return report
+    return replace(report, severity=Severity.INFO)
 
 
 def _one_per_place(reports: list[Report]) -> list[Report]:

@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from torchdevlint.program import from_ast, ir
-from torchdevlint.settings import DEFAULT_EXCLUDE
+from torchdevlint.source.folders import DEFAULT_EXCLUDE
 
 # A larger project is not searched: each question would cost more than the file that asks.
 MOST_FILES = 4_000

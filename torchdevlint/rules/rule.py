@@ -12,6 +12,7 @@ from torchdevlint.program import ir
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import NodeEdit
+    from torchdevlint.flow.facts import Facts
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 
@@ -129,7 +130,9 @@ class Rule:
     yields_to: ClassVar[
         tuple[str, ...]
     ] = ()  # codes of rules that tell the same fault better where both report one place
-    quiet_in: ClassVar[tuple[str, ...]] = ()  # surroundings in which its findings are notes (rules/surroundings.py)
+    quiet_in: ClassVar[
+        tuple[Callable[[ir.Op, Facts], bool], ...]
+    ] = ()  # where its findings are notes: see surroundings
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod

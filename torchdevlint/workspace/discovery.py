@@ -9,7 +9,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from torchdevlint.settings import DEFAULT_EXCLUDE, Resolver, Settings, SettingsError, matches
+from torchdevlint.settings import Resolver, Settings, SettingsError, matches
+from torchdevlint.source.folders import DEFAULT_EXCLUDE
 
 SUFFIXES = (".py", ".pyi")
 _Ignores = tuple[tuple[str, Any], ...]

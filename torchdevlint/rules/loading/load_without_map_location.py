@@ -19,6 +19,7 @@ from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.structure import is_test, literal_accelerator, operations
+from torchdevlint.rules.surroundings import in_unreached_code
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _LOADS = ("torch.load", "torch.serialization.load")
@@ -77,7 +78,7 @@ class LoadWithoutMapLocation(Rule):
     """
 
     code, name, severity = "TDL101", "load-without-map-location", WARNING
-    quiet_in = ("unreached code",)
+    quiet_in = (in_unreached_code,)
     fixable = "sometimes"
 
     @on_call(*_LOADS)

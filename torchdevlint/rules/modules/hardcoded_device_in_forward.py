@@ -15,6 +15,7 @@ from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
+from torchdevlint.rules.surroundings import in_tests, in_unreached_code
 from torchdevlint.rules.wording import MISMATCH
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
@@ -71,7 +72,7 @@ class HardcodedDeviceInForward(Rule):
     """
 
     code, name, severity = "TDL605", "hardcoded-device-in-forward", WARNING
-    quiet_in = ("tests", "unreached code")
+    quiet_in = (in_tests, in_unreached_code)
     fixable = "sometimes"
 
     def __init__(self) -> None:

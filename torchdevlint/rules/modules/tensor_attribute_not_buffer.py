@@ -13,6 +13,7 @@ from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
 from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself, operations
+from torchdevlint.rules.surroundings import in_unreached_code, under_another_default_device
 from torchdevlint.rules.wording import MISMATCH, describe, is_data_code
 
 
@@ -60,7 +61,7 @@ class TensorAttributeNotBuffer(Rule):
     """
 
     code, name, severity = "TDL603", "tensor-attribute-not-buffer", ERROR
-    quiet_in = ("another default device", "unreached code")
+    quiet_in = (under_another_default_device, in_unreached_code)
     fixable = "unsafe"
 
     def __init__(self) -> None:

@@ -9,6 +9,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
+from torchdevlint.rules.surroundings import in_unreached_code
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
@@ -58,7 +59,7 @@ class DeprecatedCudaAmp(Rule):
     """
 
     code, name, severity = "TDL805", "deprecated-cuda-amp", WARNING
-    quiet_in = ("unreached code",)
+    quiet_in = (in_unreached_code,)
     needs = ("amp",)
     fixable = "sometimes"
 

@@ -27,6 +27,7 @@ from torchdevlint.rules.machine_choice import model_left_behind
 from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import demands_accelerator, moves_nothing
+from torchdevlint.rules.surroundings import in_tests, in_unreached_code
 from torchdevlint.rules.wording import MISMATCH
 
 # Names by which a file asks the machine, or its caller, for the device.
@@ -97,7 +98,7 @@ class HardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL801", "hardcoded-accelerator", WARNING
-    quiet_in = ("unreached code", "tests")
+    quiet_in = (in_unreached_code, in_tests)
     fixable = "sometimes"
 
     def __init__(self) -> None:

@@ -10,6 +10,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.surroundings import in_tests, under_another_default_device
 from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 
 _READS = frozenset({".item", ".tolist"})
@@ -50,7 +51,7 @@ class FactoryOfAcceleratorScalar(Rule):
     """
 
     code, name, severity = "TDL522", "factory-of-accelerator-scalar", ERROR
-    quiet_in = ("tests", "another default device")
+    quiet_in = (in_tests, under_another_default_device)
     fixable = "sometimes"
 
     @on_meet
