@@ -43,6 +43,45 @@ CASES = {
             model(x.to(device))
         """,
     ),
+    "a trace that is saved": (
+        "TDL610",
+        Severity.WARNING,
+        """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x + torch.zeros(3, device=x.device)
+
+        def write(x, path):
+            traced = torch.jit.trace(Net(), x)
+            traced.save(path)
+        """,
+    ),
+    "a trace that is given away": (
+        "TDL610",
+        Severity.WARNING,
+        """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x + torch.zeros(3, device=x.device)
+
+        def traced(x):
+            net = torch.jit.trace(Net(), x)
+            return net
+        """,
+    ),
+    "a trace that runs where it was made": (
+        "TDL610",
+        Severity.INFO,
+        """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x + torch.zeros(3, device=x.device)
+
+        def measure(x):
+            net = torch.jit.trace(Net().to(x.device), x)
+            return net(x).sum()
+        """,
+    ),
     "a tensor beside an argument": (
         "TDL504",
         Severity.WARNING,

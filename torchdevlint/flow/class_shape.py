@@ -107,6 +107,38 @@ def has_weights(analysis: Analysis, cls: ir.Class, depth: int = 0) -> bool:
     )
 
 
+def holds_nothing(analysis: Analysis, cls: ir.Class, depth: int = 0) -> bool:
+    """True for a Module of this file, built of parts without parameters and buffers alone: there is nothing of it to move, train or save."""
+    summary = analysis.summary_of(cls)
+    known = {base.cls.name for base in summary.base_summaries}
+    if not summary.is_module or depth >= _DEEPEST_NESTING or summary.parameters or summary.buffers:
+        return False
+    for written, resolved in zip(summary.cls.bases, summary.bases, strict=True):
+        if written not in known and resolved != "torch.nn.Module" and resolved not in modules.EMPTY_MODULES:
+            return False
+    bodies = [analysis.index_of(body) for body in cls.methods.values()]
+    if any(body.self_calls & _REGISTERS or _REGISTERS & body.uses.keys() for body in bodies):
+        return False
+    called = {path for body in bodies for path, use in body.uses.items() if use.called or use.attributes & _MODULE_USES}
+    for name, stores in summary.stores.items():
+        for store in stores:
+            value = store.value
+            if value.kind is Kind.MODULE:
+                if value.symbol in modules.EMPTY_MODULES:
+                    continue
+                if value.definition is None or not holds_nothing(analysis, value.definition, depth + 1):
+                    return False
+            elif value.kind in (Kind.TUPLE, Kind.LIST, Kind.DICT, Kind.PARAMETERS) or (
+                value.kind in (Kind.UNKNOWN, Kind.CLASS, Kind.FUNCTION) and f"self.{name}" in called
+            ):
+                return False
+    return all(holds_nothing(analysis, base.cls, depth + 1) for base in summary.base_summaries)
+
+
+_REGISTERS = frozenset("register_buffer register_parameter register_module add_module __setattr__ setattr".split())
+_MODULE_USES = frozenset("parameters children modules weight state_dict forward".split())
+
+
 def _is_factory_call(analysis: Analysis, definitions: list[ir.Op | None], register: ir.Register) -> bool:
     """True for `torch.zeros(...)`: moving that moves no module."""
     call = definitions[register]

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 ABSENT = "no accelerator"
 
 FLAG_NAME = re.compile(
-    r"cuda|gpu|device|(?<![a-z])(?:mps|npu|mlu|musa|hpu|sdaa)(?![a-z])|xpu|accelerat|distributed|nccl|half|fp16|amp\b",
+    r"cuda|gpu|device|(?<![a-z])(?:mps|npu|mlu|musa|hpu|sdaa)(?![a-z])|xpu|accelerat|distributed|nccl|half|fp16|amp\b"
+    r"|(?:\A|\.)model_parallel\Z",  # set by `parallelize()` of transformers, which spreads a model over CUDA devices
     re.IGNORECASE,
 )
 _GPU_NAME = re.compile(r"cuda|gpu", re.IGNORECASE)

@@ -331,10 +331,19 @@ class Frame:
                     part.origin is not None and id(part.origin) in told
                 ):
                     continue
-                other = _best_other(part, [v for at, (v, _) in enumerate(operands) if at != number])
+                others = [v for at, (v, _) in enumerate(operands) if at != number and not self._follows(v, part)]
+                other = _best_other(part, others)
                 if other is not None:
                     told.add(id(part.origin))
                     self.sink("meet", op, Meeting(op, part, other, strict, role, callee, module))
+
+    def _follows(self, value: Value, part: Value) -> bool:
+        """True for a tensor that was made with `device=x.device`, where x is the other one: wherever that lives, so does this."""
+        name = value.device.name
+        base = self.env.get(name.removesuffix(".device")) if name.endswith(".device") else None
+        return isinstance(base, Value) and any(
+            known.origin is part.origin for known in base.parts if known.origin is not None
+        )
 
     def note_module_call(self, op: ir.Call, module: Value, inputs: list[Value]) -> None:
         """In a summary: what a module is given must be where it is; a module that is a parameter, where its inputs were moved."""

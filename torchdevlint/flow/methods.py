@@ -281,6 +281,8 @@ def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Val
         return Value(Kind.LIST, element=_reranked(receiver, None))
     if name in table.TENSOR_POINTWISE or name in table.TENSOR_STRICT:
         return _checked(frame, op, name, receiver)
+    if name == "view" and op.positional_count == 1 and frame.is_dtype(op.arguments[0].value):
+        return _reranked(receiver, receiver.rank)  # reads the same elements as another type
     return _same_device(op, name, receiver)
 
 

@@ -202,12 +202,13 @@ def _binary(frame: Frame, op: ir.Binary) -> None:
     elif Kind.STRING in (left.kind, right.kind):
         frame.values[op.dst] = _string_expression(left)
     elif left.kind is Kind.LIST and right.kind is Kind.LIST:
-        known = left.items is not None or left.element is not None
-        frame.values[op.dst] = _extended(left, element_of(right)) if known else Value(Kind.LIST)
+        frame.values[op.dst] = _concatenated(left, right) if op.operator == "+" else Value(Kind.LIST)
     elif op.operator == "+" and Kind.TUPLE in (left.kind, right.kind):
         frame.values[op.dst] = Value(Kind.TUPLE)
     elif left.kind is Kind.LIST and op.operator == "*":
-        frame.values[op.dst] = Value(Kind.LIST, element=element_of(left))
+        element = element_of(left)
+        # `[None] * n` is a row of places that are filled later.
+        frame.values[op.dst] = Value(Kind.LIST, element=element if element.kind is not Kind.NONE else None)
     else:
         frame.values[op.dst] = _of_unknown(left, right)
 
@@ -336,13 +337,12 @@ def _index_tensor(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> 
     if rank is not None and rank > 0:
         lowered = sum(1 for value in indices if value.kind is Kind.SCALAR)
         added = sum(1 for value in indices if value.kind is Kind.NONE)
-        rank = (
-            max(rank - lowered + added, 0)
-            if not advanced and all(v.kind in (Kind.SCALAR, Kind.NONE, Kind.OTHER) for v in indices)
-            else None
-        )
-        if rank is None and not advanced and lowered == 0:
-            rank = AT_LEAST_ONE
+        least = rank - lowered + added
+        if all(value.kind in (Kind.SCALAR, Kind.NONE, Kind.OTHER) for value in indices):
+            rank = max(least, 0)
+        else:  # an index of which nothing is known may be a number
+            least -= sum(1 for value in indices if value.kind is Kind.UNKNOWN)
+            rank = AT_LEAST_ONE if least > 0 and not advanced else None
     elif rank is None and any(value.kind is Kind.NONE for value in indices):
         rank = AT_LEAST_ONE
     elif rank == AT_LEAST_ONE and any(value.kind is not Kind.OTHER for value in indices):
@@ -487,6 +487,16 @@ def _extended(target: Value, element: Value) -> Value:
     if old is UNKNOWN and (target.items == () or target.items is None):
         return Value(Kind.LIST, element=element)
     return Value(Kind.LIST, element=values.join(old, element))
+
+
+def _concatenated(left: Value, right: Value) -> Value:
+    """`[a, *b] + c`: each item where all are known, else what any of the two may hold."""
+    if left.items is not None and right.items is not None:
+        return Value(Kind.LIST, items=(*left.items, *right.items))
+    if left.items == () or right.items == ():
+        return right if left.items == () else left
+    element = values.join(element_of(left), element_of(right))
+    return Value(Kind.LIST, element=element)
 
 
 def _opaque(frame: Frame, op: ir.Opaque) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
+from torchdevlint.flow.class_shape import holds_nothing
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.knowledge.modules import EMPTY_MODULES
 from torchdevlint.flow.values import Kind, Value
@@ -32,7 +33,8 @@ class ModulesInPlainContainer(Rule):
 
     ## When it stays silent
     The same modules are registered another way (`nn.Sequential(*self.layers)`, `nn.ModuleList(self.layers)`, `add_module`, `setattr`); a teacher that is hidden on
-    purpose (`self.teacher = [teacher]`); classes that are no modules.
+    purpose (`self.teacher = [teacher]`); modules that hold neither parameters nor buffers, of torch.nn or built of such ones in this file; classes that
+    are no modules.
 
     ## Fix safety
     Unsafe: the keys of the state dict and the parameters change, which is the point of the repair.
@@ -65,7 +67,7 @@ class ModulesInPlainContainer(Rule):
         ):
             return
         value = facts.value(given)
-        if _is_owned_module(value) or any(_is_owned_module(item) for item in value.items or ()):
+        if _is_owned_module(value, facts) or any(_is_owned_module(item, facts) for item in value.items or ()):
             self._appended.setdefault((id(summary), place.removeprefix("self.")), call)
 
     @on_op(ir.StoreSubscript)
@@ -74,7 +76,7 @@ class ModulesInPlainContainer(Rule):
         summary, place = facts.class_summary, facts.place(op.object)
         if summary is None or not summary.is_module or place.count(".") != 1 or not place.startswith("self."):
             return
-        if facts.body.name in summary.first_methods and _is_owned_module(facts.value(op.value)):
+        if facts.body.name in summary.first_methods and _is_owned_module(facts.value(op.value), facts):
             self._appended.setdefault((id(summary), place.removeprefix("self.")), op)
 
     @on_class
@@ -86,7 +88,7 @@ class ModulesInPlainContainer(Rule):
                 value = store.value
                 if value.kind not in (Kind.LIST, Kind.TUPLE, Kind.DICT):
                     continue
-                held = _held(value)
+                held = _held(value, facts)
                 appended = self._appended.get((id(summary), name))
                 if held is None and appended is None:
                     continue
@@ -112,18 +114,18 @@ class ModulesInPlainContainer(Rule):
 _CONTAINERS = frozenset("ModuleList ModuleDict Sequential ParameterList ParameterDict nested_children".split())
 
 
-def _held(value: Value) -> Value | None:
+def _held(value: Value, facts: Facts) -> Value | None:
     """The module or parameter that a container holds, or None; a single bare name in a list hides it on purpose."""
     found = [
         *(value.items or ()),
         *(item for _, item in value.entries),
         *([value.element] if value.element is not None else []),
     ]
-    owned = [item for item in found if _is_owned_module(item)]
+    owned = [item for item in found if _is_owned_module(item, facts)]
     return owned[0] if owned and len(owned) == len(found) else None
 
 
-def _is_owned_module(value: Value) -> bool:
+def _is_owned_module(value: Value, facts: Facts) -> bool:
     if value.kind is Kind.TENSOR:
         return value.symbol == "parameter"
     known = value.symbol.startswith("torch.nn.") or value.definition is not None
@@ -133,6 +135,7 @@ def _is_owned_module(value: Value) -> bool:
         and value.origin is not None
         and value.symbol not in EMPTY_MODULES  # pooling, activations: nothing of them could stay behind
         and not value.attribute  # `[self.first, self.second]`: registered under their own names
+        and not (value.definition is not None and holds_nothing(facts.analysis, value.definition))
         and value.moved is None  # whoever moves each of them keeps them apart on purpose
         and value.symbol not in ("wrapper", "dispatched")
     )

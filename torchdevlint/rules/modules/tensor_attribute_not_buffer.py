@@ -44,7 +44,8 @@ class TensorAttributeNotBuffer(Rule):
 
     ## When it stays silent
     Attributes that are moved where they are read or in an overridden `to`, `cuda` or `_apply`; 0-dim tensors in pointwise operations; tensors that are only
-    an index or a shape; attributes that are refilled from the inputs, or given to another method than the constructor; helpers in tests. Entries of a
+    an index or a shape; attributes that are refilled from the inputs, or given to another method than the constructor; lists whose element the
+    method stores anew before it uses it; helpers in tests. Entries of a
     dict where one method leads to both ends or `forward` fills it, where the reader speaks of a device, where one store of them is no tensor for
     certain, and where the dict as a whole is updated, copied or given away. An attribute
     on a device that the module is moved to by its own constructor, or that the whole file uses, is an info.
@@ -100,7 +101,7 @@ class TensorAttributeNotBuffer(Rule):
             faulty = [
                 store for store in stores if any(part.origin is meeting.cpu.origin for part in _held(store.value))
             ]
-        if not faulty or summary.is_registered(name):
+        if not faulty or summary.is_registered(name) or _is_renewed(meeting, name, facts):
             return
         if given and not meeting.other.device.name.endswith(".device") and meeting.other.device.name != "self":
             return
@@ -202,6 +203,17 @@ class TensorAttributeNotBuffer(Rule):
                 else Mention(made.op, "here it is made, where no device is known"),
             ),
         )
+
+
+def _is_renewed(meeting: Meeting, name: str, facts: Facts) -> bool:
+    """True for an element of `self.x` where this method stores a new one before: `if grid.shape != ...: self.grids[k] = grid`."""
+    own = facts.analysis.index_of(facts.body).self_name
+    for op in operations(facts.body):
+        if op is meeting.op:
+            return False
+        if isinstance(op, ir.StoreSubscript) and facts.place(op.object) == f"{own}.{name}":
+            return facts.value(op.object).kind is not Kind.TENSOR
+    return False
 
 
 def _is_kept(store: AttributeStore, summary: ClassSummary) -> bool:

@@ -8,7 +8,8 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.rule import INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.structure import operations
 
 _TRACERS = ("torch.jit.trace", "torch.jit.trace_module", "torch.export.export")
 _NEW = {"torch.zeros": "new_zeros", "torch.ones": "new_ones", "torch.empty": "new_empty", "torch.full": "new_full"}
@@ -37,7 +38,8 @@ class TraceBakesDevice(Rule):
             return x + x.new_zeros(x.shape)
 
     ## When it stays silent
-    `torch.jit.script` and `torch.compile`; `*_like` and `new_*`; classes of other files.
+    `torch.jit.script` and `torch.compile`; `*_like` and `new_*`; classes of other files. Where the trace stays in the function that makes it, in a
+    file that saves nothing, it runs on the device that it was made on, and the finding is an info.
 
     ## Fix safety
     Unsafe: `new_zeros` takes the dtype of `x` where the factory used the default dtype.
@@ -55,6 +57,7 @@ class TraceBakesDevice(Rule):
 
     def __init__(self) -> None:
         self._traced: dict[int, ir.Call] = {}
+        self._used_here: set[int] = set()  # traces that run where they were made, and nowhere else
         self._traced_parameters: dict[int, tuple[str, ir.Call]] = {}  # of functions that trace what they are given
         self._given: list[tuple[ir.Body, ir.Class, str]] = []
         self._made: list[tuple[ir.Call, ir.Class, str, Facts]] = []
@@ -64,6 +67,8 @@ class TraceBakesDevice(Rule):
         """The classes that are traced."""
         register = call.positional(0)
         value = facts.value(register)
+        if _stays_here(call, facts):
+            self._used_here.add(id(call))
         if value.kind is Kind.MODULE and isinstance(value.definition, ir.Class):
             self._traced.setdefault(id(value.definition), call)
         elif value.parameter or facts.place(register) in {parameter.name for parameter in facts.body.parameters}:
@@ -109,9 +114,23 @@ class TraceBakesDevice(Rule):
                 f"`{cls.name}` is traced on line {{0}}, and a trace records `device={place}.device` as the constant of that run: "
                 f"elsewhere the graph makes this tensor on the wrong device "
                 f'("Expected all tensors to be on the same device"); use {instead}',
+                severity=INFO if id(trace) in self._used_here else WARNING,
                 related=(Mention(trace, "here it is traced"),),
                 fix=lambda call=call, name=name, place=place, there=there: _fix(call, name, place, there),  # type: ignore[misc]
             )
+
+
+def _stays_here(trace: ir.Call, facts: Facts) -> bool:
+    """True for a trace in a file that saves nothing, whose function neither returns it nor keeps it on an object."""
+    if facts.mentions("save", "serialize", "export_for", "package", "_save_for_mobile", "_save_for_lite_interpreter"):
+        return False
+    held = {trace.dst}
+    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Store) and op.value == trace.dst}
+    held |= {op.dst for op in operations(facts.body) if isinstance(op, ir.Load) and op.name in names}
+    leaves = (ir.Return, ir.Yield, ir.StoreAttribute, ir.StoreSubscript)
+    return facts.body.kind == "function" and not any(
+        isinstance(op, leaves) and op.value in held for op in operations(facts.body)
+    )
 
 
 def _fix(call: ir.Call, name: str, place: str, facts: Facts) -> NodeFix | None:

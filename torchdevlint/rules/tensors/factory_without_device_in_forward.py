@@ -247,6 +247,7 @@ class FactoryWithoutDeviceInForward(Rule):
                     and not _converts_argument(made, where)
                     and not _is_told_apart(made, following[0], where)
                     and not _is_known_empty(made, where)
+                    and not _is_made_of_elements(made, following[0], where)
                     and not _comes_from_host(made, where)
                 ):
                     yield self._inconsistent(made, following[0], where, "the function returns", scalar=part.rank == 0)
@@ -449,10 +450,32 @@ def _says_empty(test: ir.Register, side: bool, name: str, facts: Facts) -> bool:
     return not side and isinstance(written, ir.Load) and written.name == name
 
 
+def _is_made_of_elements(made: ir.Call, other: Value, facts: Facts) -> bool:
+    """True for `torch.tensor([x[0], x[1]])`: it reads the elements of x one by one, as is done with tensors of the host."""
+    name = other.device.name.removesuffix(".device")
+    pending = [made.positional(0)] if facts.callee(made) == "torch.tensor" else []
+    while pending:
+        written = facts.definition(pending.pop())
+        if isinstance(written, ir.Sequence):
+            pending += [element.value for element in written.elements]
+        elif isinstance(written, ir.Subscript) and facts.place(written.object) == name:
+            return True
+    return False
+
+
 def _comes_from_host(made: ir.Call, facts: Facts) -> bool:
-    """True for an array that the function itself brought to the CPU: what it returns is meant for the host."""
-    return facts.callee(made) in functions.HOST_FACTORIES and any(
-        isinstance(op, ir.Attribute) and op.name == "cpu" for op in operations(facts.body)
+    """True for an array that the function itself brought to the CPU, or that NumPy made of an argument, which was on the CPU then."""
+    if facts.callee(made) not in functions.HOST_FACTORIES:
+        return False
+    parameters = {parameter.name for parameter in facts.body.parameters}
+    return any(
+        (isinstance(op, ir.Attribute) and op.name == "cpu")
+        or (
+            isinstance(op, ir.Call)
+            and (facts.qualified(op.function) or "").startswith("numpy.")
+            and facts.place(op.positional(0)) in parameters
+        )
+        for op in operations(facts.body)
     )
 
 

@@ -29,6 +29,21 @@ _HARMLESS = frozenset(
         "scipy.sparse.coo_matrix",
     }
 )
+# Positional arguments that are read with `__index__`, `len` or `iter`, which a tensor on an accelerator answers, and never made an array of
+# (each tried with NumPy 2.4 and a tensor whose `__array__` raises; numpy/lib/_shape_base_impl.py, `array_split`, iterates over the indices).
+_READ_AS_INDEX = {
+    **dict.fromkeys(("split", "array_split", "hsplit", "vsplit", "dsplit"), (1,)),
+    **dict.fromkeys(("zeros", "ones", "empty", "full", "identity"), (0,)),
+    **dict.fromkeys(("eye", "tri"), (0, 1, 2)),
+    **dict.fromkeys(
+        ("reshape", "broadcast_to", "resize", "expand_dims", "concatenate", "stack", "diag", "tril", "triu"), (1,)
+    ),
+    **dict.fromkeys(("swapaxes", "moveaxis"), (1, 2)),
+    **dict.fromkeys(("linspace", "logspace", "random.uniform", "random.normal"), (2,)),
+    **dict.fromkeys(("random.rand", "random.randn", "random.random", "random.random_sample"), (0, 1, 2)),
+    **dict.fromkeys(("float64", "double", "iterable"), (0,)),
+}
+_INDEX_KEYWORDS = frozenset("axis shape newshape indices_or_sections num k N M size minlength".split())
 
 
 class NumpyOnAcceleratorTensor(Rule):
@@ -51,7 +66,8 @@ class NumpyOnAcceleratorTensor(Rule):
 
     ## When it stays silent
     `.cpu()`, `.to("cpu")`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU; arguments that every
-    caller in the file gives on the CPU; what a call made of tensors that are all on the CPU; the side of `x.device.type == "cpu"`; arguments in the
+    caller in the file gives on the CPU; what NumPy reads as an index or a shape (`np.split(x, t)`);
+    what a call made of tensors that are all on the CPU; the side of `x.device.type == "cpu"`; arguments in the
     files of tests. A detached tensor in a function that draws is a note. An argument of which nothing else is known is a note: of eight such findings
     on public code none was true, the callers knew where their tensors are.
 
@@ -102,9 +118,12 @@ class NumpyOnAcceleratorTensor(Rule):
         name = facts.qualified(call.function)
         if name is None or not name.startswith(_HOST_ROOTS) or name in _HARMLESS:
             return
-        for argument in call.arguments[:3]:
+        indices = _READ_AS_INDEX.get(name.removeprefix("numpy."), ())
+        for position, argument in enumerate(call.arguments[:3]):
             if argument.star:
                 return
+            if argument.keyword in _INDEX_KEYWORDS or (argument.keyword is None and position in indices):
+                continue
             value = facts.value(argument.value)
             listed = value.kind is Kind.LIST and value.element is not None
             if listed:
