@@ -24,6 +24,11 @@ class Net(torch.nn.Module):
     def forward(self, x):
         return x + torch.zeros(3).cuda()
 """
+STOPS = """
+import torch
+def start():
+    assert torch.cuda.is_available(), "this needs CUDA"
+"""
 LOAD = """
 import torch
 from net import Net
@@ -84,6 +89,33 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "net.py": NET,
             "train.py": "import torch\nfrom net import Net\ndef main():\n    assert torch.cuda.is_available()\n    Net()",
             "eval.py": "from net import Net",
+        },
+    ),
+    "a function of another file stops without CUDA": (
+        "train.py",
+        True,
+        {
+            "train.py": SCRIPT.replace("model =", "start()\nmodel =").replace("import Net", "import Net, start"),
+            "net.py": STOPS,
+        },
+    ),
+    "a function of another file that nobody calls here stops without CUDA": (
+        "train.py",
+        False,
+        {"train.py": SCRIPT, "net.py": STOPS},
+    ),
+    "the package is built for CUDA alone": (
+        "train.py",
+        True,
+        {"train.py": SCRIPT, "net.py": NET, "setup.py": "setup(ext_modules=[CUDAExtension('ext', ['ext.cu'])])"},
+    ),
+    "the package is built for the CPU as well": (
+        "train.py",
+        False,
+        {
+            "train.py": SCRIPT,
+            "net.py": NET,
+            "setup.py": "setup(ext_modules=[(CUDAExtension if cuda else CppExtension)('ext')])",
         },
     ),
     "nobody names the method": (

@@ -61,6 +61,45 @@ PUBLISHED = {
         def weights():
             return torch.load("nets/pretrained_models/base.ckpt")
         """,
+    "that no call gives": """
+        class Net(torch.nn.Module):
+            def init_weights(self, pretrained=""):
+                if os.path.isfile(pretrained):
+                    self.load_state_dict(torch.load(pretrained))
+        def net():
+            model = Net()
+            model.init_weights()
+            return model
+        """,
+    "that no call gives with this ending": """
+        class Net(torch.nn.Module):
+            def restore(self, folder, name="base"):
+                if name.endswith(".pth"):
+                    weights = torch.load(folder + name)
+                else:
+                    weights = fetch(name)
+                self.load_state_dict(weights)
+        def net():
+            model = Net()
+            model.restore("nets", name="large")
+            model.restore("nets")
+            return model
+        """,
+    "of an engine": """
+        from torch2trt import TRTModule
+        def engine(trt_file):
+            model = TRTModule()
+            model.load_state_dict(torch.load(trt_file))
+            return model
+        """,
+    "that this run has written": """
+        def train(model, optimizer, batches, folder):
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
+                stop(model, folder)
+            model.load_state_dict(torch.load(folder + "/checkpoint.pth"))
+        """,
     "with a hash": """
         def weights():
             return torch.load("resnet18-5c106cde.pth")
@@ -92,6 +131,34 @@ FREE = {
             return Edges(hf_hub_download("nets/nets", "edges.pth"))
         def mine(path):
             return Edges(path)
+        """,
+    "given by one call": """
+        class Net(torch.nn.Module):
+            def init_weights(self, pretrained=""):
+                if os.path.isfile(pretrained):
+                    self.load_state_dict(torch.load(pretrained))
+        def net(path):
+            model = Net()
+            model.init_weights(path)
+            model.init_weights()
+            return model
+        """,
+    "with this ending, by one call": """
+        class Net(torch.nn.Module):
+            def restore(self, folder, name="base"):
+                weights = torch.load(folder + name) if name.endswith(".pth") else fetch(name)
+                self.load_state_dict(weights)
+        def net():
+            model = Net()
+            model.restore("nets", name="large.pth")
+            return model
+        """,
+    "before the training": """
+        def train(model, optimizer, batches, path):
+            model.load_state_dict(torch.load(path))
+            for x in batches:
+                model(x).sum().backward()
+                optimizer.step()
         """,
     "a setting for pretrained weights": """
         def weights(args):

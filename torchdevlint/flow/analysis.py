@@ -12,6 +12,7 @@ from torchdevlint.flow.frame import Environment, Frame
 from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.flow.summaries import Summary, substitute
 from torchdevlint.flow.values import (
+    NOTHING,
     UNKNOWN,
     Evidence,
     Kind,
@@ -255,6 +256,24 @@ class Analysis:
     def arguments_given(self, body: ir.Body, parameter: str) -> list[Value]:
         """What the calls of this file give as `parameter`. Complete once the file was analysed."""
         return [given[parameter] for _, given in self._given.get(id(body), ()) if given and parameter in given]
+
+    def constants_given(self, body: ir.Body, parameter: str) -> list[Any] | None:
+        """The constants that the calls of this file give as `parameter`, its default among them; None where there is no call, or one gives anything else."""
+        calls = [given for _, given in self._given.get(id(body), ())]
+        found: list[Any] = []
+        for given in calls:
+            constant = NOTHING
+            if given is not None:
+                constant = given[parameter].constant if parameter in given else self._default_constant(body, parameter)
+            if constant is NOTHING:
+                return None
+            found.append(constant)
+        return found or None
+
+    def _default_constant(self, body: ir.Body, parameter: str) -> Any:
+        defaults = [p.default for p in body.parameters if p.name == parameter and p.default is not None]
+        written = self.index_of(body.parent).definitions[defaults[0]] if defaults and body.parent is not None else None
+        return written.value if isinstance(written, ir.Constant) else NOTHING
 
     def _is_on_host(self, value: Value, caller: ir.Body, depth: int) -> bool:
         for part in (values.element_of(value) if value.kind is Kind.LIST else value).parts:

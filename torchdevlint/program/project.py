@@ -67,6 +67,16 @@ class Project:
         """True where the project is installed for others, who call what it does not call itself."""
         return any(os.path.exists(os.path.join(self.root, name)) for name in _PACKAGES)
 
+    def is_in_package(self, path: str) -> bool:
+        """True for a file that stands beside an `__init__.py`."""
+        return bool(self._file(os.path.join(os.path.dirname(path), "__init__.py")))
+
+    @cached_property
+    def builds_for_cuda_alone(self) -> bool:
+        """True for a package that cannot be built without CUDA: its setup.py knows extensions for CUDA and no other."""
+        setup = self._read(os.path.join(self.root, "setup.py"))
+        return b"CUDAExtension" in setup and not any(word in setup for word in (b"CppExtension", b"is_available"))
+
     def program(self, path: str) -> ir.Program | None:
         """The Program of a file; None for one that cannot be read."""
         if path not in self._programs:

@@ -19,7 +19,13 @@ from torchdevlint.flow.knowledge.platforms import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
-from torchdevlint.rules.neighbours import facts_of, imports_one_of, required_imports, stops_without_cuda
+from torchdevlint.rules.neighbours import (
+    calls_what_stops,
+    facts_of,
+    imports_one_of,
+    required_imports,
+    stops_without_cuda,
+)
 from torchdevlint.rules.order import import_time_blocks, is_unconditional
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import operations
@@ -37,6 +43,8 @@ _HINTS = re.compile(
     ).encode()
     + rb"|\w_cuda(?:_ext)?\b"
 )
+# transformers' switches for bitsandbytes, whose kernels run on CUDA.
+_QUANTIZED = ("load_in_8bit", "load_in_4bit")
 _STREAMS = frozenset({"torch.cuda.Stream", "torch.cuda.stream"})
 
 
@@ -51,7 +59,9 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
         or _is_kernel_frame(body, facts)
         or any(op is not found and _is_for_cuda(op, body, facts) for op in operations(body))
         or any(_starts_nccl(other, facts) for other in _around(body, facts))
+        or _is_quantized(body)
         or stops_without_cuda(facts)
+        or calls_what_stops(body, facts)
     )
 
 
@@ -60,7 +70,9 @@ def imports_cuda_alone(facts: Facts) -> bool:
     if _imports_library(facts, _LIBRARIES):
         return True
     member = facts.analysis.member
-    return member is not None and imports_one_of(facts, _needing_cuda(member.project))
+    return member is not None and (
+        member.project.builds_for_cuda_alone or imports_one_of(facts, _needing_cuda(member.project))
+    )
 
 
 @lru_cache(maxsize=64)
@@ -106,6 +118,13 @@ def _uses_streams(body: ir.Body, facts: Facts, found: ir.Op | None) -> bool:
 
 def _is_below(name: str, roots: tuple[str, ...]) -> bool:
     return any(name == root or name.startswith(root + ".") for root in roots)
+
+
+def _is_quantized(body: ir.Body) -> bool:
+    """True where a model is loaded in eight or four bits."""
+    return any(
+        isinstance(op, ir.Call) and any(op.keyword(name) is not None for name in _QUANTIZED) for op in operations(body)
+    )
 
 
 def _is_kernel_frame(body: ir.Body, facts: Facts) -> bool:

@@ -208,13 +208,52 @@ def facts_of(place: Member) -> Facts | None:
 
 def _stops_without_cuda(facts: Facts) -> bool:
     return any(
+        _demands_cuda(body, facts) for body in facts.program.bodies if body.kind == "module" or body.name == "main"
+    )
+
+
+def _demands_cuda(body: ir.Body, facts: Facts) -> bool:
+    return any(
         isinstance(op, ir.Call)
         and functions.AVAILABILITY.get(_callee(op, body, facts)) == "cuda"
         and failing_branch_stops(op, body, facts)
-        for body in facts.program.bodies
-        if body.kind == "module" or body.name == "main"
         for op in operations(body)
     )
+
+
+def calls_what_stops(body: ir.Body, facts: Facts) -> bool:
+    """True for a body that calls a function of another file which stops where there is no CUDA: `initialize()` with an assertion in it."""
+    member = facts.analysis.member
+    if member is None or not _demanding(member.project):
+        return False
+    return any(
+        _demanding(member.project).get(path, frozenset()) & {dotted.rpartition(".")[2]}
+        for op in operations(body)
+        if isinstance(op, ir.Call) and (dotted := _callee(op, body, facts))
+        for path in member.project.resolve(dotted, member.path)
+    )
+
+
+@lru_cache(maxsize=64)
+def _demanding(project: Project) -> dict[str, frozenset[str]]:
+    """The functions of a project that stop without CUDA, by their files."""
+    found = {}
+    for path in project.matching(_STOPS_HINT):
+        facts = facts_of(Member(project, path))
+        names = [
+            body.name
+            for body in (facts.program.bodies if facts is not None else ())
+            if facts is not None and body.kind == "function" and body.owner is None and _demands_cuda(body, facts)
+        ]
+        if names:
+            found[path] = frozenset(names)
+    return found
+
+
+def is_program(facts: Facts) -> bool:
+    """True for a file of a project that is no module of it: it stands in no package, and nobody imports it."""
+    member = facts.analysis.member
+    return member is not None and not member.project.is_in_package(member.path) and not _importers(member)
 
 
 def _callee(call: ir.Call, body: ir.Body, facts: Facts) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.structure import operations
 
@@ -24,6 +25,39 @@ def is_published(call: ir.Call, facts: Facts) -> bool:
     if not given:
         return _has_published_default(facts.place(path), facts)
     return all(_is_published_path(register, body, facts) for register, body in given)
+
+
+def is_given_no_file(op: ir.Op, facts: Facts) -> bool:
+    """True for a load whose path is an argument that no call in this file gives, or gives with an ending for which another branch is there.
+
+    Complete once the file was analysed.
+    """
+    body = next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
+    block = block_of(body, op) if body is not None else None
+    if body is None or block is None or not isinstance(op, ir.Call):
+        return False
+    read = {part.name for part, _ in parts(op.argument("f", 0), facts, body) if isinstance(part, ir.Load)}
+    given = {p.name: facts.analysis.constants_given(body, p.name) for p in body.parameters if p.name in read}
+    if any(constants is not None and not any(constants) for constants in given.values()):
+        return True
+    tests = [_ending(test, body, facts) for test, side in deciding_sides(body, block) if side]
+    return any(
+        name in given and not any(isinstance(text, str) and text.endswith(ending) for text in given[name] or (ending,))
+        for name, ending in tests
+    )
+
+
+def _ending(test: ir.Register, body: ir.Body, facts: Facts) -> tuple[str, str]:
+    """The name and the ending of `name.endswith(".pth")`; two empty texts for any other test."""
+    index = facts.analysis.index_of(body)
+    call = index.definitions[test]
+    if not isinstance(call, ir.Call) or len(call.arguments) != 1:
+        return "", ""
+    name, _, method = index.dotted(call.function).rpartition(".")
+    ending = index.definitions[call.arguments[0].value]
+    if method != "endswith" or not isinstance(ending, ir.Constant) or not isinstance(ending.value, str):
+        return "", ""
+    return name, ending.value
 
 
 def _has_published_default(name: str, facts: Facts) -> bool:

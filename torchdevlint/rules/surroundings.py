@@ -17,12 +17,12 @@ _COMMAND_LINES = ("argparse", "click", "fire", "hydra", "absl", "typer", "tyro")
 
 
 def in_tests(_: ir.Op, facts: Facts) -> bool:
-    """True in a file of tests: who wrote them knows the machine that they run on. A program that is called a test is none."""
-    if facts.imports(*_COMMAND_LINES):
-        return False
+    """True in a file of tests, or in a folder of tests: who wrote them knows the machine that they run on. A program in such a folder is none."""
+    if is_test_file(facts):
+        return True
     member = facts.analysis.member
     inside = PurePath(member.path).relative_to(member.project.root).parts[:-1] if member is not None else ()
-    return is_test_file(facts) or not _TEST_FOLDERS.isdisjoint(inside)
+    return not _TEST_FOLDERS.isdisjoint(inside) and not facts.imports(*_COMMAND_LINES)
 
 
 def in_unreached_code(op: ir.Op, facts: Facts) -> bool:

@@ -14,9 +14,9 @@ from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.order import leads_through
+from torchdevlint.rules.order import follows, leads_through
 from torchdevlint.rules.paths import last_name, parts
-from torchdevlint.rules.published import is_published
+from torchdevlint.rules.published import is_given_no_file, is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.structure import is_test, literal_accelerator, operations
 from torchdevlint.rules.surroundings import in_unreached_code
@@ -62,8 +62,10 @@ class LoadWithoutMapLocation(Rule):
     is read by the keys `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells that
     it holds weights or the state of a training run: features, graphs, tables, results. What is done with the result tells it
     (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and the file's (`checkpoint`, `model`), or that the program loads weights
-    elsewhere. So is a load in a file that cannot be imported without a library for CUDA alone, be it through other files of the project,
-    and one in a function that nobody in the project names (unless it is a package for others).
+    elsewhere. So is a load behind the training loop of the same function (the best checkpoint of this very run), one that no call in the file
+    gives a path to (`init_weights(pretrained="")`), and one of a torch2trt engine; a load in a file that cannot be imported without a library
+    for CUDA alone, be it through other files of the project; and one in a function that nobody in the project names (unless it is a package for
+    others).
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
@@ -78,7 +80,7 @@ class LoadWithoutMapLocation(Rule):
     """
 
     code, name, severity = "TDL101", "load-without-map-location", WARNING
-    quiet_in = (in_unreached_code,)
+    quiet_in = (in_unreached_code, is_given_no_file)
     fixable = "sometimes"
 
     @on_call(*_LOADS)
@@ -127,9 +129,33 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
     """A warning for what holds weights that a GPU may have saved; a note where nothing tells, or where the CPU saved them."""
     if is_published(call, facts) or is_saved_from_host(call, facts):
         return INFO
-    if imports_cuda_alone(facts) or _is_behind_cuda(call, facts):
+    if (
+        imports_cuda_alone(facts)
+        or _is_behind_cuda(call, facts)
+        or _ends_training(call, facts)
+        or _holds_engine(call, facts)
+    ):
         return INFO
     return WARNING if holds_checkpoint(call, facts) else INFO
+
+
+def _ends_training(call: ir.Call, facts: Facts) -> bool:
+    """True behind the training loop of the same function: what is loaded there is the best checkpoint that this very run has written."""
+    if facts.block is None:
+        return False
+    return any(
+        isinstance(op, ir.Attribute) and op.name == "backward" and follows(facts.body, (block, op), (facts.block, call))
+        for block in facts.body.blocks
+        for op in block.ops
+    )
+
+
+def _holds_engine(call: ir.Call, facts: Facts) -> bool:
+    """True for what only torch2trt's TRTModule gets: its state is the bytes of an engine and names (torch2trt/trt_module.py)."""
+    return facts.mentions("TRTModule") and any(
+        isinstance(op, (ir.Load, ir.Attribute)) and "trt" in op.name.lower()
+        for op, _ in parts(call.argument("f", 0), facts)
+    )
 
 
 def _is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
