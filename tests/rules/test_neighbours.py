@@ -24,6 +24,13 @@ class Net(torch.nn.Module):
     def forward(self, x):
         return x + torch.zeros(3).cuda()
 """
+TRIAL = """
+import torch
+def double(x):
+    return x * 2
+if __name__ == "__main__":
+    print(double(torch.ones(3, device="cuda")))
+"""
 STOPS = """
 import torch
 def start():
@@ -142,6 +149,27 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"net.py": NET, "train.py": "from net import *", "setup.py": ""},
     ),
+    "nobody imports the file, of many": (
+        "net.py",
+        True,
+        {"net.py": NET, "train.py": "import other", "other.py": "", "a.py": "", "b.py": ""},
+    ),
+    "nobody imports the file, but the documentation names it": (
+        "net.py",
+        False,
+        {"net.py": NET, "train.py": "import other", "other.py": "", "a.py": "", "b.py": "", "README.md": "see net.py"},
+    ),
+    "nobody imports the file, which is a program": (
+        "train.py",
+        False,
+        {"net.py": NET, "train.py": SCRIPT, "other.py": "", "a.py": "", "b.py": ""},
+    ),
+    "a trial of what others import": (
+        "ops.py",
+        True,
+        {"ops.py": TRIAL, "train.py": "from ops import double"},
+    ),
+    "the main part of a program": ("ops.py", False, {"ops.py": TRIAL}),
     "nobody imports the file": ("net.py", False, {"net.py": NET, "train.py": "import torch"}),
     "a registry keeps it": (
         "net.py",

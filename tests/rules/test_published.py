@@ -85,6 +85,12 @@ PUBLISHED = {
             model.restore("nets")
             return model
         """,
+    "that the file saves from the CPU": """
+        def save(net, path):
+            torch.save(net.cpu().state_dict(), path)
+        def load(net, path):
+            net.load_state_dict(torch.load(path))
+        """,
     "of an engine": """
         from torch2trt import TRTModule
         def engine(trt_file):
@@ -131,6 +137,13 @@ FREE = {
             return Edges(hf_hub_download("nets/nets", "edges.pth"))
         def mine(path):
             return Edges(path)
+        """,
+    "saved from the CPU, and as it is": """
+        def save(net, optimizer, path):
+            torch.save(net.cpu().state_dict(), path)
+            torch.save(optimizer.state_dict(), path + ".optimizer")
+        def load(net, path):
+            net.load_state_dict(torch.load(path))
         """,
     "given by one call": """
         class Net(torch.nn.Module):

@@ -73,11 +73,12 @@ def _collated(frame: Frame, op: ir.Call) -> Value:
 
 
 def _is_own_method(frame: Frame, written: ir.Attribute) -> bool:
-    """True for `self.name` where the class defines `name` as a method, whatever it is called."""
+    """True for a method that the object's class, one of this file, defines, whatever it is called."""
     base = frame.values[written.object]
-    return (
-        base.ref == "self" and frame.class_summary is not None and frame.class_summary.method(written.name) is not None
-    )
+    summary = frame.class_summary if base.ref == "self" else None
+    if summary is None and base.kind in (Kind.MODULE, Kind.INSTANCE) and base.definition is not None:
+        summary = frame.analysis.summary_of(base.definition)
+    return summary is not None and summary.method(written.name) is not None
 
 
 def _einops_call(frame: Frame, op: ir.Call, name: str) -> Value:

@@ -65,6 +65,25 @@ def is_saved_from_host(call: ir.Call, facts: Facts) -> bool:
     return bool(seen.keys) and seen.keys <= HOST_KEYS and not seen.whole
 
 
+def file_saves_from_cpu(facts: Facts) -> bool:
+    """True when the file saves with `torch.save`, and each time what `.cpu()` gave: `torch.save(net.cpu().state_dict(), path)`."""
+    saves = [
+        (op, body)
+        for body in facts.program.bodies
+        for op in operations(body)
+        if isinstance(op, ir.Call)
+        and facts.analysis.resolve_text(facts.analysis.index_of(body).dotted(op.function)) == "torch.save"
+    ]
+    return bool(saves) and all(_is_from_cpu(save, body, facts) for save, body in saves)
+
+
+def _is_from_cpu(save: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    return any(
+        isinstance(op, ir.Call) and last_name(op, inside, facts) == "cpu"
+        for op, inside in parts(save.argument("obj", 0), facts, body)
+    )
+
+
 @dataclass(slots=True)
 class _Seen:
     """What one body does with a loaded value: the names that it gets and the keys that are read from it."""

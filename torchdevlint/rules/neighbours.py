@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import PurePath
 
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.facts import Facts
@@ -22,6 +23,7 @@ _STOPS_HINT = re.compile(
     rb"(?:assert|not)[ (]+[\w.]*(?:is_available|device_count)\(|device_count\(\) *[<=]|is_available\(\) *(?:is|==|or)\b"
 )
 _SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(")
+_FEWEST_FILES = 5  # of less than these nothing follows from what they do not import
 _MOST_FILES = 40  # who is imported by more files than these serves more than one purpose
 
 
@@ -154,13 +156,15 @@ def _setting_default(project: Project) -> frozenset[str]:
 
 
 def is_unreached(body: ir.Body, facts: Facts) -> bool:
-    """True for a function, or a method, that nobody in the project names, in a file that the project imports.
+    """True for a function, or a method, that nobody in the project names, in a file that the project imports, and for all of a file that nobody can reach.
 
     What a package defines is for those who install it.
     """
     member = facts.analysis.member
     if member is None or body.kind == "module" or member.project.is_package:
         return False
+    if _is_left_over(facts, member):
+        return True
     names: set[str] = set()
     around: ir.Body | None = body
     while around is not None and around.kind != "module":
@@ -177,6 +181,26 @@ def is_unreached(body: ir.Body, facts: Facts) -> bool:
         and bool(_importers(member))
         and not all(member.project.is_mentioned(name, besides=member.path) for name in unnamed)
     )
+
+
+@lru_cache(maxsize=64)
+def _is_left_over(facts: Facts, member: Member) -> bool:
+    """True for a file of definitions that no other file imports or names, and that does nothing by itself."""
+    module = facts.program.module
+    acts = facts.mentions("__name__") or any(
+        isinstance(op, ir.Discard) and isinstance(facts.analysis.index_of(module).definitions[op.value], ir.Call)
+        for op in operations(module)
+    )
+    if acts or _importers(member):
+        return False
+    stem = PurePath(member.path).stem
+    known = len(member.project.files) >= _FEWEST_FILES
+    return known and stem != "__init__" and not member.project.is_mentioned(stem, besides=member.path)
+
+
+def is_imported(facts: Facts) -> bool:
+    """True for a file that another file of its project imports."""
+    return facts.analysis.member is not None and bool(_importers(facts.analysis.member))
 
 
 def _is_called_by_base(method: ir.Body, facts: Facts) -> bool:

@@ -9,7 +9,7 @@ from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host
+from torchdevlint.rules.checkpoints import file_saves_from_cpu, holds_checkpoint, is_saved_from_host
 from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import only_loaded
@@ -62,10 +62,12 @@ class LoadWithoutMapLocation(Rule):
     is read by the keys `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells that
     it holds weights or the state of a training run: features, graphs, tables, results. What is done with the result tells it
     (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and the file's (`checkpoint`, `model`), or that the program loads weights
-    elsewhere. So is a load behind the training loop of the same function (the best checkpoint of this very run), one that no call in the file
-    gives a path to (`init_weights(pretrained="")`), and one of a torch2trt engine; a load in a file that cannot be imported without a library
-    for CUDA alone, be it through other files of the project; and one in a function that nobody in the project names (unless it is a package for
-    others).
+    elsewhere.
+
+    So is a load behind the training loop of the same function (the best checkpoint of this very run), one that no call in the file gives a
+    path to (`init_weights(pretrained="")`), one of a torch2trt engine, and one in a file that saves the results of `.cpu()` alone. Where the
+    file stands in a project: a load in a file that cannot be imported without a library for CUDA alone, be it through other files, and one
+    in a function that nobody names (unless it is a package for others).
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
@@ -127,7 +129,7 @@ class LoadWithoutMapLocation(Rule):
 
 def _severity(call: ir.Call, facts: Facts) -> Severity:
     """A warning for what holds weights that a GPU may have saved; a note where nothing tells, or where the CPU saved them."""
-    if is_published(call, facts) or is_saved_from_host(call, facts):
+    if is_published(call, facts) or is_saved_from_host(call, facts) or file_saves_from_cpu(facts):
         return INFO
     if (
         imports_cuda_alone(facts)

@@ -24,6 +24,7 @@ from torchdevlint.rules.literals import (
 )
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import model_left_behind
+from torchdevlint.rules.neighbours import is_imported
 from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import demands_accelerator, moves_nothing
@@ -253,13 +254,13 @@ _COMMAND_LINES = (
 
 
 def _is_trial(found: _Found, facts: Facts) -> bool:
-    """True under `if __name__ == "__main__"` of a file of modules: who wrote the trial ran it on the machine that it names."""
+    """True under `if __name__ == "__main__"` of a file of modules, or that others import: who wrote the trial ran it on the machine that it names."""
     if found.body.kind != "module" or facts.imports(*_COMMAND_LINES) or facts.mentions("argv"):
         return False
     block = block_of(found.body, found.call)
     if block is None or block.index in import_time_blocks(found.body):
         return False
-    return any(facts.analysis.summary_of(cls).is_module for cls in facts.program.classes)
+    return is_imported(facts) or any(facts.analysis.summary_of(cls).is_module for cls in facts.program.classes)
 
 
 def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
