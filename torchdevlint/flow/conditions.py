@@ -77,7 +77,8 @@ def _learn(frame: Frame, test: ir.Register, true: Knowledge, false: Knowledge, d
     if value.kind is Kind.CONDITION:
         there, absent = (false, true) if value.negated else (true, false)
         there.guards.add(value.symbol or "flag")
-        if value.symbol in ACCELERATORS or value.symbol == "accelerator":
+        known = value.symbol in ACCELERATORS or value.symbol == "accelerator"
+        if known or (isinstance(op, ir.Compare) and _asks_for_no_gpu(frame, op)):
             absent.guards.add(ABSENT)
         if isinstance(op, ir.Attribute) and value.symbol == "cuda":
             _refine_is_cuda(frame, op, false)
@@ -244,6 +245,18 @@ def compared(frame: Frame, op: ir.Compare) -> tuple[str, bool]:
     if operator in ("!=", "is not"):
         return "flag", not absent
     return "flag", operator in ("<", "<=")
+
+
+def _asks_for_no_gpu(frame: Frame, op: ir.Compare) -> bool:
+    """True for `gpu_id >= 0`, `gpu is not None`, `gpu != -1` and their negations: on one side no GPU was chosen."""
+    if len(op.comparators) != 1 or not _GPU_NAME.search(frame.place(op.left)):
+        return False
+    constant, operator = frame.values[op.comparators[0]].constant, op.operators[0]
+    if constant is None:
+        return operator in ("is", "is not", "==", "!=")
+    if type(constant) is not int:
+        return False
+    return (constant == 0 and operator in (">=", "<")) or (constant == -1 and operator in (">", "<=", "==", "!="))
 
 
 def _flag_path(frame: Frame, register: ir.Register) -> str:

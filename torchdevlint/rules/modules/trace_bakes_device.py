@@ -122,7 +122,7 @@ class TraceBakesDevice(Rule):
 
 def _stays_here(trace: ir.Call, facts: Facts) -> bool:
     """True for a trace in a file that saves nothing, whose function neither returns it nor keeps it on an object."""
-    if facts.mentions("save", "serialize", "export_for", "package", "_save_for_mobile", "_save_for_lite_interpreter"):
+    if facts.mentions("save", "serialize", "onnx", "_save_for_lite_interpreter"):
         return False
     held = {trace.dst}
     names = {op.name for op in operations(facts.body) if isinstance(op, ir.Store) and op.value == trace.dst}
