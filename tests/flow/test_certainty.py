@@ -15,6 +15,61 @@ from torch import nn
 """
 
 TOLD = {
+    "an argument that forward computes with": (
+        "TDL504",
+        """
+        class Poses(nn.Module):
+            def __init__(self, count):
+                super().__init__()
+                self.poses = nn.Parameter(torch.zeros(count, 6))
+
+            def forward(self, rows):
+                return self.poses[rows] * rows.unsqueeze(-1)
+
+            def first(self):
+                return self(torch.arange(3))
+        """,
+    ),
+    "a parameter that is cast to half": (
+        "TDL601",
+        """
+        class Net(nn.Module):
+            def __init__(self, x):
+                super().__init__()
+                self.scale = nn.Parameter(torch.zeros(3), requires_grad=False).to(torch.float16)
+        """,
+    ),
+    "a copy that nothing waits for": (
+        "TDL901",
+        """
+        def counts(a: torch.Tensor, b: torch.Tensor):
+            first = a.to("cpu", non_blocking=True)
+            second = b.to("cpu", non_blocking=True)
+            return first.tolist(), second.tolist()
+        """,
+    ),
+    "a submodule that is moved": (
+        "TDL606",
+        """
+        class Net(nn.Module):
+            def __init__(self, place):
+                super().__init__()
+                self.place = place
+                self.conv = nn.Conv1d(3, 3, 3)
+
+            def forward(self, x):
+                return self.conv.to(x.device)(x)
+        """,
+    ),
+    "a model that the caller may have moved": (
+        "TDL401",
+        """
+        def predict(net, rows, device):
+            x = torch.from_numpy(rows)
+            net.eval()
+            return net(x).to(device)
+        """,
+    ),
     "the items of two displays are known": (
         "TDL402",
         """
@@ -114,3 +169,116 @@ def test_what_is_certain_is_told(name: str) -> None:
     code, source = TOLD[name]
     found = check_source(IMPORTS + textwrap.dedent(source))
     assert code in {finding.code for finding in found}
+
+
+UNTOLD = {
+    "what gets a model is none": (
+        "TDL501",
+        """
+        class Trainer:
+            def __init__(self, exp, device):
+                self.exp, self.device = exp, device
+
+            def before_train(self):
+                model = self.exp.get_model()
+                model.to(self.device)
+                model = self.resume(model)
+                self.model = model
+        """,
+    ),
+    "an argument that forward only indexes with": (
+        "TDL504",
+        """
+        class Poses(nn.Module):
+            def __init__(self, count):
+                super().__init__()
+                self.poses = nn.Parameter(torch.zeros(count, 6))
+
+            def forward(self, rows):
+                return self.poses[rows, :]
+
+            def first(self):
+                return self(torch.arange(3))
+        """,
+    ),
+    "the attention mask of a foreign model": (
+        "TDL504",
+        """
+        class Captioner(nn.Module):
+            def __init__(self, text_encoder):
+                super().__init__()
+                self.text_encoder = text_encoder
+
+            def forward(self, input_ids: torch.Tensor):
+                mask = torch.ones(input_ids.shape)
+                return self.text_encoder(input_ids=input_ids.detach(), encoder_attention_mask=mask)
+        """,
+    ),
+    "a parameter that is of this type already": (
+        "TDL601",
+        """
+        class Net(nn.Module):
+            def __init__(self, x):
+                super().__init__()
+                self.scale = nn.Parameter(torch.zeros(3)).to(torch.float32)
+        """,
+    ),
+    "a constant that no module keeps": (
+        "TDL601",
+        """
+        def newline(weights, device):
+            return nn.Parameter(weights["newline"], requires_grad=False).to(device)
+        """,
+    ),
+    "a copy that a blocking one waits for": (
+        "TDL901",
+        """
+        def counts(a: torch.Tensor, b: torch.Tensor):
+            first = a.to("cpu", non_blocking=True)
+            second = b.to("cpu", non_blocking=False)
+            return first.tolist(), second.tolist()
+        """,
+    ),
+    "a cast by the name of a precision": (
+        "TDL606",
+        """
+        class Net(nn.Module):
+            def __init__(self, precision):
+                super().__init__()
+                self.precision = precision
+                self.conv = nn.Conv1d(3, 3, 3)
+
+            def forward(self, x):
+                return self.conv.to(self.precision)(x)
+        """,
+    ),
+    "a model that scatters its inputs": (
+        "TDL401",
+        """
+        def infer(model, rows, device):
+            stride = len(model.device_ids)
+            x = torch.from_numpy(rows)
+            model.eval()
+            return model(x).to(device), stride
+        """,
+    ),
+    "a program that moves nothing": (
+        "TDL401",
+        """
+        def predict(net, rows):
+            x = torch.from_numpy(rows)
+            net.eval()
+            return net(x)
+
+        if __name__ == "__main__":
+            predict(build(), np.ones((1, 3)))
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_what_is_not_certain_is_not_told(name: str) -> None:
+    code, source = UNTOLD[name]
+    found = check_source(IMPORTS + textwrap.dedent(source))
+    assert code not in {finding.code for finding in found}

@@ -222,6 +222,7 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"ops.py": FACTORY, "train.py": "from ops import embed", "old.py": "torch.set_default_device('cuda')"},
     ),
+    "a folder of data sets": ("data/ops.py", True, {"data/ops.py": FACTORY}),
     "a folder of tests": ("tests/ops.py", True, {"tests/ops.py": FACTORY}),
     "a program that is called a test": ("tests/ops.py", False, {"tests/ops.py": "import argparse" + FACTORY}),
     "a file of tests": ("ops.py", True, {"ops.py": "import pytest" + FACTORY}),

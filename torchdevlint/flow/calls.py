@@ -50,7 +50,7 @@ def call(frame: Frame, op: ir.Call) -> Value:
             # What is moved and then called is a module.
             return call_module(frame, op, replace(callee, kind=Kind.MODULE, evidence=Evidence.USAGE, ref=""))
     if isinstance(written, ir.Attribute) and (
-        _is_own_method(frame, written) or not (LOSS_NAME.search(written.name) or MODEL_NAME.search(written.name))
+        _is_own_method(frame, written) or not (LOSS_NAME.search(written.name) or is_model_name(written.name))
     ):
         return methods.call(frame, op, written.name, frame.values[written.object], written.object)
     if kind is Kind.TOKENIZER or returns_tensors(frame, op):
@@ -58,7 +58,7 @@ def call(frame: Frame, op: ir.Call) -> Value:
     place = frame.place(op.function)
     if LOSS_NAME.search(place):
         return call_module(frame, op, _UNKNOWN_LOSS)
-    if MODEL_NAME.search(place) and not place.rpartition(".")[2][0].isupper():  # a class gives a model, no tensor
+    if is_model_name(place) and not place.rpartition(".")[2][0].isupper():  # a class gives a model, no tensor
         return call_module(frame, op, replace(_UNKNOWN_MODEL, ref=place, parameter=callee.parameter))
     if COLLATE_NAME.search(place):
         return _collated(frame, op)
@@ -70,6 +70,11 @@ def _collated(frame: Frame, op: ir.Call) -> Value:
     if op.has_splat or any(frame.device_argument(argument.value) is not TOP for argument in op.arguments):
         return UNKNOWN
     return Value(Kind.BATCH, CPU, origin=op, evidence=Evidence.NAME)
+
+
+def is_model_name(place: str) -> bool:
+    """True for the name of a model, or of a part of one, by the custom of the field."""
+    return bool(MODEL_NAME.search(place)) and not _ABOUT_A_MODEL.search(place)
 
 
 def _is_own_method(frame: Frame, written: ir.Attribute) -> bool:
@@ -145,6 +150,11 @@ LOSS_NAME = re.compile(
 MODEL_NAME = re.compile(
     r"(?:\A|[._])(?:model|net|network|encoder|decoder|policy|actor|critic|backbone|generator|discriminator|\w*embeddings?)\Z",
     re.IGNORECASE,
+)
+# `get_model()`, `self.build_network()`: what does something with a model is none.
+_ABOUT_A_MODEL = re.compile(
+    r"(?:\A|\.)_*(?:get|load|build|make|create|init|setup|set|define|save|resume|restore|convert|wrap|prepare|new|find|freeze|unfreeze|train|fit|test|eval|export|compile"
+    r"|update|register|configure|reset|select|choose|log|print|add|instantiate|construct|initialize|unwrap|clone|copy|fetch|download|read)_\w+\Z"
 )
 COLLATE_NAME = re.compile(r"(?:\A|[._])(?:\w*batch_converter|\w*collat(?:e|e_fn|er|or))\Z", re.IGNORECASE)
 _UNKNOWN_MODEL = Value(Kind.MODULE, evidence=Evidence.NAME)

@@ -283,7 +283,7 @@ class Frame:
             head, _, last = value.symbol.rpartition(".")
             return head == "torch" and last in _DTYPES
         place = self.place(register)
-        return place.endswith("dtype") or place in ("int", "float", "bool")
+        return place.endswith(("dtype", "precision")) or place in ("int", "float", "bool")
 
     # ---------------------------------------------------------------------------------------------- events
 

@@ -95,7 +95,7 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     """The output of a module: on its parameters' device; CPU inputs are told."""
     device = frame.module_device(module)
     name = module.symbol
-    inputs = _inputs(frame, op, name)
+    inputs = _inputs(frame, op, module)
     if name in ("wrapper", "dispatched"):
         moved = next((value for value in inputs if value.moved is not None and value.device.may_be_accelerator), None)
         where = device if moved is None else moved.device
@@ -196,18 +196,55 @@ def own_device(module: Value, device: Device) -> Device:
     return symbolic(f"next({module.ref}.parameters()).device")
 
 
-def _tensor_arguments(op: ir.Call, name: str) -> tuple[ir.Argument, ...]:
+def _tensor_arguments(frame: Frame, op: ir.Call, module: Value) -> tuple[ir.Argument, ...]:
     """The arguments that share a device; a loss that is given four is a CTC loss, whatever it is called."""
+    name = module.symbol
     if name.endswith("Loss") and len(op.arguments) > 3:
         name = "torch.nn.CTCLoss"
     host = [op.argument(keyword, at) for keyword, at in functions.HOST_ARGUMENTS.get(name, {}).items()]
-    return tuple(argument for argument in op.arguments if argument.value not in host)
+    return tuple(
+        argument
+        for at, argument in enumerate(op.arguments)
+        if argument.value not in host and not _may_be_on_host(frame, module, argument, at)
+    )
 
 
-def _inputs(frame: Frame, op: ir.Call, name: str) -> list[Value]:
+# What tells of an index that it is read for its size alone.
+_SIZES = frozenset({"shape", "size", "dim", "ndim", "numel", "dtype", "long"})
+
+
+def _may_be_on_host(frame: Frame, module: Value, argument: ir.Argument, at: int) -> bool:
+    """True for an argument that `forward` only indexes with (a CPU index may meet any tensor), and for the attention mask of a foreign module.
+
+    transformers moves masks to the scores in some models (models/blip/modeling_blip_text.py: `attention_mask.to(attention_scores.device)`).
+    """
+    if argument.star:
+        return False
+    if module.definition is None:
+        return (argument.keyword or "").endswith("attention_mask")
+    forward = frame.analysis.summary_of(module.definition).method("forward")
+    if forward is None:
+        return False
+    names = [parameter.name for parameter in forward.parameters[1:]]
+    name = argument.keyword or (names[at] if at < len(names) else "")
+    index = frame.analysis.index_of(forward)
+    use = index.use(name)
+    if not name or use.torch_argument or use.module_argument or use.arithmetic or use.called or use.attributes - _SIZES:
+        return False
+    indices = {op.index for op in index.definitions if isinstance(op, ir.Subscript)}
+    indices |= {
+        element.value
+        for op in index.definitions
+        if isinstance(op, ir.Sequence) and op.dst in indices
+        for element in op.elements
+    }
+    return any(isinstance(op, ir.Load) and op.name == name and op.dst in indices for op in index.definitions)
+
+
+def _inputs(frame: Frame, op: ir.Call, module: Value) -> list[Value]:
     """The tensors that a module is called with, also inside batches and `**inputs`."""
     inputs: list[Value] = []
-    for argument in _tensor_arguments(op, name):
+    for argument in _tensor_arguments(frame, op, module):
         value = frame.values[argument.value]
         if value.kind is Kind.BATCH_ENCODING or (
             value.kind is Kind.BATCH and (not argument.star or value.evidence >= Evidence.STRONG)

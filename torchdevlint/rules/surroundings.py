@@ -5,6 +5,7 @@ Each question gets the operation that a finding stands on, and the facts of the 
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
@@ -13,6 +14,9 @@ from torchdevlint.rules.neighbours import default_device_is_set, is_unreached
 from torchdevlint.rules.structure import is_test_file, operations
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
+_DATA_FOLDER = re.compile(
+    r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
+)
 _COMMAND_LINES = ("argparse", "click", "fire", "hydra", "absl", "typer", "tyro")
 
 
@@ -23,6 +27,16 @@ def in_tests(_: ir.Op, facts: Facts) -> bool:
     member = facts.analysis.member
     inside = PurePath(member.path).relative_to(member.project.root).parts[:-1] if member is not None else ()
     return not _TEST_FOLDERS.isdisjoint(inside) and not facts.imports(*_COMMAND_LINES)
+
+
+def in_data_folder(_: ir.Op, facts: Facts) -> bool:
+    """True in a module of a folder for data sets, loaders and transforms, whose tensors are on the CPU by custom."""
+    member = facts.analysis.member
+    if member is None:
+        return False
+    return any(
+        _DATA_FOLDER.fullmatch(part) for part in PurePath(member.path).relative_to(member.project.root).parts[:-1]
+    )
 
 
 def in_unreached_code(op: ir.Op, facts: Facts) -> bool:

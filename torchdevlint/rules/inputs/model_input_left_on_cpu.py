@@ -105,6 +105,8 @@ class ModelInputLeftOnCpu(Rule):
             return  # what a loader of the caller gives may be on the device already
         if given and (exports(facts) or (converts_on_host(facts) and not facts.mentions("cuda", "device"))):
             return  # the caller gives a model on the CPU
+        if given and (_moves_nothing(facts) or _is_data_parallel(module, facts)):
+            return
         if is_loss and module.evidence <= Evidence.NAME and is_test_file(facts):
             return  # a test of a loss that moves its target itself
         if is_loss and (meeting.other.moved is None or isinstance(made, ir.Unpack)):
@@ -225,6 +227,16 @@ def _moved_here(meeting: Meeting, facts: Facts) -> bool:
 def _is_argument(meeting: Meeting) -> bool:
     """True for a model that the function was given, and nothing here moved."""
     return bool(meeting.other.parameter) and meeting.other.attribute == "module"
+
+
+def _moves_nothing(facts: Facts) -> bool:
+    """True for a program in which nothing is moved, the model neither."""
+    return facts.mentions("__name__") and not facts.mentions("cuda", "to", "device")
+
+
+def _is_data_parallel(module: Value, facts: Facts) -> bool:
+    """True for a model of which `device_ids` or `.module` is read: `nn.DataParallel` scatters its inputs."""
+    return bool({"device_ids", "module"} & facts.analysis.index_of(facts.body).use(module.parameter).attributes)
 
 
 def _callers_know(module: Value, facts: Facts) -> bool:

@@ -54,7 +54,11 @@ class ParameterMovedAfterWrapping(Rule):
         name = facts.callee(inner)
         method = facts.callee(call).removeprefix(".")
         if name in modules.PARAMETERS:
-            if not _is_wrapped_again(call, facts):
+            if (
+                not _is_wrapped_again(call, facts)
+                and not _is_cast_to_float32(call, facts)
+                and not _is_constant(call, inner, facts)
+            ):
                 yield self.report(
                     call,
                     f"`.{method}(...)` of a Parameter returns a plain tensor wherever it has something to do: it is not registered, gets no "
@@ -87,6 +91,17 @@ class ParameterMovedAfterWrapping(Rule):
             severity=WARNING,
             fix=(lambda: _create_there(call, register is not None, device, safe)) if plain else None,
         )
+
+
+def _is_cast_to_float32(call: ir.Call, facts: Facts) -> bool:
+    """True for `.to(torch.float32)`: a parameter is of that type as a rule, and comes back as it is."""
+    return len(call.arguments) == 1 and facts.qualified(call.arguments[0].value) in ("torch.float32", "torch.float")
+
+
+def _is_constant(call: ir.Call, inner: ir.Call, facts: Facts) -> bool:
+    """True for a parameter without a gradient that no module keeps."""
+    kept = any(isinstance(op, ir.StoreAttribute) and op.value == call.dst for op in _operations(facts))
+    return not kept and facts.constant(inner.argument("requires_grad", 1)) is False
 
 
 def _is_wrapped_again(call: ir.Call, facts: Facts) -> bool:

@@ -155,6 +155,12 @@ def _is_pinned(name: str, facts: Facts) -> bool:
     return False
 
 
+def _is_blocking_copy(op: ir.Call, method: str, facts: Facts) -> bool:
+    """True for `.to(cpu, non_blocking=False)`: its author knows that it waits for the copies before it on the same stream."""
+    given = facts.definition(op.keyword("non_blocking"))  # not interpreted yet
+    return method == "to" and isinstance(given, ir.Constant) and given.value is False
+
+
 class _Reading:
     """Walks on from a copy until the host reads it or something waits."""
 
@@ -221,7 +227,7 @@ class _Reading:
     def _call(self, op: ir.Call) -> ir.Op | str | None:
         written = self._facts.definition(op.function)
         method = written.name if isinstance(written, ir.Attribute) else ""
-        if method in _WAITS:
+        if method in _WAITS or _is_blocking_copy(op, method, self._facts):
             return "wait"
         if isinstance(written, ir.Attribute) and written.object in self._registers:
             if method in _READS:
