@@ -238,7 +238,7 @@ _STATEMENTS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(_STATEMENTS)
 def test_what_every_program_keeps(statements: list[str]) -> None:
     check(lower(cst.parse_module(f"def f():\n    while x:\n{_indented([_indented(statements)])}\n")))

@@ -152,7 +152,13 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "nobody imports the file, of many": (
         "net.py",
         True,
-        {"net.py": NET, "train.py": "import other", "other.py": "", "a.py": "", "b.py": ""},
+        {
+            "net.py": "warnings.simplefilter('ignore')" + NET,
+            "train.py": "import other",
+            "other.py": "",
+            "a.py": "",
+            "b.py": "",
+        },
     ),
     "nobody imports the file, but the documentation names it": (
         "net.py",
@@ -221,6 +227,16 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "ops.py",
         False,
         {"ops.py": FACTORY, "train.py": "from ops import embed", "old.py": "torch.set_default_device('cuda')"},
+    ),
+    "a program that exports": (
+        "ops.py",
+        True,
+        {"ops.py": FACTORY + "def run(x, path):\n    torch.onnx.export(embed, x, path)\n"},
+    ),
+    "a program that exports from a GPU": (
+        "ops.py",
+        False,
+        {"ops.py": FACTORY + "def run(x, path, device):\n    torch.onnx.export(embed, x.to(device), path)\n"},
     ),
     "a folder of data sets": ("data/ops.py", True, {"data/ops.py": FACTORY}),
     "a folder of tests": ("tests/ops.py", True, {"tests/ops.py": FACTORY}),

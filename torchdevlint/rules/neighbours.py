@@ -186,16 +186,22 @@ def is_unreached(body: ir.Body, facts: Facts) -> bool:
 @lru_cache(maxsize=64)
 def _is_left_over(facts: Facts, member: Member) -> bool:
     """True for a file of definitions that no other file imports or names, and that does nothing by itself."""
-    module = facts.program.module
-    acts = facts.mentions("__name__") or any(
-        isinstance(op, ir.Discard) and isinstance(facts.analysis.index_of(module).definitions[op.value], ir.Call)
-        for op in operations(module)
-    )
-    if acts or _importers(member):
+    if facts.mentions("__name__") or _acts(facts) or _importers(member):
         return False
     stem = PurePath(member.path).stem
     known = len(member.project.files) >= _FEWEST_FILES
     return known and stem != "__init__" and not member.project.is_mentioned(stem, besides=member.path)
+
+
+def _acts(facts: Facts) -> bool:
+    """True for a file without definitions, and for one that calls something behind its first one."""
+    module = facts.program.module
+    ops = list(operations(module))
+    first = next((at for at, op in enumerate(ops) if isinstance(op, (ir.MakeClass, ir.MakeFunction))), None)
+    definitions = facts.analysis.index_of(module).definitions
+    return first is None or any(
+        isinstance(op, ir.Discard) and isinstance(definitions[op.value], ir.Call) for op in ops[first:]
+    )
 
 
 def is_imported(facts: Facts) -> bool:

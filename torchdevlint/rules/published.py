@@ -28,10 +28,7 @@ def is_published(call: ir.Call, facts: Facts) -> bool:
 
 
 def is_given_no_file(op: ir.Op, facts: Facts) -> bool:
-    """True for a load whose path is an argument that no call in this file gives, or gives with an ending for which another branch is there.
-
-    Complete once the file was analysed.
-    """
+    """True for a load whose path is an argument that no call in this file gives, or gives with an ending for which another branch is there."""
     body = next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
     block = block_of(body, op) if body is not None else None
     if body is None or block is None or not isinstance(op, ir.Call):

@@ -137,8 +137,14 @@ class Rule:
 
     @classmethod
     def documentation(cls) -> str:
-        """The rule's page, from its docstring."""
-        return inspect.cleandoc(cls.__doc__ or "")
+        """The rule's page, from its docstring, and from those of the surroundings in which its findings are notes."""
+        page = inspect.cleandoc(cls.__doc__ or "")
+        if not cls.quiet_in:
+            return page
+        places = [inspect.cleandoc(question.__doc__ or "").removeprefix("True ") for question in cls.quiet_in]
+        section = "\n".join(("## Where it is a note", *(f"- {place[:1].upper()}{place[1:]}" for place in places)))
+        before, heading, after = page.partition("\n## Fix safety" if "\n## Fix safety" in page else "\n## Proof")
+        return f"{before}\n{section}\n{heading}{after}"
 
     @classmethod
     def summary(cls) -> str:

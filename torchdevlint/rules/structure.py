@@ -198,9 +198,15 @@ _EXPORT_NAME = re.compile(r"(?:\A|_)(?:export|onnx)(?:_|\Z)|[a-z]Onnx|[oO]nnxExp
 
 def exports(facts: Facts) -> bool:
     """True in a function that exports a model, by what it calls or by its name: models are exported on the CPU."""
-    return bool(_EXPORT_NAME.search(facts.body.name)) or any(
-        isinstance(op, ir.Call) and facts.analysis.resolve_text(facts.place(op.function)) in _EXPORTERS
-        for op in operations(facts.body)
+    return bool(_EXPORT_NAME.search(facts.body.name)) or calls_exporter(facts.body, facts)
+
+
+def calls_exporter(body: ir.Body, facts: Facts) -> bool:
+    """True for a body that exports or traces a model."""
+    index = facts.analysis.index_of(body)
+    return any(
+        isinstance(op, ir.Call) and facts.analysis.resolve_text(index.dotted(op.function)) in _EXPORTERS
+        for op in operations(body)
     )
 
 

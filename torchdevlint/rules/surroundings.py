@@ -11,7 +11,7 @@ from pathlib import PurePath
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.neighbours import default_device_is_set, is_unreached
-from torchdevlint.rules.structure import is_test_file, operations
+from torchdevlint.rules.structure import calls_exporter, is_test_file, operations
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _DATA_FOLDER = re.compile(
@@ -39,8 +39,17 @@ def in_data_folder(_: ir.Op, facts: Facts) -> bool:
     )
 
 
+def in_exporter(_: ir.Op, facts: Facts) -> bool:
+    """True in a program that exports a model and moves nothing: all of it is on the CPU."""
+    return (
+        facts.mentions("export", "trace")
+        and not facts.mentions("cuda", "to", "device")
+        and any(calls_exporter(body, facts) for body in facts.program.bodies)
+    )
+
+
 def in_unreached_code(op: ir.Op, facts: Facts) -> bool:
-    """True in a function that nobody in the project names."""
+    """True in a function or a file of a project that nobody there names, unless the project is a package for others."""
     body = next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
     return body is not None and is_unreached(body, facts)
 

@@ -57,7 +57,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
     computed (`f"cuda:{rank}"`, a dict, a name). It is a note where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
     extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
-    other files, one whose programs all stop where there is no CUDA, and a function that nobody in the project names (unless it is a package for others).
+    other files, and one whose programs all stop where there is no CUDA.
 
     ## Fix safety
     `"cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use.

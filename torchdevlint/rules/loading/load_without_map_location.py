@@ -66,8 +66,7 @@ class LoadWithoutMapLocation(Rule):
 
     So is a load behind the training loop of the same function (the best checkpoint of this very run), one that no call in the file gives a
     path to (`init_weights(pretrained="")`), one of a torch2trt engine, and one in a file that saves the results of `.cpu()` alone. Where the
-    file stands in a project: a load in a file that cannot be imported without a library for CUDA alone, be it through other files, and one
-    in a function that nobody names (unless it is a package for others).
+    file stands in a project: a load in a file that cannot be imported without a library for CUDA alone, be it through other files.
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else

@@ -57,7 +57,7 @@ class HardcodedDeviceInForward(Rule):
     Lightning modules (TDL609). It is a note where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
     extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
-    other files, one whose programs all stop where there is no CUDA, and a function that nobody in the project names (unless it is a package for others).
+    other files, and one whose programs all stop where there is no CUDA.
 
     ## Fix safety
     Safe where `forward` makes a tensor and combines it with an argument that it uses as it came; elsewhere the fix is unsafe, because

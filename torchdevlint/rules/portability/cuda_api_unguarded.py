@@ -109,7 +109,7 @@ class CudaApiUnguarded(Rule):
     scope either, the finding is an info. So it is behind a test for an offload hook, and where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
     extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
-    other files, one whose programs all stop where there is no CUDA, and a function that nobody in the project names (unless it is a package for others).
+    other files, and one whose programs all stop where there is no CUDA.
 
     ## Fix safety
     A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line

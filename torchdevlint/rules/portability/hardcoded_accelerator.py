@@ -85,7 +85,7 @@ class HardcodedAccelerator(Rule):
     It is a note as well where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
     extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
-    other files, one whose programs all stop where there is no CUDA, and a function that nobody in the project names (unless it is a package for others).
+    other files, and one whose programs all stop where there is no CUDA.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above

@@ -26,7 +26,13 @@ from torchdevlint.rules.rule import (
     on_op,
 )
 from torchdevlint.rules.structure import converts_on_host, draws, exports, is_test_file, operations
-from torchdevlint.rules.surroundings import in_data_folder, in_tests, in_unreached_code, under_another_default_device
+from torchdevlint.rules.surroundings import (
+    in_data_folder,
+    in_exporter,
+    in_tests,
+    in_unreached_code,
+    under_another_default_device,
+)
 from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 from torchdevlint.rules.wording import (
     MISMATCH,
@@ -86,7 +92,7 @@ class FactoryWithoutDeviceInForward(Rule):
     """
 
     code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
-    quiet_in = (in_tests, in_data_folder, in_unreached_code, under_another_default_device)
+    quiet_in = (in_tests, in_data_folder, in_exporter, in_unreached_code, under_another_default_device)
     fixable = "sometimes"
     yields_to = ("TDL401",)
 
