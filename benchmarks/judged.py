@@ -5,7 +5,7 @@ usage: python benchmarks/judged.py TREES... [--write]                   what is 
 
 TREES hold a folder OWNER+NAME for each repository, at the commit of the judgement; or, for single files, NAME--path__to__file.py.
 A line of judged.jsonl: repository, commit, path, line, code, verdict ("true", "false" or "taste": a matter of taste), why (one sentence), and
-the sample that it belongs to: "clean" (every finding on the clean files), "random", "fresh" to "fresh8" (drawn), "rule" (read while a rule was
+the sample that it belongs to: "clean" (every finding on the clean files), "random", "fresh" to "fresh10" (drawn), "rule" (read while a rule was
 written).
 """
 
@@ -38,6 +38,7 @@ SAMPLES = {
     "fresh7": "110 drawn at random (seed 7) from 39 other repositories after those mends, judged by three readers; 27 of the 39 are in the draw",
     "fresh8": "112 drawn at random (seed 8) from 49 other repositories, half of them maintained projects of the last years, with the project index, judged by two "
     "readers, before the mends that followed; 28 of the 49 are in the draw",
+    "fresh9": "112 drawn at random (seed 9) from 44 other repositories after those mends, judged by three readers; 30 of the 44 are in the draw",
     "rule": "read while its rule was written: no random sample",
 }
 # Findings that say "this works only on such a machine" or "in this order": true by their wording, so they are told apart.

@@ -172,6 +172,86 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "a length that a block gets": (
+        "TDL504",
+        """
+        class Net(nn.Module):
+            def __init__(self, block):
+                super().__init__()
+                self.blocks = nn.ModuleList([nn.TransformerEncoderLayer(8, 2) for _ in range(3)])
+
+            def forward(self, x: torch.Tensor):
+                seq_lens = torch.tensor([u.size(1) for u in x], dtype=torch.long)
+                kwargs = dict(seq_lens=seq_lens)
+                for block in self.blocks:
+                    x = block(x, **kwargs)
+                return x
+        """,
+    ),
+    "a type that names a device": (
+        "TDL504",
+        """
+        def vertices(offset: torch.Tensor):
+            if offset.is_cuda:
+                dtype = torch.cuda.FloatTensor
+            else:
+                dtype = torch.FloatTensor
+            one = torch.ones(1).type(dtype)
+            return offset.detach() * one
+        """,
+    ),
+    "a container of transforms": (
+        "TDL401",
+        """
+        from torchvision.transforms import Normalize, Resize, ToTensor
+
+        class Prepare(nn.Module):
+            def __init__(self, size):
+                super().__init__()
+                self.to_tensor = ToTensor()
+                self.transforms = torch.jit.script(nn.Sequential(Resize((size, size)), Normalize([0.5], [0.5])))
+
+            def forward_batch(self, images):
+                return torch.stack([self.transforms(self.to_tensor(image)) for image in images])
+        """,
+    ),
+    "a call on the side of other devices than the CPU": (
+        "TDL807",
+        """
+        def evaluate(model, x, device):
+            if device != torch.device("cpu"):
+                torch.cuda.current_device()
+            return model(x.to(device))
+        """,
+    ),
+    "a program whose set-up demands CUDA": (
+        "TDL801",
+        """
+        def build():
+            if not torch.cuda.is_available():
+                raise NotImplementedError("this needs a GPU")
+            return nn.Linear(3, 3).cuda()
+
+        def main():
+            model = build()
+            model(torch.zeros(1, 3).cuda())
+
+        main()
+        """,
+    ),
+    "what is built and moved in one expression": (
+        "TDL517",
+        """
+        def load(path, device="cpu"):
+            model = nn.Linear(3, 3)
+            model.load_state_dict(torch.load(path, map_location=device))
+            return model.to(device)
+
+        class Encoder:
+            def __init__(self, path, device):
+                self.model = load(path).eval().requires_grad_(False).to(device)
+        """,
+    ),
     "what gets a model is none": (
         "TDL501",
         """

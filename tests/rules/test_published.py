@@ -106,6 +106,10 @@ PUBLISHED = {
                 stop(model, folder)
             model.load_state_dict(torch.load(folder + "/checkpoint.pth"))
         """,
+    "by the name of an architecture": """
+        def features(net):
+            net.load_state_dict(torch.load("models/vgg_normalised.pth"))
+        """,
     "with a hash": """
         def weights():
             return torch.load("resnet18-5c106cde.pth")
@@ -172,6 +176,10 @@ FREE = {
             for x in batches:
                 model(x).sum().backward()
                 optimizer.step()
+        """,
+    "of a run, with the architecture in its name": """
+        def restore(net):
+            net.load_state_dict(torch.load("runs/resnet18_best.pth"))
         """,
     "a setting for pretrained weights": """
         def weights(args):

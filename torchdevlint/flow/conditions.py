@@ -235,6 +235,8 @@ def compared(frame: Frame, op: ir.Compare) -> tuple[str, bool]:
             return "cuda", operator == "!="  # `x.type() == "torch.cuda.FloatTensor"`
         if text == "cpu":
             return "flag", operator in ("==", "in", "is")
+    if any(_is_cpu_device(frame, register) for register in (op.left, right)):
+        return "flag", operator in ("==", "is")
     path = _flag_path(frame, op.left) or _flag_path(frame, right)
     if not path:
         return "", False
@@ -245,6 +247,12 @@ def compared(frame: Frame, op: ir.Compare) -> tuple[str, bool]:
     if operator in ("!=", "is not"):
         return "flag", not absent
     return "flag", operator in ("<", "<=")
+
+
+def _is_cpu_device(frame: Frame, register: ir.Register) -> bool:
+    """True for `torch.device("cpu")`."""
+    value = frame.values[register]
+    return isinstance(frame.definitions[register], ir.Call) and value.kind is Kind.DEVICE and value.device is CPU
 
 
 def _asks_for_no_gpu(frame: Frame, op: ir.Compare) -> bool:

@@ -218,14 +218,17 @@ def _cast(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
 
 
 def _is_type_string(frame: Frame, register: ir.Register) -> bool:
-    """True for a name that holds `x.type()` on some path: a type string names a device as well."""
+    """True for a name that holds `x.type()` or `torch.cuda.FloatTensor` on some path: they name a device as well."""
     written = frame.definitions[register]
     if not isinstance(written, ir.Load) or frame.values[register].kind is Kind.DTYPE:
         return False
     for block in frame.body.blocks:
         for op in block.ops:
-            if isinstance(op, ir.Store) and op.name == written.name and _asks_type(frame.definitions[op.value], frame):
-                return True
+            if isinstance(op, ir.Store) and op.name == written.name:
+                if _asks_type(frame.definitions[op.value], frame):
+                    return True
+                if frame.analysis.resolve_text(frame.index.dotted(op.value)).startswith("torch.cuda."):
+                    return True
     return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchdevlint.flow import class_shape
@@ -112,6 +113,8 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     has_weights = (
         not name.startswith("torch.nn.") or name in modules.LEAF_MODULES_WITH_WEIGHTS or name in modules.CONTAINERS
     )
+    if (not name or name in modules.CONTAINERS) and module.definition is None and _TRANSFORMS.search(module.attribute):
+        has_weights = False  # torchvision's transforms hold no tensors
     if has_weights and not is_loss:
         if device.may_be_accelerator:
             operands.append((parameters, "module"))
@@ -169,6 +172,7 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
     )
 
 
+_TRANSFORMS = re.compile(r"transforms\Z|normaliz|resize|augment", re.IGNORECASE)
 # What these give is one tensor that their own weights computed; a Sequential of anything else is rare.
 _GIVE_A_TENSOR = modules.LEAF_MODULES_WITH_WEIGHTS | {"torch.nn.Sequential"}
 
@@ -209,6 +213,8 @@ def _tensor_arguments(frame: Frame, op: ir.Call, module: Value) -> tuple[ir.Argu
     )
 
 
+# Lengths are for `pack_padded_sequence`, slices and loops, which want them on the CPU or read them there.
+_LENGTHS = re.compile(r"(?:\A|[._])(?:seq_?)?(?:lens?|lengths?|sizes|shapes)\Z")
 # What tells of an index that it is read for its size alone.
 _SIZES = frozenset({"shape", "size", "dim", "ndim", "numel", "dtype", "long"})
 
@@ -220,6 +226,8 @@ def _may_be_on_host(frame: Frame, module: Value, argument: ir.Argument, at: int)
     """
     if argument.star:
         return False
+    if _LENGTHS.search(argument.keyword or frame.place(argument.value)):
+        return True
     if module.definition is None:
         return (argument.keyword or "").endswith("attention_mask")
     forward = frame.analysis.summary_of(module.definition).method("forward")
@@ -253,7 +261,9 @@ def _inputs(frame: Frame, op: ir.Call, module: Value) -> list[Value]:
         elif argument.star == "**" and value.kind is Kind.DICT and value.element is not None and value.element.moved:
             inputs.append(tensor(value.element.device, moved=value.element.moved, evidence=Evidence.NAME))
         elif argument.star == "**" and value.kind is Kind.DICT:
-            inputs += [entry for _, entry in value.entries if entry.kind is Kind.TENSOR]
+            inputs += [
+                entry for key, entry in value.entries if entry.kind is Kind.TENSOR and not _LENGTHS.search(str(key))
+            ]
         elif not argument.star:
             inputs += tensors_in(frame, argument.value)
     return inputs

@@ -31,6 +31,8 @@ from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import operations
 
 _LIBRARIES = (*CUDA_LIBRARIES, *CUDA_PACKAGES, *KERNEL_LANGUAGES)
+# What a file needs whose import fails without it; kernels of these languages, and optimizers in eight bits, have other ways beside them.
+_NEEDED = tuple(name for name in (*CUDA_LIBRARIES, *CUDA_PACKAGES) if name != "bitsandbytes")
 # What a kernel's frame may call without being one.
 _PLAIN_PACKAGES = frozenset({"torch", "numpy", "math", "functools", "einops", "scipy", "warnings", "typing", "os"})
 _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd"})
@@ -38,9 +40,7 @@ _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custo
 
 # What a file must hold, as bytes, to be one that cannot be imported without CUDA.
 _HINTS = re.compile(
-    "|".join(
-        rf"\b{re.escape(word)}\b" for word in (*CUDA_LIBRARIES, *CUDA_PACKAGES, *EXTENSIONS, "cuda.current_device")
-    ).encode()
+    "|".join(rf"\b{re.escape(word)}\b" for word in (*_NEEDED, *EXTENSIONS, "cuda.current_device")).encode()
     + rb"|\w_cuda(?:_ext)?\b"
 )
 # transformers' switches for bitsandbytes, whose kernels run on CUDA.
@@ -82,7 +82,7 @@ def _needing_cuda(project: Project) -> frozenset[str]:
         path
         for path in project.matching(_HINTS)
         if (facts := facts_of(Member(project, path))) is not None
-        and (_imports_library(facts, (*CUDA_LIBRARIES, *CUDA_PACKAGES)) or _asks_cuda_at_import(facts))
+        and (_imports_library(facts, _NEEDED) or _asks_cuda_at_import(facts))
     )
 
 

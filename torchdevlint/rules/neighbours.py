@@ -237,8 +237,16 @@ def facts_of(place: Member) -> Facts | None:
 
 
 def _stops_without_cuda(facts: Facts) -> bool:
-    return any(
-        _demands_cuda(body, facts) for body in facts.program.bodies if body.kind == "module" or body.name == "main"
+    return any(_demands_cuda(body, facts) for body in facts.program.bodies if starts_program(body, facts))
+
+
+def starts_program(body: ir.Body, facts: Facts) -> bool:
+    """True for the module, for `main`, and for a function that one of them calls."""
+    if body.kind == "module" or body.name == "main":
+        return True
+    callers = [other for other in facts.program.bodies if other.kind == "module" or other.name == "main"]
+    return body.owner is None and any(
+        body.name == name for caller in callers for name, _ in facts.analysis.index_of(caller).local_calls
     )
 
 

@@ -13,6 +13,16 @@ from torchdevlint.rules.structure import operations
 
 _DOWNLOAD = re.compile(r"download|urlretrieve|http_get|_from_url|cached_path|cached_file", re.IGNORECASE)
 _HASHED = re.compile(r"-[0-9a-f]{8,}\.\w+\Z")  # torch.hub's convention: the first digits of the file's SHA-256
+# `resnet101.pth`, `models/vgg_normalised.pth`: the name of an architecture alone, as its publishers call the file; a run calls it "best" or "epoch_3".
+_ARCHITECTURE = re.compile(
+    r"(?:\A|/)(?:pytorch_)?(?:alexnet|vgg|resnet|resnext|wide_resnet|densenet|googlenet|inception|squeezenet|mobilenet|shufflenet|efficientnet|xception|senet|swin|vit|deit|dinov?\d?"
+    r"|mae|clip|sam|bert|roberta|gpt2|hubert|wav2vec|vggish|hrnet|darknet|yolov?\d?|arcface)[-_]?[\w.-]*\.(?:pth|pt|bin|ckpt|tar|pkl)\Z",
+    re.IGNORECASE,
+)
+_OF_A_RUN = re.compile(
+    r"best|epoch|last|latest|final|check|ckpt_|iter|step|fine|tuned|trained_|state|snap|save|my_|exp|cifar|mnist|\{|%",
+    re.IGNORECASE,
+)
 _PRETRAINED = re.compile(r"(?:\A|/)pretrain(?:ed)?(?:[-_]?\w+)?/[^{}]+\.\w+\Z")
 
 
@@ -101,8 +111,17 @@ def _given(name: str, facts: Facts) -> Iterator[tuple[ir.Register | None, ir.Bod
 
 def _is_published(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
     if isinstance(op, ir.Constant):
-        return isinstance(op.value, str) and bool(_HASHED.search(op.value) or _PRETRAINED.search(op.value))
+        return isinstance(op.value, str) and _names_published(op.value)
     return isinstance(op, ir.Call) and _downloads(last_name(op, body, facts), facts)
+
+
+def _names_published(path: str) -> bool:
+    file = path.rpartition("/")[2]
+    return bool(
+        _HASHED.search(path)
+        or _PRETRAINED.search(path)
+        or (_ARCHITECTURE.search(path) and not _OF_A_RUN.search(path) and file.count(".") <= 2)
+    )
 
 
 def _downloads(name: str, facts: Facts) -> bool:

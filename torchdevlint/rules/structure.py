@@ -38,6 +38,20 @@ def method_called_on(facts: Facts, register: ir.Register) -> frozenset[str]:
     return frozenset(facts.analysis.index_of(facts.body).readers.attributes.get(register, ()))
 
 
+def is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
+    """True for a value that is moved in the same expression: `build().eval().requires_grad_(False).to(device)`."""
+    definitions = facts.analysis.index_of(facts.body).definitions
+    chain = {register}
+    for op in operations(facts.body):
+        method = definitions[op.function] if isinstance(op, ir.Call) else None
+        if isinstance(op, ir.Call) and isinstance(method, ir.Attribute) and method.object in chain:
+            if method.name in ("to", "cuda"):
+                return True
+            if method.name in ("eval", "train", "requires_grad_", "half", "float", "bfloat16"):
+                chain.add(op.dst)
+    return False
+
+
 def target_of_move(call: ir.Call, facts: Facts) -> Device | None:
     """The device that `.to(...)` or `.cuda(...)` moves to; None for a cast, TOP when it is unknown."""
     written = facts.definition(call.function)

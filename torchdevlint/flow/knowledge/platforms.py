@@ -31,13 +31,15 @@ CUDA_LIBRARIES = (
     "correlation_package",  # NVIDIA/flownet2-pytorch, networks/correlation_package/setup.py: CUDAExtension
     "channelnorm_package",  # the same
     "resample2d_package",  # the same
+    "bitsandbytes",  # kernels for CUDA; builds for other machines came with 0.43
+    "triton_python_backend_utils",  # a model of NVIDIA's Triton Inference Server, which places it by its configuration
     "lietorch",  # princeton-vl/lietorch, setup.py: CUDAExtension
     "droid_backends",  # princeton-vl/DROID-SLAM, setup.py: CUDAExtension
 )
 # Libraries that start work on CUDA by themselves as a rule, and run elsewhere in special builds.
 CUDA_RUNTIMES = ("deepspeed", "vllm", "bitsandbytes", "torch._inductor")
 # Extensions by their very names: apex's (apex/multi_tensor_apply, apex/__init__.py), mmcv's and others' `_ext`.
-EXTENSIONS = frozenset({"amp_C", "apex_C", "_ext"})
+EXTENSIONS = frozenset({"amp_C", "apex_C", "_ext", "_cuda_ext"})
 # `to_cuda`, `is_cuda`, `requires_cuda`: words before `_cuda` that make a function's name, not an extension's.
 _VERBS = frozenset(
     "to is use uses using has no not try maybe get check with without require requires required need needs set init setup move assert if on for test skip "

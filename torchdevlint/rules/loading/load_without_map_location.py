@@ -58,8 +58,9 @@ class LoadWithoutMapLocation(Rule):
     availability test whose other branch does map; `load` functions of other libraries.
 
     A published file is `info`: one that comes with the package (`__file__`), that a download gave (`hf_hub_download`), that stands in a
-    folder `pretrained...` by a literal path, or whose name ends in its hash. Such files are saved from the CPU as a rule. So is a file that
-    is read by the keys `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells that
+    folder `pretrained...` by a literal path, or whose name ends in its hash or is that of an architecture (`resnet101.pth`). Such files are
+    saved from the CPU as a rule. So is a file that is read by the keys `"params"` and `"params_ema"` of BasicSR, which saves every tensor
+    with `.cpu()`, and one of which nothing tells that
     it holds weights or the state of a training run: features, graphs, tables, results. What is done with the result tells it
     (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and the file's (`checkpoint`, `model`), or that the program loads weights
     elsewhere.

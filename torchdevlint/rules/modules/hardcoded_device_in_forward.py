@@ -154,7 +154,7 @@ class HardcodedDeviceInForward(Rule):
             call,
             '`torch.autocast("cuda")` in a method of a module acts on CUDA alone: on the CPU or another accelerator autocast stays as it was outside; '
             f"use {follow}",
-            severity=_severity(facts),
+            severity=INFO if facts.constant(call.keyword("enabled")) is False else _severity(facts),
         )
 
 

@@ -24,7 +24,7 @@ from torchdevlint.rules.literals import (
 )
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import model_left_behind
-from torchdevlint.rules.neighbours import is_imported
+from torchdevlint.rules.neighbours import is_imported, starts_program
 from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import demands_accelerator, moves_nothing
@@ -115,8 +115,7 @@ class HardcodedAccelerator(Rule):
         """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
         if functions.AVAILABILITY.get(facts.callee(call)):
             self._asks = True
-            starts = facts.body.kind == "module" or facts.body.name == "main"
-            self._demands = self._demands or (starts and demands_accelerator(call, facts))
+            self._demands = self._demands or (starts_program(facts.body, facts) and demands_accelerator(call, facts))
         self._defaults.note_call(call, facts)
         self._note_choice(call, facts)
         found = _hardcoded(call, facts)

@@ -29,7 +29,14 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import definition_of, is_test_file, method_called_on, nested, operations
+from torchdevlint.rules.structure import (
+    definition_of,
+    is_moved_in_chain,
+    is_test_file,
+    method_called_on,
+    nested,
+    operations,
+)
 from torchdevlint.rules.wording import give_device, is_placeholder
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
@@ -170,7 +177,7 @@ class DeviceArgumentNotForwarded(Rule):
             self._note_imported(call, facts)
             return
         callee, skip = found
-        moved = bool(method_called_on(facts, call.dst) & _MOVES) or _moved_by_name(call, facts)
+        moved = is_moved_in_chain(facts, call.dst) or _moved_by_name(call, facts)
         if moved:
             self._moved_by_callers.add(id(callee))
         taken = _device_parameter(callee, skip)
@@ -195,7 +202,7 @@ class DeviceArgumentNotForwarded(Rule):
             return
         given = call.keyword("device") is not None
         in_hand = None
-        if not given and not method_called_on(facts, call.dst) & _MOVES and not _moved_by_name(call, facts):
+        if not given and not is_moved_in_chain(facts, call.dst) and not _moved_by_name(call, facts):
             in_hand = _device_in_hand("device", None, facts)
         if given or (in_hand is not None and in_hand not in (facts.place(a.value) for a in call.arguments)):
             self._imported.setdefault(name, []).append((call, given, in_hand))

@@ -10,6 +10,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.structure import exports
 from torchdevlint.rules.surroundings import in_tests, under_another_default_device
 from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
 
@@ -57,7 +58,12 @@ class FactoryOfAcceleratorScalar(Rule):
     @on_meet
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
         made = meeting.cpu.origin
-        if meeting.role == "weight" or not isinstance(made, ir.Call) or not takes_meeting(meeting, facts):
+        if (
+            meeting.role == "weight"
+            or not isinstance(made, ir.Call)
+            or not takes_meeting(meeting, facts)
+            or exports(facts)
+        ):
             return
         if meeting.cpu.rank is None and not meeting.strict:
             return
