@@ -183,7 +183,7 @@ def is_unreached(body: ir.Body, facts: Facts) -> bool:
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2)
 def _is_left_over(facts: Facts, member: Member) -> bool:
     """True for a file of definitions that no other file imports or names, and that does nothing by itself."""
     if facts.mentions("__name__") or _acts(facts) or _importers(member):
