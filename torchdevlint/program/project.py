@@ -98,6 +98,10 @@ class Project:
         statement = rf"(?m)^[ \t]*(?:from|import)\b(?:[^\n(]*\([^)]*|[^\n]*)\b{module}\b".encode()
         return (other for other in self.matching(re.compile(statement)) if other != path)
 
+    def holding(self, parts: tuple[bytes, ...]) -> Iterator[str]:
+        """The Python files that hold one of these bytes."""
+        return (path for path in self.files if any(part in self._read(path) for part in parts))
+
     def matching(self, pattern: re.Pattern[bytes]) -> Iterator[str]:
         """The Python files whose bytes match somewhere."""
         return (path for path in self.files if pattern.search(self._read(path)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -38,11 +37,10 @@ _PLAIN_PACKAGES = frozenset({"torch", "numpy", "math", "functools", "einops", "s
 _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd"})
 
 
-# What a file must hold, as bytes, to be one that cannot be imported without CUDA.
-_HINTS = re.compile(
-    "|".join(rf"\b{re.escape(word)}\b" for word in (*_NEEDED, *EXTENSIONS, "cuda.current_device")).encode()
-    + rb"|\w_cuda(?:_ext)?\b"
-)
+# What a file must hold one of, as bytes, to be one that cannot be imported without CUDA.
+_HINTS = tuple(
+    f"{before}{word}".encode() for word in (*_NEEDED, *EXTENSIONS, "current_device") for before in (" ", ".")
+) + (b"_cuda",)
 # transformers' switches for bitsandbytes, whose kernels run on CUDA.
 _QUANTIZED = ("load_in_8bit", "load_in_4bit")
 _STREAMS = frozenset({"torch.cuda.Stream", "torch.cuda.stream"})
@@ -80,7 +78,7 @@ def _needing_cuda(project: Project) -> frozenset[str]:
     """The files of a project that cannot be imported without CUDA."""
     return frozenset(
         path
-        for path in project.matching(_HINTS)
+        for path in project.holding(_HINTS)
         if (facts := facts_of(Member(project, path))) is not None
         and (_imports_library(facts, _NEEDED) or _asks_cuda_at_import(facts))
     )
