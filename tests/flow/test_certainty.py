@@ -172,6 +172,75 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "the indices of index_put_": (
+        "TDL504",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+
+            def forward(self, x):
+                y = self.linear(x)
+                return y.index_put_((torch.arange(3), torch.arange(3)), x.new_ones(3))
+        """,
+    ),
+    "a parameter that was moved before": (
+        "TDL601",
+        """
+        class Net(nn.Module):
+            def __init__(self, device):
+                super().__init__()
+                self.nodes = nn.Parameter(torch.randn(3, 10).to(device), requires_grad=True).to(device)
+        """,
+    ),
+    "a module that places itself by the same test": (
+        "TDL605",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+                if torch.cuda.is_available():
+                    self.cuda()
+
+            def forward(self, x):
+                mask = torch.ones(3)
+                if torch.cuda.is_available():
+                    mask = mask.cuda()
+                return self.linear(x) * mask
+        """,
+    ),
+    "an input that goes by the model's flag": (
+        "TDL401",
+        """
+        def train(model, data, args):
+            x = torch.tensor(data)
+            model.train()
+            for _ in range(3):
+                if args.gpu:
+                    y = model(x.cuda())
+                else:
+                    y = model(x)
+            if args.gpu:
+                x = x.cuda()
+            return model(x)
+        """,
+    ),
+    "a model that Lightning has fitted": (
+        "TDL509",
+        """
+        import pytorch_lightning as pl
+
+        def embed(model, loader):
+            trainer = pl.Trainer(max_epochs=1)
+            trainer.fit(model, loader)
+            found = []
+            for x in loader:
+                found.append(model.backbone(x.to(model.device)).flatten(start_dim=1).detach().numpy())
+            return found
+        """,
+    ),
     "a length that a block gets": (
         "TDL504",
         """

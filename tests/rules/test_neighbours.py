@@ -212,6 +212,15 @@ import torch
 def embed(x: torch.Tensor):
     return torch.cat([x, torch.zeros(1, 3)])
 """
+BRANCH = """
+import torch
+def embed(x: torch.Tensor, padded=False):
+    if padded:
+        return torch.cat([x, torch.zeros(1, 3)])
+    return x
+def model(x):
+    return embed(x)
+"""
 # name: (the file that is checked, whether it is a note there, the project's files)
 SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "nothing around it": ("ops.py", False, {"ops.py": FACTORY, "train.py": "from ops import embed"}),
@@ -237,6 +246,31 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "ops.py",
         False,
         {"ops.py": FACTORY + "def run(x, path, device):\n    torch.onnx.export(embed, x.to(device), path)\n"},
+    ),
+    "a program that hides the GPUs": (
+        "ops.py",
+        True,
+        {"ops.py": "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '-1'" + FACTORY},
+    ),
+    "a program that chooses a GPU": (
+        "ops.py",
+        False,
+        {"ops.py": "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'" + FACTORY},
+    ),
+    "a branch that nobody takes": (
+        "ops.py",
+        True,
+        {"ops.py": BRANCH, "train.py": "from ops import model"},
+    ),
+    "a branch that another file takes": (
+        "ops.py",
+        False,
+        {"ops.py": BRANCH, "train.py": "from ops import embed\nembed(x, padded=True)"},
+    ),
+    "the program runs it under another device": (
+        "ops.py",
+        True,
+        {"ops.py": FACTORY, "train.py": "from ops import embed\nwith torch.device('cuda'):\n    embed(x)"},
     ),
     "a folder of data sets": ("data/ops.py", True, {"data/ops.py": FACTORY}),
     "a folder of tests": ("tests/ops.py", True, {"tests/ops.py": FACTORY}),

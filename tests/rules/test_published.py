@@ -98,6 +98,12 @@ PUBLISHED = {
             model.load_state_dict(torch.load(trt_file))
             return model
         """,
+    "that the training of this run gave": """
+        class Instructor:
+            def run(self):
+                path = self._train(self.optimizer)
+                self.model.load_state_dict(torch.load(path))
+        """,
     "that this run has written": """
         def train(model, optimizer, batches, folder):
             for x in batches:

@@ -332,8 +332,10 @@ def _checked(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
     strict = name in table.TENSOR_STRICT
     in_place = name.endswith("_")
     operands: list[tuple[Value, str]] = [(receiver, "output" if in_place else "operand")]
-    for argument in op.arguments:
-        if not argument.star and argument.keyword not in ("out", "alpha", "dim"):
+    # Indices may be on the CPU, as in `x[i] = v` (aten/src/ATen/native/TensorAdvancedIndexing.cpp, `index_put_`).
+    given = op.arguments[1:] if name.startswith("index_put") else op.arguments
+    for argument in given:
+        if not argument.star and argument.keyword not in ("out", "alpha", "dim", "indices"):
             operands += [(value, "operand") for value in tensors_in(frame, argument.value)]
     frame.meet(op, operands, strict=strict, callee="." + name)
     if in_place:

@@ -38,9 +38,10 @@ _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custo
 
 
 # What a file must hold one of, as bytes, to be one that cannot be imported without CUDA.
-_HINTS = tuple(
-    f"{before}{word}".encode() for word in (*_NEEDED, *EXTENSIONS, "current_device") for before in (" ", ".")
-) + (b"_cuda",)
+_HINTS = (
+    b"_cuda",
+    *(f"{before}{word}".encode() for word in (*_NEEDED, *EXTENSIONS, "current_device") for before in (" ", ".")),
+)
 # transformers' switches for bitsandbytes, whose kernels run on CUDA.
 _QUANTIZED = ("load_in_8bit", "load_in_4bit")
 _STREAMS = frozenset({"torch.cuda.Stream", "torch.cuda.stream"})

@@ -22,7 +22,7 @@ from torchdevlint.rules.structure import failing_branch_stops, operations
 _STOPS_HINT = re.compile(
     rb"(?:assert|not)[ (]+[\w.]*(?:is_available|device_count)\(|device_count\(\) *[<=]|is_available\(\) *(?:is|==|or)\b"
 )
-_SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(")
+_SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(|\bwith torch\.device\(")
 _FEWEST_FILES = 5  # of less than these nothing follows from what they do not import
 _MOST_FILES = 40  # who is imported by more files than these serves more than one purpose
 
@@ -142,7 +142,7 @@ def _importers(place: Member) -> tuple[str, ...]:
 
 
 def default_device_is_set(facts: Facts) -> bool:
-    """True when a file that imports this one, through others or not, sets PyTorch's default device or default tensor type."""
+    """True when a file that imports this one, through others or not, sets PyTorch's default device or tensor type, also by `with torch.device(...)`."""
     member = facts.analysis.member
     if member is None:
         return False

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.neighbours import default_device_is_set, is_unreached
+from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.structure import calls_exporter, is_test_file, operations
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
@@ -46,6 +47,37 @@ def in_exporter(_: ir.Op, facts: Facts) -> bool:
         and not facts.mentions("cuda", "to", "device")
         and any(calls_exporter(body, facts) for body in facts.program.bodies)
     )
+
+
+def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
+    """True in a program that hides the GPUs from itself: `os.environ["CUDA_VISIBLE_DEVICES"] = "-1"`."""
+    if not facts.mentions("environ"):
+        return False
+    for body in facts.program.bodies:
+        definitions = facts.analysis.index_of(body).definitions
+        for op in operations(body):
+            if isinstance(op, ir.StoreSubscript):
+                key, value = definitions[op.index], definitions[op.value]
+                if isinstance(key, ir.Constant) and key.value == "CUDA_VISIBLE_DEVICES":
+                    return isinstance(value, ir.Constant) and value.value in ("-1", "")
+    return False
+
+
+def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
+    """True under a parameter that is off by default, that no call in the file turns on, and that no other file of the project names."""
+    body = next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
+    block = block_of(body, op) if body is not None else None
+    if body is None or block is None or body.kind != "function":
+        return False
+    member = facts.analysis.member
+    for test, side in deciding_sides(body, block):
+        written = facts.analysis.index_of(body).definitions[test]
+        constants = (
+            facts.analysis.constants_given(body, written.name) if side and isinstance(written, ir.Load) else None
+        )
+        if constants is not None and isinstance(written, ir.Load) and not any(constants):
+            return member is not None and not member.project.is_mentioned(written.name, besides=member.path)
+    return False
 
 
 def in_unreached_code(op: ir.Op, facts: Facts) -> bool:

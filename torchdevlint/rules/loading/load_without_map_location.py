@@ -135,10 +135,19 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
         imports_cuda_alone(facts)
         or _is_behind_cuda(call, facts)
         or _ends_training(call, facts)
+        or _is_given_by_training(call, facts)
         or _holds_engine(call, facts)
     ):
         return INFO
     return WARNING if holds_checkpoint(call, facts) else INFO
+
+
+def _is_given_by_training(call: ir.Call, facts: Facts) -> bool:
+    """True for the path that a function gave which trains: `path = self._train(...)`."""
+    return any(
+        isinstance(op, ir.Call) and re.search(r"(?:\A|_)(?:train|fit)(?:_|\Z)", last_name(op, body, facts))
+        for op, body in parts(call.argument("f", 0), facts)
+    )
 
 
 def _ends_training(call: ir.Call, facts: Facts) -> bool:

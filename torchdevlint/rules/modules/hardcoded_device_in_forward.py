@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
-from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
@@ -15,7 +15,7 @@ from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
-from torchdevlint.rules.surroundings import in_tests, in_unreached_code
+from torchdevlint.rules.surroundings import in_branch_not_taken, in_tests, in_unreached_code
 from torchdevlint.rules.wording import MISMATCH
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
@@ -72,7 +72,7 @@ class HardcodedDeviceInForward(Rule):
     """
 
     code, name, severity = "TDL605", "hardcoded-device-in-forward", WARNING
-    quiet_in = (in_tests, in_unreached_code)
+    quiet_in = (in_branch_not_taken, in_tests, in_unreached_code)
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -126,6 +126,8 @@ class HardcodedDeviceInForward(Rule):
             return
         if not _is_tensor(call, facts) or not machine_decides(call, facts) or _needs_cuda(facts):
             return
+        if _places_itself(summary, facts):
+            return
         source = _source(call, facts)
         follow = f"`{source[0]}`" if source else "the device of an argument"
         where = "the module is" if summary.is_module else "the arguments are"
@@ -168,6 +170,19 @@ def _is_tensor(call: ir.Call, facts: Facts) -> bool:
         return facts.callee(call) in functions.FACTORIES and call.keyword("device") is not None
     value = facts.value(facts.receiver(call))
     return value.kind is Kind.TENSOR and (value.origin is not None or facts.in_forward)
+
+
+def _places_itself(summary: ClassSummary, facts: Facts) -> bool:
+    """True for a module whose constructor moves the module itself, by the same test as a rule: `self.cuda()`."""
+    made = summary.method("__init__")
+    definitions = facts.analysis.index_of(made).definitions if made is not None else []
+    return made is not None and any(
+        isinstance(op, ir.Attribute)
+        and op.name in ("cuda", "to")
+        and isinstance(receiver := definitions[op.object], ir.Load)
+        and receiver.name == facts.analysis.index_of(made).self_name
+        for op in operations(made)
+    )
 
 
 def _is_entered(call: ir.Call, facts: Facts) -> bool:

@@ -58,11 +58,14 @@ class ParameterMovedAfterWrapping(Rule):
                 not _is_wrapped_again(call, facts)
                 and not _is_cast_to_float32(call, facts)
                 and not _is_constant(call, inner, facts)
+                and not _is_placed(inner, facts)
+                and not any(isinstance(op, ir.Return) and op.value == call.dst for op in _operations(facts))
             ):
                 yield self.report(
                     call,
                     f"`.{method}(...)` of a Parameter returns a plain tensor wherever it has something to do: it is not registered, gets no "
                     "gradient, and optimizers refuse it; move the tensor before it is wrapped",
+                    severity=WARNING if facts.value(inner.argument("data", 0)).device.place == "sym" else ERROR,
                     fix=lambda: _move_inside(call),
                 )
         elif (
@@ -96,6 +99,11 @@ class ParameterMovedAfterWrapping(Rule):
 def _is_cast_to_float32(call: ir.Call, facts: Facts) -> bool:
     """True for `.to(torch.float32)`: a parameter is of that type as a rule, and comes back as it is."""
     return len(call.arguments) == 1 and facts.qualified(call.arguments[0].value) in ("torch.float32", "torch.float")
+
+
+def _is_placed(inner: ir.Call, facts: Facts) -> bool:
+    """True for a tensor that was moved before it was wrapped: it is there already."""
+    return facts.value(inner.argument("data", 0)).moved is not None
 
 
 def _is_constant(call: ir.Call, inner: ir.Call, facts: Facts) -> bool:

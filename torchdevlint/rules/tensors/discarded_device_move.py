@@ -71,12 +71,13 @@ class DiscardedDeviceMove(Rule):
         severity = _severity(method.object, facts)
         if not place or severity is None:
             return
-        does = "moves" if method.name in _MOVES else "converts"
+        is_cast = len(call.arguments) == 1 and facts.frame is not None and facts.frame.is_dtype(call.arguments[0].value)
+        does = "moves" if method.name in _MOVES and not is_cast else "converts"
         yield self.report(
             call,
             f"`{place}.{method.name}(...)` {does} nothing in place: it returns a new tensor, which is thrown away here, and `{place}` stays "
             f"as it is; write `{place} = {place}.{method.name}(...)`".replace("{", "{{").replace("}", "}}"),
-            severity=severity,
+            severity=severity if does == "moves" else WARNING,
             fix=lambda: _assign(call, safe=severity is ERROR),
         )
 

@@ -35,11 +35,13 @@ from torchdevlint.rules.rule import (
 )
 from torchdevlint.rules.structure import draws, is_test_file, operations
 from torchdevlint.rules.surroundings import (
+    in_branch_not_taken,
     in_data_folder,
     in_exporter,
     in_tests,
     in_unreached_code,
     under_another_default_device,
+    with_hidden_gpus,
 )
 from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 from torchdevlint.rules.wording import (
@@ -100,7 +102,15 @@ class FactoryWithoutDeviceInForward(Rule):
     """
 
     code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
-    quiet_in = (in_tests, in_data_folder, in_exporter, in_unreached_code, under_another_default_device)
+    quiet_in = (
+        in_branch_not_taken,
+        with_hidden_gpus,
+        in_tests,
+        in_data_folder,
+        in_exporter,
+        in_unreached_code,
+        under_another_default_device,
+    )
     fixable = "sometimes"
     yields_to = ("TDL401",)
 

@@ -97,6 +97,8 @@ class NumpyOnAcceleratorTensor(Rule):
             _comes_detached(register, value, facts) or _is_model_output(register, value, facts)
         ):
             severity = INFO if draws(facts) and not value.device.name.startswith("next(") else WARNING
+        if severity is not None and _is_of_fitted_model(value, facts):
+            severity = INFO
         if severity is WARNING and _is_kept_on_host(register, facts):
             return
         if severity is None or facts.in_try_catching("TypeError", "RuntimeError", "Exception"):
@@ -129,6 +131,8 @@ class NumpyOnAcceleratorTensor(Rule):
             if listed:
                 value = element_of(value)
             severity = _severity(value, facts, implicit=True)
+            if severity is not None and _is_of_fitted_model(value, facts):
+                severity = INFO
             if severity is None:
                 continue
             spelled = facts.place(argument.value)
@@ -189,6 +193,12 @@ def _severity(value: Value, facts: Facts, *, implicit: bool = False) -> Severity
         )
         return None if asked else INFO
     return None
+
+
+def _is_of_fitted_model(value: Value, facts: Facts) -> bool:
+    """True for what is where a model is that Lightning has fitted: it is back on the CPU (lightning/pytorch/strategies/strategy.py, `teardown`)."""
+    fits = facts.mentions("Trainer") and facts.mentions("fit") and facts.imports("lightning", "pytorch_lightning")
+    return fits and (value.device.name.startswith("next(") or "model" in value.device.name)
 
 
 def _root(register: ir.Register | None, facts: Facts) -> tuple[ir.Op | None, list[object]]:
