@@ -59,7 +59,7 @@ class ParameterMovedAfterWrapping(Rule):
                 and not _is_cast_to_float32(call, facts)
                 and not _is_constant(call, inner, facts)
                 and not _is_placed(inner, facts)
-                and not any(isinstance(op, ir.Return) and op.value == call.dst for op in _operations(facts))
+                and not _is_stand_in(call, inner, facts)
             ):
                 yield self.report(
                     call,
@@ -104,6 +104,13 @@ def _is_cast_to_float32(call: ir.Call, facts: Facts) -> bool:
 def _is_placed(inner: ir.Call, facts: Facts) -> bool:
     """True for a tensor that was moved before it was wrapped: it is there already."""
     return facts.value(inner.argument("data", 0)).moved is not None
+
+
+def _is_stand_in(call: ir.Call, inner: ir.Call, facts: Facts) -> bool:
+    """True for `return Parameter(torch.zeros(1)).to(device)`: a loss for models that have nothing to learn."""
+    made = facts.definition(inner.argument("data", 0))
+    is_factory = isinstance(made, ir.Call) and facts.callee(made) in functions.FACTORIES
+    return is_factory and any(isinstance(op, ir.Return) and op.value == call.dst for op in _operations(facts))
 
 
 def _is_constant(call: ir.Call, inner: ir.Call, facts: Facts) -> bool:
