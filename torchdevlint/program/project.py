@@ -98,9 +98,13 @@ class Project:
         statement = rf"(?m)^[ \t]*(?:from|import)\b(?:[^\n(]*\([^)]*|[^\n]*)\b{module}\b".encode()
         return (other for other in self.matching(re.compile(statement)) if other != path)
 
-    def holding(self, parts: tuple[bytes, ...]) -> Iterator[str]:
-        """The Python files that hold one of these bytes."""
-        return (path for path in self.files if any(part in self._read(path) for part in parts))
+    def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[str]:
+        """The Python files that hold one of these bytes, and then match: a plain search is the faster one by far."""
+        return (
+            path
+            for path in self.files
+            if any(part in self._read(path) for part in parts) and pattern.search(self._read(path))
+        )
 
     def matching(self, pattern: re.Pattern[bytes]) -> Iterator[str]:
         """The Python files whose bytes match somewhere."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -37,10 +38,10 @@ _PLAIN_PACKAGES = frozenset({"torch", "numpy", "math", "functools", "einops", "s
 _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd"})
 
 
-# What a file must hold one of, as bytes, to be one that cannot be imported without CUDA.
-_HINTS = (
-    b"_cuda",
-    *(f"{before}{word}".encode() for word in (*_NEEDED, *EXTENSIONS, "current_device") for before in (" ", ".")),
+# What a file must hold, as bytes, to be one that cannot be imported without CUDA: one of these, and in a statement that imports it.
+_HINTS = (b"_cuda", b"current_device", *(word.encode() for word in (*_NEEDED, *EXTENSIONS)))
+_IMPORTS_HINT = re.compile(
+    rb"(?m)^[ \t]*(?:from|import)\b[^\n]*(?:" + b"|".join(re.escape(hint) for hint in _HINTS) + rb")|current_device"
 )
 # transformers' switches for bitsandbytes, whose kernels run on CUDA.
 _QUANTIZED = ("load_in_8bit", "load_in_4bit")
@@ -79,7 +80,7 @@ def _needing_cuda(project: Project) -> frozenset[str]:
     """The files of a project that cannot be imported without CUDA."""
     return frozenset(
         path
-        for path in project.holding(_HINTS)
+        for path in project.holding(_HINTS, _IMPORTS_HINT)
         if (facts := facts_of(Member(project, path))) is not None
         and (_imports_library(facts, _NEEDED) or _asks_cuda_at_import(facts))
     )
