@@ -39,7 +39,7 @@ SAMPLES = {
     "fresh8": "112 drawn at random (seed 8) from 49 other repositories, half of them maintained projects of the last years, with the project index, judged by two "
     "readers, before the mends that followed; 28 of the 49 are in the draw",
     "fresh9": "112 drawn at random (seed 9) from 44 other repositories after those mends, judged by three readers; 30 of the 44 are in the draw",
-    "fresh10": "112 drawn at random (seed 10) from 42 other repositories after those mends, judged by three readers, before the mends that followed; 29 of the 42 are in the draw",
+    "fresh10": "112 drawn at random (seed 10) from 42 other repositories after those mends and before the last, judged by three readers; 29 of the 42 are in the draw",
     "rule": "read while its rule was written: no random sample",
 }
 # Findings that say "this works only on such a machine" or "in this order": true by their wording, so they are told apart.
