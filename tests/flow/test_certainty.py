@@ -172,6 +172,20 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "an empty cache that another method fills": (
+        "TDL504",
+        """
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+                self.cache = (False, {"keys": torch.tensor([])})
+
+            def forward(self, x):
+                key = self.linear(x)
+                return torch.cat((self.cache[1]["keys"], key), dim=1)
+        """,
+    ),
     "the indices of index_put_": (
         "TDL504",
         """

@@ -53,11 +53,21 @@ def owns(facts: Facts, op: ir.Op) -> bool:
 
 def is_placeholder(made: ir.Op, facts: Facts) -> bool:
     """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
-    if not isinstance(made, ir.Call) or not owns(facts, made):
+    if not isinstance(made, ir.Call):
         return False
+    if not owns(facts, made):
+        return _is_empty_list(made, facts)
     first = facts.value(made.positional(0))
     sized = facts.callee(made) in functions.SIZED_FACTORIES
     return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
+
+
+def _is_empty_list(made: ir.Call, facts: Facts) -> bool:
+    """True for a factory of another body that gets `[]`."""
+    body = next((body for body in facts.program.bodies if any(made in block.ops for block in body.blocks)), None)
+    register = made.positional(0)
+    written = facts.analysis.index_of(body).definitions[register] if body is not None and register is not None else None
+    return isinstance(written, ir.Sequence) and not written.elements
 
 
 def device_expression(meeting: Meeting, facts: Facts) -> str | None:
