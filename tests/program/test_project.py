@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -99,7 +100,7 @@ def test_a_name_is_found_as_a_whole_word_in_code_and_in_texts(tmp_path: Path) ->
         {"a.py": "def load_net(): ...", "b.py": "load_network()", "run.ipynb": '"load_net()"', "image.bin": "load_net"},
     )
     here = Project(str(tmp_path))
-    assert [Path(path).name for path in here.mentioning("load_net")] == ["a.py"]
+    assert here.is_mentioned("load_net", besides=str(tmp_path / "run.ipynb"))
     assert here.is_mentioned("load_net", besides=str(tmp_path / "a.py"))
     assert not here.is_mentioned("load_network", besides=str(tmp_path / "b.py"))
 
@@ -129,3 +130,23 @@ def test_who_imports_a_module_is_told_by_the_statements(tmp_path: Path) -> None:
     )
     found = Project(str(tmp_path)).importing(str(tmp_path / "net" / "model.py"))
     assert [Path(path).name for path in found] == ["a.py", "b.py", "c.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_no_file_of_it(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": ""})
+    os.mkfifo(tmp_path / "b.py")
+    assert [Path(path).name for path in Project(str(tmp_path)).files] == ["a.py"]
+
+
+def test_an_import_is_looked_for_up_to_the_root_of_the_disk(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": ""})
+    here = Project(tmp_path.anchor)
+    here.__dict__["_walked"] = ((str(tmp_path / "a.py"),), ())
+    assert here.resolve("missing.name", str(tmp_path / "a.py")) == ()
+
+
+def test_a_deep_tree_is_not_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"a.py": "", "one/two/b.py": ""})
+    monkeypatch.setattr(project, "MOST_FOLDERS", 1)
+    assert Project(str(tmp_path)).files == ()

@@ -88,7 +88,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     files.add_argument("--isolated", action="store_true", help="read no settings")
     files.add_argument("--no-cache", action="store_true", help="look at every file anew")
     files.add_argument(
-        "--no-project", action="store_true", help="ask no other file of the project: notes become warnings"
+        "--no-project", action="store_true", help="look at each file by itself, without the other files of its project"
     )
     files.add_argument("--no-sieve", action="store_true", help="read every file in full: slower, the same findings")
     files.add_argument("-j", "--jobs", type=_jobs, metavar="N", help="processes to use (default: one for each CPU)")

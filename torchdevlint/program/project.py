@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from functools import cache, cached_property
@@ -22,6 +23,7 @@ from torchdevlint.source.folders import DEFAULT_EXCLUDE
 # A larger project is not searched: each question would cost more than the file that asks.
 MOST_FILES = 4_000
 MOST_BYTES = 40_000_000
+MOST_FOLDERS = 10_000
 # Where a name may stand of what is called from notebooks, settings, scripts and by readers of the documentation.
 _TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
 _LARGEST_TEXT = 2_000_000
@@ -43,17 +45,18 @@ class Project:
         files: list[str] = []
         texts: list[str] = []
         size = 0
-        for folder, below, names in os.walk(self.root):
+        for count, (folder, below, names) in enumerate(os.walk(self.root)):
             below[:] = [name for name in below if name not in DEFAULT_EXCLUDE and not _is_environment(folder, name)]
             for name in names:
+                if not name.endswith((".py", *_TEXTS)):
+                    continue
                 path = os.path.join(folder, name)
-                if name.endswith(".py"):
-                    files.append(path)
-                    size += _size(path)
-                elif name.endswith(_TEXTS) and (content := _size(path)) <= _LARGEST_TEXT:
-                    texts.append(path)
-                    size += content
-            if len(files) + len(texts) > MOST_FILES or size > MOST_BYTES:
+                content = _size(path)
+                if content is None or (content > _LARGEST_TEXT and not name.endswith(".py")):
+                    continue
+                (files if name.endswith(".py") else texts).append(path)
+                size += content
+            if len(files) + len(texts) > MOST_FILES or size > MOST_BYTES or count > MOST_FOLDERS:
                 return (), ()
         return tuple(sorted(files)), tuple(sorted(texts))
 
@@ -87,10 +90,6 @@ class Project:
             self._programs[path] = from_ast.read(text)
         return self._programs[path]
 
-    def mentioning(self, word: str) -> Iterator[str]:
-        """The Python files in which a word occurs."""
-        return self._with(word, self.files)
-
     def importing(self, path: str) -> Iterator[str]:
         """The other Python files with an import statement that holds the name of a module."""
         folder, name = os.path.split(path)
@@ -113,15 +112,12 @@ class Project:
     def is_mentioned(self, word: str, besides: str) -> bool:
         """True when a word occurs in any file of the project but one: also in notebooks, settings, scripts and documentation."""
         files, texts = self._walked
-        return any(path != besides for path in self._with(word, (*files, *texts)))
-
-    def _with(self, word: str, paths: tuple[str, ...]) -> Iterator[str]:
         raw = word.encode()
         pattern = re.compile(rb"(?<!\w)" + re.escape(raw) + rb"(?!\w)")
-        for path in paths:
-            content = self._read(path)
-            if raw in content and pattern.search(content):
-                yield path
+        return any(
+            path != besides and raw in self._read(path) and pattern.search(self._read(path))
+            for path in (*files, *texts)
+        )
 
     def resolve(self, dotted: str, importer: str) -> tuple[str, ...]:
         """The files that run when `importer` imports a dotted name (".models.Net" when relative): the packages on the way, and the module.
@@ -139,11 +135,14 @@ class Project:
         if not parts or parts[0] in sys.stdlib_module_names:
             return ()
         folder = os.path.dirname(importer)
-        while folder.startswith(self.root):
+        while True:
             found = self._below(folder, parts)
             if found:
                 return found
-            folder = os.path.dirname(folder)
+            parent = os.path.dirname(folder)
+            if folder == self.root or parent == folder:
+                break
+            folder = parent
         homes = self._homes.get(parts[0], ())
         return self._below(homes[0], parts) if len(homes) == 1 else ()
 
@@ -223,8 +222,10 @@ def _is_environment(folder: str, name: str) -> bool:
     return name.startswith(".") or os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
 
 
-def _size(path: str) -> int:
+def _size(path: str) -> int | None:
+    """The bytes of a regular file; None for anything else, such as a pipe, which a read would wait for."""
     try:
-        return os.stat(path).st_size
+        found = os.stat(path)
     except OSError:
-        return 0
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None

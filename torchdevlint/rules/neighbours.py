@@ -20,7 +20,7 @@ from torchdevlint.rules.structure import failing_branch_stops, operations
 
 # What a file must hold, as bytes, to be one that stops without CUDA: a test that is asserted, negated or compared.
 _STOPS_HINT = re.compile(
-    rb"(?:assert|not)[ (]+[\w.]*(?:is_available|device_count)\(|device_count\(\) *[<=]|is_available\(\) *(?:is|==|or)\b"
+    rb"(?:assert|not)[ (]+[\w.]*(?:is_available|device_count)\(|device_count\(\) *[<=]|is_available\(\) *(?:is\b|or\b|==)"
 )
 _SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(|\bwith torch\.device\(")
 _FEWEST_FILES = 5  # of less than these nothing follows from what they do not import

@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name, parts
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import body_of, operations
 
 _DOWNLOAD = re.compile(r"download|urlretrieve|http_get|_from_url|cached_path|cached_file", re.IGNORECASE)
 _HASHED = re.compile(r"-[0-9a-f]{8,}\.\w+\Z")  # torch.hub's convention: the first digits of the file's SHA-256
@@ -39,7 +39,7 @@ def is_published(call: ir.Call, facts: Facts) -> bool:
 
 def is_given_no_file(op: ir.Op, facts: Facts) -> bool:
     """True for a load whose path is an argument that no call in this file gives, or gives with an ending for which another branch is there."""
-    body = next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
+    body = body_of(op, facts)
     block = block_of(body, op) if body is not None else None
     if body is None or block is None or not isinstance(op, ir.Call):
         return False

@@ -21,6 +21,11 @@ def operations(body: ir.Body) -> Iterator[ir.Op]:
         yield from block.ops
 
 
+def body_of(op: ir.Op, facts: Facts) -> ir.Body | None:
+    """The body of the file that an operation stands in."""
+    return next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
+
+
 def nested(body: ir.Body) -> Iterator[ir.Body]:
     """A body and the functions that are made in it."""
     yield body
@@ -181,6 +186,27 @@ def is_test(facts: Facts) -> bool:
             return True
         body = body.parent
     return False
+
+
+# A module that reads its command line is a program.
+_COMMAND_LINES = (
+    "argparse",
+    "click",
+    "fire",
+    "hydra",
+    "absl",
+    "typer",
+    "tyro",
+    "simple_parsing",
+    "gin",
+    "optparse",
+    "docopt",
+)
+
+
+def reads_command_line(facts: Facts) -> bool:
+    """True for a program, by the library with which it reads its command line."""
+    return facts.imports(*_COMMAND_LINES)
 
 
 def is_test_file(facts: Facts) -> bool:

@@ -12,32 +12,30 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.neighbours import default_device_is_set, is_unreached
 from torchdevlint.rules.order import block_of, deciding_sides
-from torchdevlint.rules.structure import calls_exporter, is_test_file, operations
+from torchdevlint.rules.structure import body_of, calls_exporter, is_test_file, operations, reads_command_line
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _DATA_FOLDER = re.compile(
     r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
 )
-_COMMAND_LINES = ("argparse", "click", "fire", "hydra", "absl", "typer", "tyro")
 
 
 def in_tests(_: ir.Op, facts: Facts) -> bool:
     """True in a file of tests, or in a folder of tests: who wrote them knows the machine that they run on. A program in such a folder is none."""
     if is_test_file(facts):
         return True
-    member = facts.analysis.member
-    inside = PurePath(member.path).relative_to(member.project.root).parts[:-1] if member is not None else ()
-    return not _TEST_FOLDERS.isdisjoint(inside) and not facts.imports(*_COMMAND_LINES)
+    return not _TEST_FOLDERS.isdisjoint(_folders(facts)) and not reads_command_line(facts)
 
 
 def in_data_folder(_: ir.Op, facts: Facts) -> bool:
     """True in a module of a folder for data sets, loaders and transforms, whose tensors are on the CPU by custom."""
+    return any(_DATA_FOLDER.fullmatch(folder) for folder in _folders(facts))
+
+
+def _folders(facts: Facts) -> tuple[str, ...]:
+    """The folders between the root of the project and the file; none without a project."""
     member = facts.analysis.member
-    if member is None:
-        return False
-    return any(
-        _DATA_FOLDER.fullmatch(part) for part in PurePath(member.path).relative_to(member.project.root).parts[:-1]
-    )
+    return PurePath(member.path).relative_to(member.project.root).parts[:-1] if member is not None else ()
 
 
 def in_exporter(_: ir.Op, facts: Facts) -> bool:
@@ -65,7 +63,7 @@ def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
 
 def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
     """True under a parameter that is off by default, that no call in the file turns on, and that no other file of the project names."""
-    body = next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
+    body = body_of(op, facts)
     block = block_of(body, op) if body is not None else None
     if body is None or block is None or body.kind != "function":
         return False
@@ -82,7 +80,7 @@ def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
 
 def in_unreached_code(op: ir.Op, facts: Facts) -> bool:
     """True in a function or a file of a project that nobody there names, unless the project is a package for others."""
-    body = next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
+    body = body_of(op, facts)
     return body is not None and is_unreached(body, facts)
 
 

@@ -105,7 +105,7 @@ class ModelInputLeftOnCpu(Rule):
             return  # what a loader of the caller gives may be on the device already
         if given and (exports(facts) or (converts_on_host(facts) and not facts.mentions("cuda", "device"))):
             return  # the caller gives a model on the CPU
-        if given and (_moves_nothing(facts) or _is_data_parallel(module, facts) or _is_moved_somewhere(cpu, facts)):
+        if given and (_moves_nothing(facts) or _is_data_parallel(module, facts) or _moves_by_flag(facts)):
             return
         if is_loss and module.evidence <= Evidence.NAME and is_test_file(facts):
             return  # a test of a loss that moves its target itself
@@ -229,14 +229,14 @@ def _is_argument(meeting: Meeting) -> bool:
     return bool(meeting.other.parameter) and meeting.other.attribute == "module"
 
 
-def _is_moved_somewhere(cpu: Value, facts: Facts) -> bool:
-    """True when a part of the body moves what this op made, or anything else, under a flag: the model goes by the same one."""
-    return any(
+def _moves_by_flag(facts: Facts) -> bool:
+    """True for a function that calls `.cuda()` in a branch, in a file with a flag for GPUs: the caller moves the model by the same flag."""
+    return facts.mentions("gpu", "use_gpu", "use_cuda") and any(
         isinstance(op, ir.Attribute) and op.name == "cuda"
         for block in facts.body.blocks
         if block.index and not block.loops
         for op in block.ops
-    ) and any(name in facts.program.words for name in ("gpu", "use_gpu", "use_cuda"))
+    )
 
 
 def _moves_nothing(facts: Facts) -> bool:

@@ -27,7 +27,7 @@ from torchdevlint.rules.machine_choice import model_left_behind
 from torchdevlint.rules.neighbours import is_imported, starts_program
 from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
-from torchdevlint.rules.structure import demands_accelerator, moves_nothing
+from torchdevlint.rules.structure import demands_accelerator, moves_nothing, reads_command_line
 from torchdevlint.rules.surroundings import in_tests, in_unreached_code
 from torchdevlint.rules.wording import MISMATCH
 
@@ -236,25 +236,9 @@ def _raised(device: str) -> str:
     )
 
 
-# A module that reads its command line is a program.
-_COMMAND_LINES = (
-    "argparse",
-    "click",
-    "fire",
-    "hydra",
-    "absl",
-    "typer",
-    "tyro",
-    "simple_parsing",
-    "gin",
-    "optparse",
-    "docopt",
-)
-
-
 def _is_trial(found: _Found, facts: Facts) -> bool:
     """True under `if __name__ == "__main__"` of a file of modules, or that others import: who wrote the trial ran it on the machine that it names."""
-    if found.body.kind != "module" or facts.imports(*_COMMAND_LINES) or facts.mentions("argv"):
+    if found.body.kind != "module" or reads_command_line(facts) or facts.mentions("argv"):
         return False
     block = block_of(found.body, found.call)
     if block is None or block.index in import_time_blocks(found.body):
