@@ -12,7 +12,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import called_as, operations
 
 
 class Site(NamedTuple):
@@ -27,9 +27,9 @@ def calls_of(body: ir.Body, facts: Facts) -> Iterator[Site]:
     """The calls of a function from other bodies, by its name, or by that of the class that it constructs; without a project those of its file."""
     if body.kind != "function":
         return
-    name = body.owner.name if body.owner is not None and body.name == "__init__" else body.name
+    name = called_as(body)
     member = facts.analysis.member
-    files = [] if member is None else [Member(member.project, path) for path in _calling(member.project, name)]
+    files = [] if member is None else [Member(member.project, path) for path in files_calling(member.project, name)]
     for there in (facts, *(facts_of(file) for file in files if file != member)):
         if there is not None:
             yield from (site for site in _calls(name, there) if site.body is not body)
@@ -42,11 +42,11 @@ def argument_given(site: Site, body: ir.Body, parameter: str) -> ir.Register | N
     return site.call.argument(parameter, names.index(parameter) - takes_self)
 
 
-@lru_cache(maxsize=512)
-def _calling(project: Project, name: str) -> tuple[str, ...]:
-    """The files in which a name stands before a parenthesis."""
-    raw = name.encode()
-    return tuple(project.holding((raw,), re.compile(rb"(?<!\w)" + re.escape(raw) + rb" *\(")))
+@lru_cache(maxsize=1024)
+def files_calling(project: Project, name: str) -> tuple[str, ...]:
+    """The files of a project that call something of this name."""
+    call = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\s*\(".encode())
+    return tuple(project.holding((name.encode(),), call))
 
 
 def _calls(name: str, facts: Facts) -> Iterator[Site]:

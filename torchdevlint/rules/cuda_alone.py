@@ -42,9 +42,7 @@ _CUDA_DECORATORS = frozenset({"torch.cuda.amp.custom_fwd", "torch.cuda.amp.custo
 # What a file must hold, as bytes, to be one that cannot be imported without CUDA: one of these, and in a statement that imports it.
 _HINTS = (b"_cuda", b"current_device", b"cpp_extension", *(word.encode() for word in (*_NEEDED, *EXTENSIONS)))
 _IMPORTS_HINT = re.compile(
-    rb"(?m)^[ \t]*(?:from|import)\b[^\n]*(?:"
-    + b"|".join(re.escape(hint) for hint in _HINTS)
-    + rb")|current_device|cpp_extension import load"
+    rb"(?m)^[ \t]*(?:from|import)\b[^\n]*(?:" + b"|".join(re.escape(hint) for hint in _HINTS) + rb")|current_device"
 )
 # transformers' switches for bitsandbytes, whose kernels run on CUDA.
 _QUANTIZED = ("load_in_8bit", "load_in_4bit")

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge.functions import SAVES
 from torchdevlint.program import ir
 from torchdevlint.rules.literals import spelled_callee
 from torchdevlint.rules.paths import parts
 
-_SAVES = frozenset({"torch.save", "torch.serialization.save"})
 _EXISTS = frozenset({"exists", "isfile", "is_file"})
 # What torch_geometric's data sets call their prepared files; each set writes them itself, from the CPU.
 _DATA_ATTRIBUTES = frozenset({"processed_paths", "processed_file_names", "processed_dir"})
@@ -48,7 +48,7 @@ def is_own_cache(call: ir.Call, facts: Facts) -> bool:
 
 def _saves(op: ir.Call, name: str, path: str, facts: Facts) -> bool:
     return (
-        spelled_callee(op, facts) in _SAVES
+        spelled_callee(op, facts) in SAVES
         and facts.place(op.argument("obj", 0)) == name
         and facts.place(op.argument("f", 1)) == path
     )

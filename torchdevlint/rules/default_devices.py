@@ -14,6 +14,7 @@ from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.literals import calls_collective, literal_device
 from torchdevlint.rules.neighbours import is_program
 from torchdevlint.rules.order import deciding_tests
+from torchdevlint.rules.structure import called_as
 
 # What takes CUDA by name on every machine: a GradScaler without it warns and does nothing, a `torch.device` places nothing.
 HARMLESS = ("torch.amp.", "torch.autocast", "torch.cuda.", "torch.device")
@@ -50,7 +51,7 @@ def is_always_given(default: DefaultDevice, facts: Facts) -> bool:
         return False
     given = all(argument_given(site, function, default.parameter.name) is not None for site in sites)
     member = facts.analysis.member
-    return given and member is not None and not member.project.is_offered(_called(function), member.path)
+    return given and member is not None and not member.project.is_offered(called_as(function), member.path)
 
 
 class DefaultDevices:
@@ -106,7 +107,7 @@ class DefaultDevices:
         """The defaults that something is placed on, here or in a function of the file that gets them."""
         if not self._stored and all(use.default is None for use in self._uses):
             return []
-        placing = {(_called(use.function), use.name) for use in self._uses if not use.callee and use.name}
+        placing = {(called_as(use.function), use.name) for use in self._uses if not use.callee and use.name}
         certain = [use for use in self._uses if not use.callee or (use.callee, use.name or "device") in placing]
         found = {(id(use.default.function), use.name): use.default for use in certain if use.default is not None}
         for use in certain:
@@ -130,7 +131,7 @@ class _Given(NamedTuple):
     def gives(self, default: DefaultDevice) -> bool:
         """True when a call of the file gives the parameter by itself (not within `**settings`)."""
         body = default.function
-        name = _called(body)
+        name = called_as(body)
         if name in self.passed or default.parameter.name in self.keywords.get(name, ()):
             return True
         if default.parameter.kind == "keyword-only":
@@ -138,11 +139,6 @@ class _Given(NamedTuple):
         position = [parameter.name for parameter in body.parameters].index(default.parameter.name)
         bound = 1 if body.owner is not None and "staticmethod" not in body.decorators else 0
         return self.positions.get(name, 0) > position - bound
-
-
-def _called(body: ir.Body) -> str:
-    """The name by which a function, or the class that it constructs, is called."""
-    return body.owner.name if body.owner is not None and body.name == "__init__" else body.name
 
 
 def _last_name(call: ir.Call, facts: Facts) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge.checkpoints import COUNTERS
+from torchdevlint.flow.knowledge.checkpoints import COUNTERS, PLAIN_STATE
 from torchdevlint.program import ir
 from torchdevlint.rules.callers import Site, argument_given, calls_of
 from torchdevlint.rules.order import block_of, deciding_sides, leads_through
@@ -24,7 +24,6 @@ _PLAIN = frozenset(
 _KEEPS = frozenset("dict list tuple set OrderedDict deepcopy copy max min".split())
 _KEEPS_RECEIVER = frozenset("state_dict detach clone float half contiguous copy items values keys".split())
 _FILLS = frozenset({"update", "append", "extend", "setdefault", "insert"})
-_PLAIN_STATE = re.compile(r"(?:scaler|scheduler|sched)\Z", re.IGNORECASE)
 _TO_CPU = re.compile(r"(?:\A|_)cpu(?:_|\Z)")
 _COUNTERS = COUNTERS | {"epoch", "best_acc", "name"}
 
@@ -90,7 +89,7 @@ def _is_result_on_host(call: ir.Call, place: _Place) -> bool:
     method = place.definition(call.function)
     if isinstance(method, ir.Attribute) and name in _KEEPS_RECEIVER:
         receiver = place.definition(method.object)
-        if isinstance(receiver, (ir.Load, ir.Attribute)) and _PLAIN_STATE.search(receiver.name):
+        if isinstance(receiver, (ir.Load, ir.Attribute)) and PLAIN_STATE.search(receiver.name):
             return name == "state_dict"
         return _is_on_host(method.object, place)
     return name in _KEEPS and all(_is_on_host(argument.value, place) for argument in call.arguments)

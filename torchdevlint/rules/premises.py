@@ -21,7 +21,9 @@ from torchdevlint.flow.frame import Frame
 from torchdevlint.flow.values import UNKNOWN, Kind, Value, element_of
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
+from torchdevlint.rules.callers import files_calling
 from torchdevlint.rules.neighbours import is_imported
+from torchdevlint.rules.structure import called_as
 
 _MOST_FILES = 24  # who is called from more files than these is asked about in none of them
 _DEPTH = 3  # callers of callers
@@ -86,7 +88,7 @@ def premise_of(value: Value, facts: Facts) -> Premise | None:
     if facts.frame is None or facts.in_forward or value.device.is_accelerator or (value.moved and not of_module):
         return None
     names = {parameter.name for parameter in facts.body.parameters}
-    root = re.split(r"[.\[]", value.device.name.removeprefix("next("), maxsplit=1)[0]
+    root = _root(value.device)
     decider = value.parameter or (root if root in names else "")
     if not decider and (value.attribute or root == "self"):
         decider = facts.analysis.index_of(facts.body).self_name or ""
@@ -119,9 +121,12 @@ def _given(place: Member, qualname: str, parameter: str, depth: int) -> Given:
 
 def _calls_of(body: ir.Body, file: _File) -> Iterator[tuple[_File, _Call]]:
     """The calls of a function or method in its project, and of a class for its constructor."""
-    name = body.owner.name if body.owner is not None and body.name == "__init__" else body.name
+    name = called_as(body)
+    paths = files_calling(file.place.project, name)
+    if len(paths) > _MOST_FILES:
+        return
     alone = _is_defined_once(file.place.project, name)
-    for path in _callers(file.place.project, name):
+    for path in paths:
         other = _analysed(Member(file.place.project, path))
         for call in other.calls.get(name, ()) if other is not None else ():
             if other is not None and (alone or _leads_to(call, name, body, other, file)):
@@ -148,14 +153,6 @@ def _is_defined_once(project: Project, name: str) -> bool:
         if found > 1:
             return False
     return found == 1
-
-
-@lru_cache(maxsize=1024)
-def _callers(project: Project, name: str) -> tuple[str, ...]:
-    """The files that call something of this name; none where they are too many."""
-    call = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\s*\(".encode())
-    found = tuple(project.holding((name.encode(),), call))
-    return found if len(found) <= _MOST_FILES else ()
 
 
 @lru_cache(maxsize=256)
@@ -255,11 +252,11 @@ def _judged_part(value: Value, caller: ir.Body, file: _File, depth: int) -> Give
         given = _given(file.place, caller.qualname, decider, depth - 1)
         placed = device.name == decider  # moved to it, or made there: who asks for a device means one
         return Given.ACCELERATOR if placed and given is not Given.HOST else given
-    if device.place == "acc" or device.chosen or (device.place == "sym" and value.moved is not None):
+    if device.place == "acc" or device.chosen:
         return Given.ACCELERATOR
     if device.place != "sym":
         return Given.UNKNOWN
-    if device.name.startswith("next("):
+    if value.moved is None and device.name.startswith("next("):
         return Given.ACCELERATOR if file.analysis.program.words & {"cuda", "device"} else Given.UNKNOWN
     return Given.ACCELERATOR
 
@@ -267,8 +264,13 @@ def _judged_part(value: Value, caller: ir.Body, file: _File, depth: int) -> Give
 def _decider(value: Value, device: Device, caller: ir.Body, file: _File) -> str:
     """The parameter of the caller that decides where a value lives; "" where the caller itself does."""
     names = {parameter.name for parameter in caller.parameters}
-    root = re.split(r"[.\[]", device.name.removeprefix("next("), maxsplit=1)[0]
+    root = _root(device)
     own = file.analysis.index_of(caller).self_name or ""
     if root in names and root != own:
         return root
     return value.parameter if device.place == "top" and value.parameter in names and value.moved is None else ""
+
+
+def _root(device: Device) -> str:
+    """The name that a device is read from: "model" of `next(model.parameters()).device`, "batch" of `batch["x"].device`."""
+    return re.split(r"[.\[]", device.name.removeprefix("next("), maxsplit=1)[0]

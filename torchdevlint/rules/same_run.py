@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge.functions import SAVES
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.callers import calls_of
@@ -16,7 +17,6 @@ from torchdevlint.rules.structure import operations
 
 # Words of programs of several processes, of which one saves and each loads.
 _PROCESSES = ("init_process_group", "DistributedDataParallel", "DDP", "local_rank", "Accelerator")
-_SAVES = ("torch.save", "torch.serialization.save")
 _TEMPORARY = frozenset({"TemporaryDirectory", "NamedTemporaryFile", "TemporaryFile", "mkdtemp", "mkstemp"})
 _FIXTURES = frozenset({"tmp_path", "tmpdir", "tmp_path_factory", "tmpdir_factory"})  # pytest's
 _TRAINER = re.compile(r"train|runner|engine|agent", re.IGNORECASE)
@@ -108,7 +108,7 @@ def _is_saved_before(call: ir.Call, facts: Facts) -> bool:
             facts.body,
             lambda op: (
                 isinstance(op, ir.Call)
-                and facts.analysis.resolve_text(facts.analysis.index_of(facts.body).dotted(op.function)) in _SAVES
+                and facts.analysis.resolve_text(facts.analysis.index_of(facts.body).dotted(op.function)) in SAVES
                 and file_place(op.argument("f", 1), facts, block_of(facts.body, op)) == place
             ),
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge.functions import SAVES
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.callers import Site
@@ -15,7 +16,6 @@ from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.paths import last_name, parts, spelling
 from torchdevlint.rules.structure import operations
 
-_SAVES = frozenset({"torch.save", "torch.serialization.save"})
 _SAVES_HINT = re.compile(
     rb"\b(?:torch|serialization)\.save *\(|(?m:^[ \t]*from torch(?:\.serialization)? import .*\bsave\b)"
 )
@@ -61,7 +61,7 @@ def _saves_of(facts: Facts) -> Iterator[Site]:
     for body in facts.program.bodies:
         index = facts.analysis.index_of(body)
         for op in operations(body):
-            if isinstance(op, ir.Call) and facts.analysis.resolve_text(index.dotted(op.function)) in _SAVES:
+            if isinstance(op, ir.Call) and facts.analysis.resolve_text(index.dotted(op.function)) in SAVES:
                 yield Site(op, body, facts)
 
 

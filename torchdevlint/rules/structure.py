@@ -26,6 +26,11 @@ def body_of(op: ir.Op, facts: Facts) -> ir.Body | None:
     return next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
 
 
+def called_as(body: ir.Body) -> str:
+    """The name by which a function, or the class that it constructs, is called."""
+    return body.owner.name if body.owner is not None and body.name == "__init__" else body.name
+
+
 def nested(body: ir.Body) -> Iterator[ir.Body]:
     """A body and the functions that are made in it."""
     yield body

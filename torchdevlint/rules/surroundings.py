@@ -6,6 +6,7 @@ Each question gets the operation that a finding stands on, and the facts of the 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
@@ -76,12 +77,10 @@ def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
 
 def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
     """True under a parameter that is off by default, that no call in the file turns on, and that no other file of the project names, or of a private function."""
-    body = body_of(op, facts)
-    block = block_of(body, op) if body is not None else None
-    if body is None or block is None or body.kind != "function":
-        return False
     member = facts.analysis.member
-    for test, side in deciding_sides(body, block):
+    for test, side, body in _tests_before(op, facts):
+        if body.kind != "function":
+            return False
         written = facts.analysis.index_of(body).definitions[test]
         constants = (
             facts.analysis.constants_given(body, written.name) if side and isinstance(written, ir.Load) else None
@@ -99,12 +98,8 @@ _BUILDS = frozenset({"rocm", "hip", "cuda"})
 
 def under_test_for_a_build(op: ir.Op, facts: Facts) -> bool:
     """True where a test told which build or system this is: `if SYSTEM == "rocm":`, also beside other conditions."""
-    body = body_of(op, facts)
-    block = block_of(body, op) if body is not None else None
-    if body is None or block is None:
-        return False
-    definitions = facts.analysis.index_of(body).definitions
-    for register, side in deciding_sides(body, block):
+    for register, side, body in _tests_before(op, facts):
+        definitions = facts.analysis.index_of(body).definitions
         test = definitions[register]
         both = side and isinstance(test, ir.Choice) and test.shape == "and"
         parts = [definitions[value] for value in test.values] if both and isinstance(test, ir.Choice) else [test]
@@ -122,28 +117,32 @@ _ALLOCATED = frozenset({"torch.cuda.max_memory_allocated", "torch.cuda.memory_al
 
 def where_memory_is_allocated(op: ir.Op, facts: Facts) -> bool:
     """True behind a test that CUDA has allocated something: `if torch.cuda.memory_allocated() > 0:`."""
-    body = body_of(op, facts)
-    block = block_of(body, op) if body is not None else None
-    if body is None or block is None:
-        return False
-    index = facts.analysis.index_of(body)
-
-    def is_allocated(register: ir.Register) -> bool:
-        written = index.definitions[register]
-        if isinstance(written, ir.Load):
-            stores = [other for other in operations(body) if isinstance(other, ir.Store) and other.name == written.name]
-            written = index.definitions[stores[0].value] if len(stores) == 1 else None
-        return (
-            isinstance(written, ir.Call) and facts.analysis.resolve_text(index.dotted(written.function)) in _ALLOCATED
-        )
-
     return any(
         side
-        and isinstance(test := index.definitions[register], ir.Compare)
+        and isinstance(test := facts.analysis.index_of(body).definitions[register], ir.Compare)
         and test.operators[0] == ">"
-        and is_allocated(test.left)
-        for register, side in deciding_sides(body, block)
+        and _is_allocated(test.left, body, facts)
+        for register, side, body in _tests_before(op, facts)
     )
+
+
+def _is_allocated(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    """True for what CUDA has allocated, also by a name that is bound once."""
+    index = facts.analysis.index_of(body)
+    written = index.definitions[register]
+    if isinstance(written, ir.Load):
+        stores = [other for other in operations(body) if isinstance(other, ir.Store) and other.name == written.name]
+        written = index.definitions[stores[0].value] if len(stores) == 1 else None
+    return isinstance(written, ir.Call) and facts.analysis.resolve_text(index.dotted(written.function)) in _ALLOCATED
+
+
+def _tests_before(op: ir.Op, facts: Facts) -> Iterator[tuple[ir.Register, bool, ir.Body]]:
+    """The conditions that control must pass to come to an operation: each with its sense, and with the body that they stand in."""
+    body = body_of(op, facts)
+    block = block_of(body, op) if body is not None else None
+    if body is not None and block is not None:
+        for test, side in deciding_sides(body, block):
+            yield test, side, body
 
 
 def in_benchmark(op: ir.Op, facts: Facts) -> bool:

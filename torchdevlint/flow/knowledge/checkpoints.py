@@ -17,6 +17,8 @@ CHECKPOINT = re.compile(
 )
 # Settings and counters that stand beside the weights in such a file.
 COUNTERS = frozenset("step steps global_step iter iteration iterations args config cfg hparams arch version".split())
+# Whose `state_dict()` holds plain values, by the last word of its name (torch/amp/grad_scaler.py, torch/optim/lr_scheduler.py).
+PLAIN_STATE = re.compile(r"(?:scaler|scheduler|sched|dataloader|loader|sampler)\Z", re.IGNORECASE)
 # What the CPU makes: samples and what is measured or counted over them.
 DATA = re.compile(
     r"data|feat|embed|(?<![a-z])emb(?![a-z])|cache|statistic|stats|(?<![a-z])ids?(?![a-z])|ind(?:ex|ices)|meta|graph|docs?(?![a-z])|document|vector|latent"

@@ -96,6 +96,7 @@ REDUCTIONS = frozenset(
 )
 
 LOADS = frozenset({"torch.load", "torch.serialization.load"})
+SAVES = frozenset({"torch.save", "torch.serialization.save"})
 
 # Tests of the machine: what a true result says is there.
 AVAILABILITY = {

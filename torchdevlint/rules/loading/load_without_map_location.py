@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts, Use
+from torchdevlint.flow.knowledge.checkpoints import PLAIN_STATE
+from torchdevlint.flow.knowledge.functions import LOADS, SAVES
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.callers import Site, calls_of
@@ -26,7 +28,6 @@ from torchdevlint.rules.surroundings import in_tests, in_unreached_code
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _PROCESSES = ("init_process_group", "local_rank", "DistributedDataParallel")
 _LOSS = re.compile(r"loss|criteri", re.IGNORECASE)
-_LOADS = ("torch.load", "torch.serialization.load")
 _NO_STORAGE = (
     "torch._subclasses.FakeTensorMode",
     "torch._subclasses.fake_tensor.FakeTensorMode",
@@ -95,7 +96,7 @@ class LoadWithoutMapLocation(Rule):
     quiet_in = (in_unreached_code, is_given_no_file, in_tests)
     fixable = "sometimes"
 
-    @on_call(*_LOADS)
+    @on_call(*LOADS)
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         if call.has_splat or call.positional_count >= 2 or not _is_missing(call, facts):
             return
@@ -111,7 +112,7 @@ class LoadWithoutMapLocation(Rule):
 
     @on_call("functools.partial")
     def check_partial(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        if facts.qualified(call.positional(0)) not in _LOADS:
+        if facts.qualified(call.positional(0)) not in LOADS:
             return
         if not call.has_splat and call.positional_count < 3 and _is_missing(call, facts):
             yield self._reported(call, facts, WARNING)
@@ -123,7 +124,7 @@ class LoadWithoutMapLocation(Rule):
         def fix() -> NodeFix | None:
             if is_fallback:
                 return None
-            if facts.callee(call) in _LOADS and only_loaded(call, facts):
+            if facts.callee(call) in LOADS and only_loaded(call, facts):
                 return _map(call, '"cpu"', Applicability.SAFE)
             return _map(call, device or '"cpu"', Applicability.UNSAFE)
 
@@ -223,7 +224,7 @@ def _is_plain_state(call: ir.Call, facts: Facts) -> bool:
     """True when the result goes only into a scaler or scheduler: their state dicts hold plain numbers (torch/amp/grad_scaler.py)."""
     uses = [use for use in facts.uses(call) if use.role != "subscript"]
     return bool(uses) and all(
-        use.callee == ".load_state_dict" and _PLAIN_STATE.search(_receiver_name(use, facts)) for use in uses
+        use.callee == ".load_state_dict" and PLAIN_STATE.search(_receiver_name(use, facts)) for use in uses
     )
 
 
@@ -235,9 +236,6 @@ def _receiver_name(use: Use, facts: Facts) -> str:
     method = definitions[use.op.function]
     receiver = definitions[method.object] if isinstance(method, ir.Attribute) else None
     return receiver.name if isinstance(receiver, (ir.Load, ir.Attribute)) else ""
-
-
-_PLAIN_STATE = re.compile(r"(?:scaler|scheduler|sched|dataloader|loader|sampler)\Z", re.IGNORECASE)
 
 
 def _is_missing(call: ir.Call, facts: Facts) -> bool:
@@ -280,7 +278,7 @@ def _just_written(call: ir.Call, facts: Facts) -> bool:
                 return False
             if (
                 isinstance(op, ir.Call)
-                and facts.callee(op) in ("torch.save", "torch.serialization.save")
+                and facts.callee(op) in SAVES
                 and file_place(op.argument("f", 1), facts, block) == place
             ):
                 return _is_on_host(facts.value(op.argument("obj", 0)), facts) or not facts.mentions(*_RANKS)
@@ -327,7 +325,7 @@ def _other_branch_maps(call: ir.Call, facts: Facts) -> bool:
     place = facts.place(call.argument("f", 0))
     return any(
         op is not call
-        and spelled_callee(op, facts) in _LOADS
+        and spelled_callee(op, facts) in LOADS
         and (op.keyword("map_location") is not None or op.positional_count > 1)
         and facts.place(op.argument("f", 0)) == place
         for op in _calls(facts.body)

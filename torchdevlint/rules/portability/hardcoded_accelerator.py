@@ -27,7 +27,13 @@ from torchdevlint.rules.machine_choice import model_left_behind
 from torchdevlint.rules.neighbours import is_imported, starts_program
 from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
-from torchdevlint.rules.structure import demands_accelerator, moves_nothing, reads_command_line, runs_for_each_gpu
+from torchdevlint.rules.structure import (
+    called_as,
+    demands_accelerator,
+    moves_nothing,
+    reads_command_line,
+    runs_for_each_gpu,
+)
 from torchdevlint.rules.surroundings import in_benchmark, in_tests, in_unreached_code, under_test_for_a_build
 from torchdevlint.rules.wording import MISMATCH
 
@@ -188,8 +194,7 @@ class HardcodedAccelerator(Rule):
         )
 
     def _reported_default(self, default: DefaultDevice, others: int, is_note: bool) -> Report:
-        owner = default.function.owner
-        called = owner.name if owner is not None and default.function.name == "__init__" else default.function.name
+        called = called_as(default.function)
         more = f" ({others} more in this file)" if others else ""
         return self.report(
             default.op,
