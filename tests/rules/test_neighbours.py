@@ -79,6 +79,13 @@ def main():
 if torch.cuda.is_available():
     main()
 """
+OPTIMIZER = """
+import torch
+def train(model: torch.nn.Module, device):
+    optimizer = torch.optim.Adam(model.parameters())
+    model.to(device)
+    return optimizer
+"""
 # name: (the file that is checked, whether it is a note there, the project's files)
 PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "a model of the project needs an extension": (
@@ -311,6 +318,17 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "setup.py": "",
         },
     ),
+    "an optimizer before the move, in a project whose moves keep the Parameters": (
+        "train.py",
+        True,
+        {"train.py": OPTIMIZER, "net.py": NET, "data.py": ""},
+    ),
+    "an optimizer before the move, in a project that shards": (
+        "train.py",
+        False,
+        {"train.py": OPTIMIZER, "net.py": NET, "shard.py": "from torch.distributed.fsdp import fully_shard"},
+    ),
+    "an optimizer before the move, by itself": ("train.py", False, {"train.py": OPTIMIZER}),
     "a registry keeps it": (
         "net.py",
         False,

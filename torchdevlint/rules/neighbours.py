@@ -194,6 +194,30 @@ def places_nothing(facts: Facts) -> bool:
     return member is not None and not member.project.is_package and _is_for_host(member.project)
 
 
+# What makes the move of a module give it other Parameters, or other storage, than an optimizer over it holds (torch/nn/modules/module.py, `_apply`).
+_REPLACING = (
+    b"xla",
+    b"FSDP",
+    b"FullyShardedDataParallel",
+    b"fully_shard",
+    b"to_empty",
+    b"assign=True",
+    b"overwrite_module_params",
+)
+_REPLACES = re.compile(b"|".join(_REPLACING))
+
+
+def moves_keep_parameters(facts: Facts) -> bool:
+    """True for a file of a project of several files, in none of which the move of a module replaces its Parameters."""
+    member = facts.analysis.member
+    return member is not None and _keeps_parameters(member.project)
+
+
+@lru_cache(maxsize=64)
+def _keeps_parameters(project: Project) -> bool:
+    return project.tells_by_silence and not any(True for _ in project.holding(_REPLACING, _REPLACES))
+
+
 def may_meet_mps(facts: Facts) -> bool:
     """True for a file by itself, and for one of a project that speaks of MPS somewhere."""
     member = facts.analysis.member

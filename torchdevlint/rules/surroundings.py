@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.neighbours import default_device_is_set, is_unreached, places_nothing
+from torchdevlint.rules.neighbours import default_device_is_set, is_unreached, moves_keep_parameters, places_nothing
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.structure import body_of, calls_exporter, is_test_file, operations, reads_command_line
 
@@ -181,3 +181,8 @@ def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
 def under_another_default_device(_: ir.Op, facts: Facts) -> bool:
     """True where a program of the project that leads here sets PyTorch's default device: factories do not make CPU tensors then."""
     return default_device_is_set(facts)
+
+
+def where_moves_keep_parameters(_: ir.Op, facts: Facts) -> bool:
+    """True in a project of several files that names nothing by which the move of a module replaces its Parameters: XLA, FSDP, `to_empty`, `assign=True`."""
+    return moves_keep_parameters(facts)

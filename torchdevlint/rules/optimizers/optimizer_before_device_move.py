@@ -10,6 +10,7 @@ from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.surroundings import where_moves_keep_parameters
 
 
 class OptimizerBeforeDeviceMove(Rule):
@@ -46,6 +47,7 @@ class OptimizerBeforeDeviceMove(Rule):
 
     code, name, severity = "TDL203", "optimizer-before-device-move", WARNING
     fixable = "sometimes"
+    quiet_in = (where_moves_keep_parameters,)
 
     @on_method("to", "cuda", "xpu", "npu")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
