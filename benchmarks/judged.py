@@ -46,6 +46,8 @@ SAMPLES = {
     "36 of the 50 are in the draw",
     "fresh13": "120 drawn at random (seed 13) from 47 other repositories after the mends that followed, judged by four readers with the definition of true "
     "that this project has, and no more; 34 of the 47 are in the draw",
+    "fresh14": "133 drawn at random (seed 14), all that eight of each repository give, from 40 other repositories before the mends that followed, judged by four "
+    "readers with the same definition; 30 of the 40 are in the draw",
     "rule": "read while its rule was written: no random sample",
 }
 # Findings that say "this works only on such a machine" or "in this order": true by their wording, so they are told apart.
