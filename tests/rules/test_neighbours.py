@@ -321,7 +321,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "an optimizer before the move, in a project whose moves keep the Parameters": (
         "train.py",
         True,
-        {"train.py": OPTIMIZER, "net.py": NET, "data.py": ""},
+        {"train.py": OPTIMIZER, "net.py": NET, "plot.py": "plt.xlabel('step')"},
     ),
     "an optimizer before the move, in a project that shards": (
         "train.py",

@@ -196,7 +196,9 @@ def places_nothing(facts: Facts) -> bool:
 
 # What makes the move of a module give it other Parameters, or other storage, than an optimizer over it holds (torch/nn/modules/module.py, `_apply`).
 _REPLACING = (
-    b"xla",
+    b"torch_xla",
+    b'"xla',
+    b"'xla",
     b"FSDP",
     b"FullyShardedDataParallel",
     b"fully_shard",
@@ -204,7 +206,9 @@ _REPLACING = (
     b"assign=True",
     b"overwrite_module_params",
 )
-_REPLACES = re.compile(b"|".join(_REPLACING))
+_REPLACES = re.compile(
+    rb"torch_xla|[\"']xla\b|FSDP|FullyShardedDataParallel|fully_shard|to_empty|assign=True|overwrite_module_params"
+)
 
 
 def moves_keep_parameters(facts: Facts) -> bool:
