@@ -15,6 +15,24 @@ from torch import nn
 """
 
 TOLD = {
+    "a wait behind a move to any device": (
+        "TDL807",
+        """
+        def timed(model, inputs, device):
+            model.to(device)
+            torch.cuda.synchronize()
+            return model(inputs)
+        """,
+    ),
+    "an option that may name no GPU by another text": (
+        "TDL801",
+        """
+        def resume(args, state):
+            if args.visible_gpus == "-1":
+                for key, value in state.items():
+                    state[key] = value.cuda()
+        """,
+    ),
     "an argument that forward computes with": (
         "TDL504",
         """
@@ -325,6 +343,24 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "a wait behind a move to CUDA": (
+        "TDL807",
+        """
+        def timed(model, inputs, device):
+            model.cuda()
+            torch.cuda.synchronize()
+            return model(inputs)
+        """,
+    ),
+    "an option that names no GPU by a text": (
+        "TDL801",
+        """
+        def resume(args, state):
+            if args.visible_gpus != "-1":
+                for key, value in state.items():
+                    state[key] = value.cuda()
+        """,
+    ),
     "an empty cache that another method fills": (
         "TDL504",
         """

@@ -79,6 +79,12 @@ def main():
 if torch.cuda.is_available():
     main()
 """
+SAMPLES = """
+import torch
+class Samples(torch.utils.data.Dataset):
+    def __getitem__(self, index):
+        return self.rows[index].to(self.device)
+"""
 OPTIMIZER = """
 import torch
 def train(model: torch.nn.Module, device):
@@ -329,6 +335,30 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         {"train.py": OPTIMIZER, "net.py": NET, "shard.py": "from torch.distributed.fsdp import fully_shard"},
     ),
     "an optimizer before the move, by itself": ("train.py", False, {"train.py": OPTIMIZER}),
+    "a data set that no loader of the project reads": (
+        "samples.py",
+        True,
+        {"samples.py": SAMPLES, "net.py": NET, "train.py": "from samples import Samples\nSamples()[0]"},
+    ),
+    "a data set that a loader of the project reads": (
+        "samples.py",
+        False,
+        {
+            "samples.py": SAMPLES,
+            "net.py": NET,
+            "train.py": "from samples import Samples\nfrom torch.utils.data import DataLoader\nDataLoader(Samples())",
+        },
+    ),
+    "a default that each call gives another for, beside others": (
+        "ops.py",
+        True,
+        {"ops.py": GIVEN, "train.py": "from ops import grid\ngrid(3, device='cpu', **more)", "setup.py": ""},
+    ),
+    "a default that others may take": (
+        "ops.py",
+        False,
+        {"ops.py": GIVEN, "train.py": "from ops import grid\ngrid(3, **more)", "setup.py": ""},
+    ),
     "a registry keeps it": (
         "net.py",
         False,

@@ -30,6 +30,8 @@ _NEGATED_NAME = re.compile(
     r"(?:\A|_|\.)(?:no|without|disable|force_cpu|cpu)(?:_|\Z)|no_cuda|nocuda|cpu_only|use_cpu|\Acpu\Z|\.cpu\Z",
     re.IGNORECASE,
 )
+# What an option for the index of a GPU says for none (as CUDA_VISIBLE_DEVICES does), as a number and as texts.
+_NO_GPU = (-1, "-1", "", "none")
 
 
 @dataclass(slots=True)
@@ -241,7 +243,7 @@ def compared(frame: Frame, op: ir.Compare) -> tuple[str, bool]:
     if not path:
         return "", False
     constant = frame.values[right].constant
-    absent = constant is None or constant is False or constant == -1 or (constant == 0 and type(constant) is int)
+    absent = constant is None or constant is False or constant in _NO_GPU or (constant == 0 and type(constant) is int)
     if operator in ("==", "is"):
         return "flag", absent
     if operator in ("!=", "is not"):
@@ -260,7 +262,7 @@ def _asks_for_no_gpu(frame: Frame, op: ir.Compare) -> bool:
     if len(op.comparators) != 1 or not _GPU_NAME.search(frame.place(op.left)):
         return False
     constant, operator = frame.values[op.comparators[0]].constant, op.operators[0]
-    if constant is None:
+    if constant is None or (isinstance(constant, str) and constant in _NO_GPU):
         return operator in ("is", "is not", "==", "!=")
     if type(constant) is not int:
         return False

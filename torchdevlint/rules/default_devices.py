@@ -10,7 +10,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.program import ir
-from torchdevlint.rules.callers import argument_given, calls_of
+from torchdevlint.rules.callers import Site, argument_given, calls_of
 from torchdevlint.rules.literals import calls_collective, literal_device
 from torchdevlint.rules.neighbours import is_program
 from torchdevlint.rules.order import deciding_tests
@@ -47,11 +47,16 @@ def is_always_given(default: DefaultDevice, facts: Facts) -> bool:
     """True for a parameter that every call of the project gives, of a function that no `__init__.py` offers to others."""
     function = default.function
     sites = list(calls_of(function, facts))
-    if not sites or any(site.call.has_splat for site in sites):
-        return False
-    given = all(argument_given(site, function, default.parameter.name) is not None for site in sites)
+    given = bool(sites) and all(_gives(site, function, default.parameter.name) for site in sites)
     member = facts.analysis.member
     return given and member is not None and not member.project.is_offered(called_as(function), member.path)
+
+
+def _gives(site: Site, function: ir.Body, parameter: str) -> bool:
+    """True when a call gives a parameter, by keyword alone where it gives `*args` or `**kwargs` as well."""
+    if site.call.has_splat:
+        return site.call.keyword(parameter) is not None
+    return argument_given(site, function, parameter) is not None
 
 
 class DefaultDevices:

@@ -16,6 +16,8 @@ from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, Report, Rule,
 from torchdevlint.rules.structure import asks_for_other_start, nested, target_of_move
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
+# Who brings samples together in processes of its own: a loader, or the trainer of a library that makes one.
+_LOADER = re.compile(rb"loader|Trainer\b|datamodule", re.IGNORECASE)
 
 
 class _Placement(NamedTuple):
@@ -65,7 +67,8 @@ class DatasetReturnsAcceleratorTensor(Rule):
     ## When it stays silent
     Moves to the device of another sample tensor or to the CPU; data that is placed in the constructor; programs that start workers by
     "spawn". When all loaders of the file
-    load in the main process without pinning it is an info.
+    load in the main process without pinning it is an info, and so where the file stands in a project and no file that imports it, or
+    names its classes, speaks of a loader.
 
     ## Proof
     A loader with `pin_memory=True` raises on the accelerator tensors of the dataset; with the move in the loop it works.
@@ -139,7 +142,20 @@ class DatasetReturnsAcceleratorTensor(Rule):
             if loader.workers or loader.pinned:
                 return ERROR, loader
         plain = bool(self._loaders) and all(one.workers is False and one.pinned is False for one in self._loaders)
-        return (INFO if plain else WARNING), None
+        return (INFO if plain or (not self._loaders and _is_loaded_nowhere(facts)) else WARNING), None
+
+
+def _is_loaded_nowhere(facts: Facts) -> bool:
+    """True for a file of a project of several files, of which none that imports it, or names a class of it, speaks of a loader."""
+    member = facts.analysis.member
+    if member is None or not member.project.tells_by_silence or facts.mentions("DataLoader"):
+        return False
+    names = tuple(cls.name.encode() for cls in facts.program.classes)
+    users = {
+        *member.project.importing(member.path),
+        *member.project.holding(names, re.compile(rb"\b(?:%s)\b" % b"|".join(names))),
+    }
+    return not any(_LOADER.search(member.project.read(user)) for user in users - {member.path})
 
 
 def _truth(call: ir.Call, name: str, position: int, facts: Facts) -> bool | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
@@ -11,23 +10,21 @@ from torchdevlint.flow.knowledge.checkpoints import PLAIN_STATE
 from torchdevlint.flow.knowledge.functions import LOADS, SAVES
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.callers import Site, calls_of
+from torchdevlint.rules.behind_cuda import is_behind_cuda, is_called_behind_cuda
 from torchdevlint.rules.checkpoints import file_saves_from_cpu, holds_checkpoint, is_saved_from_host
 from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.order import block_of, leads_through
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_given_no_file, is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.same_run import file_place, is_of_this_run
-from torchdevlint.rules.structure import is_test, literal_accelerator, operations
+from torchdevlint.rules.structure import is_test, operations
 from torchdevlint.rules.surroundings import in_tests, in_unreached_code
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _PROCESSES = ("init_process_group", "local_rank", "DistributedDataParallel")
-_LOSS = re.compile(r"loss|criteri", re.IGNORECASE)
 _NO_STORAGE = (
     "torch._subclasses.FakeTensorMode",
     "torch._subclasses.fake_tensor.FakeTensorMode",
@@ -144,13 +141,19 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
         return INFO
     is_note = (
         imports_cuda_alone(facts)
-        or _is_behind_cuda(call, facts)
-        or _is_called_behind_cuda(facts)
+        or _needs_cuda_before(call, facts)
         or is_of_this_run(call, facts)
         or _holds_engine(call, facts)
         or is_saved_from_host(call, facts)
     )
     return INFO if is_note else WARNING
+
+
+def _needs_cuda_before(call: ir.Call, facts: Facts) -> bool:
+    """True where no way leads to the load without CUDA. In a program of several processes each would still load onto the GPU that saved."""
+    return not facts.mentions(*_PROCESSES) and (
+        is_behind_cuda(call, facts) or is_called_behind_cuda(facts.body, facts, *_PROCESSES)
+    )
 
 
 def _holds_engine(call: ir.Call, facts: Facts) -> bool:
@@ -159,65 +162,6 @@ def _holds_engine(call: ir.Call, facts: Facts) -> bool:
         isinstance(op, (ir.Load, ir.Attribute)) and "trt" in op.name.lower()
         for op, _ in parts(call.argument("f", 0), facts)
     )
-
-
-def _is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
-    """True where the function has moved something to a literal CUDA device on every path before, so that without CUDA it never comes to the load.
-
-    In a program of several processes each would still load onto the GPU that saved.
-    """
-    if facts.block is None or facts.mentions(*_PROCESSES):
-        return False
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if op is call:
-                return False
-            if (
-                isinstance(op, ir.Call)
-                and facts.callee(op) in (".cuda", ".to")
-                and literal_accelerator(op, facts) is not None
-                and leads_through(facts.body, block, facts.block)
-            ):
-                return True
-    return False
-
-
-def _is_called_behind_cuda(facts: Facts) -> bool:
-    """True in a function each of whose calls comes, on every path, behind a move to a literal CUDA device."""
-    sites = list(calls_of(facts.body, facts))
-    return (
-        bool(sites)
-        and not facts.mentions(*_PROCESSES)
-        and all(not site.facts.mentions(*_PROCESSES) and _has_moved_to_cuda(site) for site in sites)
-    )
-
-
-def _has_moved_to_cuda(site: Site) -> bool:
-    """True where every path to a call has moved something to a literal CUDA device; a loss has nothing to move."""
-    place = block_of(site.body, site.call)
-    return place is not None and any(
-        isinstance(op, ir.Call)
-        and _moves_to_cuda(op, site)
-        and leads_through(site.body, block, place)
-        and (block is not place or block.ops.index(op) < block.ops.index(site.call))
-        for block in site.body.blocks
-        for op in block.ops
-    )
-
-
-def _moves_to_cuda(op: ir.Call, site: Site) -> bool:
-    index = site.facts.analysis.index_of(site.body)
-    method = index.definitions[op.function]
-    moved = index.definitions[method.object] if isinstance(method, ir.Attribute) else None
-    if not isinstance(method, ir.Attribute) or index.dotted(op.function) == "torch.cuda":
-        return False
-    name = last_name(moved, site.body, site.facts) if isinstance(moved, ir.Call) else getattr(moved, "name", "loss")
-    if _LOSS.search(name):
-        return False
-    if method.name == "cuda":
-        return not op.arguments
-    given = index.definitions[op.arguments[0].value] if method.name == "to" and op.arguments else None
-    return isinstance(given, ir.Constant) and str(given.value).startswith("cuda")
 
 
 def _is_plain_state(call: ir.Call, facts: Facts) -> bool:

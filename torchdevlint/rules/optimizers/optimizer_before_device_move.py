@@ -100,7 +100,7 @@ def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:
 
 def already_moved(module: Value, facts: Facts) -> bool:
     """True when the module was moved before on this path: the optimizer may have been built in between."""
-    return facts.frame is not None and "@" + module.ref in facts.frame.env
+    return module.moved is not None or (facts.frame is not None and "@" + module.ref in facts.frame.env)
 
 
 def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> NodeFix | None:

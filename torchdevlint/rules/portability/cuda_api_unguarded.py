@@ -11,6 +11,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.behind_cuda import is_behind_cuda, is_called_behind_cuda
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import device_in_scope, requires
 from torchdevlint.rules.order import deciding_tests
@@ -77,6 +78,7 @@ class _Seen(NamedTuple):
     place: str
     body: ir.Body
     has_device: bool  # a device is in scope: the function means to run on others as well
+    is_behind_cuda: bool  # something goes to CUDA before on every path
     is_offload: bool  # under a test for a hook that moves modules off the accelerator, which is set where there is one
 
 
@@ -110,7 +112,8 @@ class CudaApiUnguarded(Rule):
     name says CUDA or GPU; files of kernels (Triton, CuPy, CUDA extensions). In files that demand an accelerator
     (`if not torch.cuda.is_available(): raise`) or run one process per GPU, in functions that capture a CUDA graph,
     and in files that never ask for one where no device is in
-    scope either, the finding is an info. So it is behind a test for an offload hook, and where CUDA is needed anyway: a file that cannot be imported without
+    scope either, the finding is an info. So it is behind a test for an offload hook, behind a move to a literal CUDA device (`model.cuda()`) that
+    lies on every way to the call, also where each call of the function stands behind such, and where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
     extensions and collectives, workers of NCCL, and a class whose constructor stops without CUDA.
     Where the file stands in a project, so is a file that imports such a one through
@@ -170,7 +173,15 @@ class CudaApiUnguarded(Rule):
         if any(seen.body is facts.body and seen.op.dst in given for seen in self._seen):
             return  # `get_device_name(current_device())`: the inner one says it
         self._seen.append(
-            _Seen(call, name, facts.place(call.function), facts.body, _has_device(facts), _is_offload(facts))
+            _Seen(
+                call,
+                name,
+                facts.place(call.function),
+                facts.body,
+                _has_device(facts),
+                is_behind_cuda(call, facts),
+                _is_offload(facts),
+            )
         )
 
     @on_file
@@ -193,9 +204,11 @@ class CudaApiUnguarded(Rule):
 
     def _severity(self, seen: _Seen, facts: Facts) -> Severity:
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
-        if seen.is_offload or needs_cuda_anyway(seen.body, facts):
+        if seen.is_offload or seen.is_behind_cuda or needs_cuda_anyway(seen.body, facts):
             return INFO
-        return WARNING if (self._asks or seen.has_device) and not self._demands and not one_per_gpu else INFO
+        if not (self._asks or seen.has_device) or self._demands or one_per_gpu:
+            return INFO
+        return INFO if is_called_behind_cuda(seen.body, facts) else WARNING
 
 
 def _has_device(facts: Facts) -> bool:

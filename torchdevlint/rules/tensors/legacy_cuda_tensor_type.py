@@ -71,8 +71,8 @@ class LegacyCudaTensorType(Rule):
         weights = torch.tensor([1.0, 2.0], dtype=torch.float32, device=device)
 
     ## When it stays silent
-    `isinstance(x, torch.cuda.FloatTensor)` and comparisons with `x.type()`. Behind an availability test the finding is an info: the
-    code runs everywhere and is only old. So it is in a `torch.autograd.Function`, the frame of a CUDA kernel, and where CUDA
+    `isinstance(x, torch.cuda.FloatTensor)`, comparisons with `x.type()`, and types for annotations (`Union[...]`). Behind an availability
+    test the finding is an info: the code runs everywhere and is only old. So it is in a `torch.autograd.Function`, the frame of a CUDA kernel, and where CUDA
     is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
     extensions and collectives, and workers of NCCL.
@@ -135,8 +135,8 @@ class LegacyCudaTensorType(Rule):
             return
         self._note(
             op,
-            f"`torch.cuda.{op.name}` exists with CUDA alone: using it on a CPU build raises {_UNAVAILABLE.format(name=op.name)}; use a dtype and a device "
-            f"(`.to(device, torch.{_DTYPES[op.name]})`)",
+            f"`torch.cuda.{op.name}` works with CUDA alone: on a CPU build a call of it raises {_UNAVAILABLE.format(name=op.name)}, and `.type()` with it "
+            f'"Cannot initialize CUDA without ATen_cuda library"; use a dtype and a device (`.to(device, torch.{_DTYPES[op.name]})`)',
             guarded=_is_meant(facts),
         )
 
@@ -213,7 +213,7 @@ def _has_cuda_extension(facts: Facts) -> bool:
 
 
 def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
-    """True for a constructor call (reported as such), `isinstance(x, torch.cuda.FloatTensor)` and `x.type() == ...`."""
+    """True for a constructor call (reported as such), `isinstance(x, torch.cuda.FloatTensor)`, `x.type() == ...` and `Union[torch.cuda.FloatTensor]`."""
     held = {register}
     for block in facts.body.blocks:
         for op in block.ops:
@@ -226,8 +226,10 @@ def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
                     written = facts.definition(op.function)
                     name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
                     return name in ("isinstance", "issubclass", "set_default_tensor_type")
-            elif (isinstance(op, ir.Compare) and (op.left in held or held & set(op.comparators))) or (
-                isinstance(op, ir.Attribute) and op.object == register
+            elif (
+                (isinstance(op, ir.Subscript) and op.index in held and op.object != register)
+                or (isinstance(op, ir.Compare) and (op.left in held or held & set(op.comparators)))
+                or (isinstance(op, ir.Attribute) and op.object == register)
             ):
                 return True
     return False
