@@ -198,6 +198,16 @@ LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         True,
         {"net.py": READ, "save.py": SAVE.format("net.cpu()\n    " + KEYED.format("net.state_dict()"))},
     ),
+    "those who save its keys move the module that a wrapper holds": (
+        "net.py",
+        True,
+        {"net.py": READ, "save.py": SAVE.format("net.cpu()\n    " + KEYED.format("net.module.state_dict()"))},
+    ),
+    "those who save its keys move another module": (
+        "net.py",
+        False,
+        {"net.py": READ, "save.py": SAVE.format("net.cpu()\n    " + KEYED.format("net.other.state_dict()"))},
+    ),
     "those who save its keys move the module back": (
         "net.py",
         False,
@@ -222,6 +232,42 @@ LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "net.py",
         False,
         {"net.py": MANIFEST, "save.py": SAVE.format("torch.save(net.state_dict(), path / 'manifest.pt')")},
+    ),
+    "the program of its folder saves it from the CPU": (
+        "old/net.py",
+        True,
+        {
+            "old/net.py": MANIFEST,
+            "main.py": "from old.net import restore\nrestore(folder)",
+            "old/save.py": SAVE.format("torch.save(net.cpu().state_dict(), path / 'manifest.pt')"),
+            "save.py": SAVE.format("torch.save(net.state_dict(), path / 'manifest.pt')"),
+        },
+    ),
+    "the program of another folder saves it from the CPU": (
+        "old/net.py",
+        False,
+        {
+            "old/net.py": MANIFEST,
+            "main.py": "from old.net import restore\nrestore(folder)",
+            "new/save.py": SAVE.format("torch.save(net.cpu().state_dict(), path / 'manifest.pt')"),
+            "save.py": SAVE.format("torch.save(net.state_dict(), path / 'manifest.pt')"),
+        },
+    ),
+    "a name begins as another way to save": (
+        "net.py",
+        True,
+        {
+            "net.py": RESTORE,
+            "save.py": SAVE.format("save_filename = path\n    torch.save(net.cpu().state_dict(), save_filename)"),
+        },
+    ),
+    "somebody saves with safetensors as well": (
+        "net.py",
+        False,
+        {
+            "net.py": RESTORE,
+            "save.py": SAVE.format("torch.save(net.cpu().state_dict(), path)\n    save_file(net.state_dict(), path)"),
+        },
     ),
     "all who save move each tensor": (
         "net.py",
@@ -290,6 +336,7 @@ def test_the_project_decides_between_warning_and_note(tmp_path: Path, name: str)
     checked, is_note, files = LOADS[name]
     (tmp_path / ".git").mkdir()
     for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
     found = check_paths([tmp_path / checked], isolated=True, select=["TDL10"])
     assert [finding.code for finding in found] == ([] if is_note else ["TDL101"])

@@ -52,5 +52,11 @@ def files_calling(project: Project, name: str) -> tuple[str, ...]:
 def _calls(name: str, facts: Facts) -> Iterator[Site]:
     for body in facts.program.bodies:
         for op in operations(body):
-            if isinstance(op, ir.Call) and last_name(op, body, facts) == name:
+            if isinstance(op, ir.Call) and last_name(op, body, facts) == name and not _is_of_torch(op, body, facts):
                 yield Site(op, body, facts)
+
+
+def _is_of_torch(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    """True for `torch.save`, which is no call of a project's own `save`."""
+    dotted = facts.analysis.index_of(body).dotted(call.function)
+    return facts.analysis.resolve_text(dotted).startswith("torch.")

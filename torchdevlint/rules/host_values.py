@@ -211,8 +211,9 @@ def _renews_all(fill: ir.StoreSubscript | ir.Call, name: str, place: _Place) -> 
 
 
 def _is_moved_here(text: str, place: _Place) -> bool:
-    """True where every path here has moved a module in place: `net.cpu()`."""
+    """True where every path here has moved a module in place, and with it the one that a wrapper holds: `net.cpu()`."""
     end = block_of(place.body, place.before)
+    texts = {text, text.removesuffix(".module")}
     return (
         bool(text)
         and end is not None
@@ -220,7 +221,7 @@ def _is_moved_here(text: str, place: _Place) -> bool:
             isinstance(op, ir.Call)
             and isinstance(method := place.definition(op.function), ir.Attribute)
             and method.name == "cpu"
-            and spelling(method.object, place.body, place.facts) == text
+            and spelling(method.object, place.body, place.facts) in texts
             and leads_through(place.body, block, end)
             and (block is not end or block.ops.index(op) < block.ops.index(place.before))
             for block in place.body.blocks

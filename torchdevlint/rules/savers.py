@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.functions import SAVES
@@ -22,7 +23,7 @@ _SAVES_HINT = re.compile(
 # Other ways to save than `torch.save`, as bytes: a file must hold one of the first, and match.
 _OTHER_HINTS = (b"save_", b"Trainer", b"ModelCheckpoint", b"lightning", b".save")
 _OTHER_WAYS = re.compile(
-    rb"save_pretrained|Trainer\b|ModelCheckpoint|lightning|save_file|save_model *\(|\b(?:xm|accelerator|fabric)\.save"
+    rb"save_pretrained|Trainer\b|ModelCheckpoint|lightning|save_file\b|save_model *\(|\b(?:xm|accelerator|fabric)\.save"
 )
 _FILE_NAME = re.compile(r"(?:\A|/)([\w-]{3,}\.\w+)\Z")
 
@@ -30,7 +31,8 @@ _FILE_NAME = re.compile(r"(?:\A|/)([\w-]{3,}\.\w+)\Z")
 def is_saved_on_host(call: ir.Call, keys: frozenset[str], facts: Facts) -> bool:
     """True when what the project saves in the file of a load, from which `keys` are read, is certainly on the CPU or plain values.
 
-    Those who save it are known by the keys, by the literal name of the file, or by the spelling of its path; else all who save must do so.
+    Those who save it are known by the keys, by the literal name of the file (where the load's own folder has such, by those), or by the spelling of
+    its path; else all who save must do so.
     """
     member = facts.analysis.member
     if member is None:
@@ -38,12 +40,21 @@ def is_saved_on_host(call: ir.Call, keys: frozenset[str], facts: Facts) -> bool:
     saves = _saves(member.project)
     for paired in (
         [save for save in saves if keys and keys <= _saved_keys(save)],
-        [save for save in saves if _file_names(save) & _names(call.argument("f", 0), facts.body, facts)],
+        _nearest(
+            [save for save in saves if _file_names(save) & _names(call.argument("f", 0), facts.body, facts)], member
+        ),
         [save for save in saves if _is_same_path(save, call, facts)],
     ):
         if paired:
             return all(_saves_from_host(save) for save in paired)
     return bool(saves) and not _saves_otherwise(member.project) and all(_saves_from_host(save) for save in saves)
+
+
+def _nearest(saves: list[Site], member: Member) -> list[Site]:
+    """The saves in the folder of a file, where there are such: programs that stand together write and read the same files."""
+    folder = PurePath(member.path).parent
+    beside = [save for save in saves if (at := save.facts.analysis.member) and PurePath(at.path).parent == folder]
+    return beside or saves
 
 
 def _saves_from_host(save: Site) -> bool:
