@@ -332,6 +332,26 @@ TOLD = {
                 return self.letters(torch.zeros(2, 3))
         """,
     ),
+    "a tensor beside a text": (
+        "TDL509",
+        """
+        import cv2
+        def show(frame, images, device):
+            model = nn.Linear(3, 3).to(device)
+            probs = model(images.to(device))
+            cv2.putText(frame, probs[0], (20, 20))
+        """,
+    ),
+    "the output of a module of another file": (
+        "TDL509",
+        """
+        from clusters import Clusters
+        def labels(embeddings, device):
+            cluster = Clusters(0.78).to(device)
+            found = cluster(embeddings.cpu())
+            return np.array(found)
+        """,
+    ),
 }
 
 
@@ -829,6 +849,30 @@ UNTOLD = {
             def forward(self, x: torch.Tensor):
                 x_len = torch.LongTensor([2, 3])
                 return self.pooling(x, x_len)
+        """,
+    ),
+    "a tensor that a text is formatted with": (
+        "TDL509",
+        """
+        import cv2
+        def show(frame, images, device):
+            model = nn.Linear(3, 3).to(device)
+            probs = model(images.to(device))
+            cv2.putText(frame, "prob: %.4f" % probs[0][0], (20, 20))
+            cv2.putText(frame, f"prob: {probs[0][0]:.4f}", (20, 40))
+            cv2.putText(frame, "prob: {:.4f}".format(probs[0][0]), (20, 60))
+        """,
+    ),
+    "the output of a module of another file, which may be an array": (
+        "TDL509",
+        """
+        from clusters import Clusters
+        def labels(embeddings, device):
+            cluster = Clusters(0.78).to(device)
+            found = cluster(embeddings.cpu())
+            if not isinstance(found, np.ndarray):
+                found = np.array(found)
+            return found
         """,
     ),
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.flow.devices import ACCELERATORS, CPU, TOP, symbolic
-from torchdevlint.flow.values import NDARRAY, OTHER, Evidence, Kind, Value, replace, tensor
+from torchdevlint.flow.values import NDARRAY, OTHER, UNKNOWN, Evidence, Kind, Value, replace, tensor
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
@@ -173,6 +173,8 @@ def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) ->
                 false.places[place] = OTHER
         elif "numpy.ndarray" in classes:
             true.places[place] = NDARRAY
+            if before.kind is Kind.TENSOR and before.evidence < Evidence.STRONG:
+                false.places[place] = UNKNOWN  # whoever asks does not know that it is a tensor: it may be a list as well
         elif classes and before.kind in (Kind.TENSOR, Kind.UNKNOWN):
             true.places[place] = OTHER
         return

@@ -186,7 +186,9 @@ def _module_attribute(frame: Frame, base: Value, name: str, place: str) -> Value
 def _binary(frame: Frame, op: ir.Binary) -> None:
     left, right = frame.values[op.left], frame.values[op.right]
     strict = op.operator == "@"
-    if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
+    if left.kind is Kind.STRING and op.operator == "%":
+        frame.values[op.dst] = _string_expression(left)  # it reads a tensor's number, wherever that is
+    elif left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
         left_tensor, right_tensor = (operands.as_operand(value, Evidence.USAGE) for value in (left, right))
         if left_tensor is not None and right_tensor is not None:
             frame.meet(op, [(left_tensor, "operand"), (right_tensor, "operand")], strict=strict, callee=op.operator)
