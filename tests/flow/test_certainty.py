@@ -352,6 +352,76 @@ TOLD = {
             return np.array(found)
         """,
     ),
+    "an attribute that may be a submodule": (
+        "TDL504",
+        """
+        class Net(nn.Module):
+            def __init__(self, schedule):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+                self.schedule = schedule
+
+            def forward(self, x):
+                return self.linear(x) * 2
+
+            def generate(self, steps: int):
+                times = torch.linspace(0., 1., steps)
+                return self.schedule(times[1:])
+        """,
+    ),
+    "an input that forward computes with": (
+        "TDL401",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+
+            def forward(self, x, device):
+                x = self.linear(x)
+                return x.to(device)
+
+        def run(device):
+            net = Net().to(device)
+            return net(torch.zeros(2, 3), device)
+        """,
+    ),
+    "a cache that forward computes with on one path": (
+        "TDL504",
+        """
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+
+            def forward(self, x, cache):
+                return torch.cat((cache, self.linear(x)))
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.block = Block()
+
+            def forward(self, x: torch.Tensor, cache: dict[str, torch.Tensor], layer: int):
+                name = "layer_{}".format(layer)
+                if name not in cache:
+                    cache[name] = torch.zeros(2, 3)
+                x, cache[name] = self.block(x, cache[name])
+                return x
+        """,
+    ),
+    "the features of a model that was moved here": (
+        "TDL401",
+        """
+        from torchvision.models import resnet18
+        from torchvision.models.feature_extraction import create_feature_extractor
+
+        def features(device):
+            model = resnet18().to(device)
+            extractor = create_feature_extractor(model, return_nodes=["fc"])
+            return extractor(torch.zeros(1, 3, 8, 8))
+        """,
+    ),
 }
 
 
@@ -873,6 +943,99 @@ UNTOLD = {
             if not isinstance(found, np.ndarray):
                 found = np.array(found)
             return found
+        """,
+    ),
+    "a function that a module keeps": (
+        "TDL504",
+        """
+        def cosine(t):
+            return torch.cos(t)
+
+        class Net(nn.Module):
+            def __init__(self, schedule):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+                self.schedule = schedule
+                if schedule is None:
+                    self.schedule = cosine
+
+            def forward(self, x):
+                return self.linear(x) * 2
+
+            def generate(self, steps: int):
+                times = torch.linspace(0., 1., steps)
+                return self.schedule(times[1:])
+        """,
+    ),
+    "an input that forward moves": (
+        "TDL401",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+
+            def forward(self, x, device):
+                if x is not None:
+                    x = x.to(device)
+                return self.linear(x)
+
+        def run(device):
+            net = Net().to(device)
+            return net(torch.zeros(2, 3), device)
+        """,
+    ),
+    "an input that forward does not read": (
+        "TDL401",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+
+            def forward(self, _):
+                return self.linear(self.linear.weight)
+
+        def run(device):
+            net = Net().to(device)
+            return net(torch.zeros(2, 3))
+        """,
+    ),
+    "a cache that forward moves": (
+        "TDL504",
+        """
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+
+            def forward(self, x, cache):
+                cache = cache.to(x.device)
+                return torch.cat((cache, self.linear(x)))
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.block = Block()
+
+            def forward(self, x: torch.Tensor, cache: dict[str, torch.Tensor], layer: int):
+                name = "layer_{}".format(layer)
+                if name not in cache:
+                    cache[name] = torch.zeros(2, 3)
+                x, cache[name] = self.block(x, cache[name])
+                return x
+        """,
+    ),
+    "the features of a model that is given": (
+        "TDL401",
+        """
+        import copy
+        from torchvision.models.feature_extraction import create_feature_extractor
+
+        def features(strategy, images):
+            model = copy.deepcopy(strategy.model)
+            extractor = create_feature_extractor(model, return_nodes=["fc"])
+            return extractor(images.to(strategy.device))
         """,
     ),
 }

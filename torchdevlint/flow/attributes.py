@@ -110,7 +110,9 @@ def of_self(analysis: Analysis, frame: Frame, summary: ClassSummary, name: str, 
             return replace(module_calls.called_after_move(found, place), attribute=name)
         if looks_like_device(name):
             return Value(Kind.DEVICE, symbolic(place))
-        if summary.is_module and summary.stores_of(name) and frame.index.use(place).called:
+        stores = summary.stores_of(name)
+        is_function = any(store.value.kind is Kind.FUNCTION for store in stores)
+        if summary.is_module and stores and not is_function and frame.index.use(place).called:
             # Stored from an argument and called: a submodule.
             return Value(Kind.MODULE, symbolic("self"), ref=place, evidence=Evidence.USAGE, attribute=name)
     if (

@@ -174,7 +174,9 @@ def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) ->
         elif "numpy.ndarray" in classes:
             true.places[place] = NDARRAY
             if before.kind is Kind.TENSOR and before.evidence < Evidence.STRONG:
-                false.places[place] = UNKNOWN  # whoever asks does not know that it is a tensor: it may be a list as well
+                false.places[place] = (
+                    UNKNOWN  # whoever asks does not know that it is a tensor: it may be a list as well
+                )
         elif classes and before.kind in (Kind.TENSOR, Kind.UNKNOWN):
             true.places[place] = OTHER
         return

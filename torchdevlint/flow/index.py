@@ -6,6 +6,7 @@ a tensor, one whose `.parameters()` are asked for holds a module.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -105,6 +106,40 @@ class BodyIndex:
         if isinstance(written, ir.Attribute):
             return f"{self.dotted(written.object)}.{written.name}"
         return written.name if isinstance(written, ir.Load) else ""
+
+    def takes_from_anywhere(self, name: str) -> bool:
+        """True for an argument that the body never reads, or moves before all else, as a whole or part by part."""
+        loads = [op for op in self._in_order() if isinstance(op, ir.Load) and op.name == name]
+        tested = {
+            op.left for op in self._in_order() if isinstance(op, ir.Compare) and op.operators[0] in ("is", "is not")
+        }
+        read = [op.dst for op in loads if op.dst not in tested]
+        if not read:
+            is_parameter = any(parameter.name == name for parameter in self.body.parameters)
+            return is_parameter and not self.body.functions
+        return self._rebinds_moved(name, read[0]) or self._moves_parts(name, read)
+
+    def _rebinds_moved(self, name: str, first: ir.Register) -> bool:
+        """True where the first read of a name is that in `name = name.to(...)`."""
+        for op in self._in_order():
+            if isinstance(op, ir.Store) and op.name == name:
+                made = self.definitions[op.value]
+                method = self.definitions[made.function] if isinstance(made, ir.Call) else None
+                return isinstance(method, ir.Attribute) and method.name in methods.MOVES and method.object == first
+        return False
+
+    def _moves_parts(self, name: str, read: list[ir.Register]) -> bool:
+        """True for `name["x"].to(...)` where nothing is computed with the whole."""
+        use, parts, moved = self.use(name), set(read), False
+        for op in self._in_order():
+            if isinstance(op, ir.Subscript) and op.object in parts:
+                parts.add(op.dst)
+            elif isinstance(op, ir.Attribute) and op.object in parts - set(read):
+                moved = moved or op.name in methods.MOVES
+        return moved and not (use.torch_argument or use.module_argument or use.arithmetic)
+
+    def _in_order(self) -> Iterator[ir.Op]:
+        return (op for number in self.order for op in self.body.blocks[number].ops)
 
     @property
     def readers(self) -> Readers:

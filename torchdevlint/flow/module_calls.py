@@ -209,7 +209,7 @@ def _tensor_arguments(frame: Frame, op: ir.Call, module: Value) -> tuple[ir.Argu
     return tuple(
         argument
         for at, argument in enumerate(op.arguments)
-        if argument.value not in host and not _may_be_on_host(frame, module, argument, at)
+        if argument.value not in host and not may_be_on_host(frame, module, argument, at)
     )
 
 
@@ -219,8 +219,8 @@ _LENGTHS = re.compile(r"(?:\A|[._])(?:seq_?)?(?:lens?|lengths?|sizes|shapes)\Z")
 _SIZES = frozenset({"shape", "size", "dim", "ndim", "numel", "dtype", "long"})
 
 
-def _may_be_on_host(frame: Frame, module: Value, argument: ir.Argument, at: int) -> bool:
-    """True for an argument that `forward` only indexes with (a CPU index may meet any tensor), and for the attention mask of a foreign module.
+def may_be_on_host(frame: Frame, module: Value, argument: ir.Argument, at: int) -> bool:
+    """True for an argument that `forward` moves, or only indexes with (a CPU index may meet any tensor), and for a foreign module's attention mask.
 
     transformers moves masks to the scores in some models (models/blip/modeling_blip_text.py: `attention_mask.to(attention_scores.device)`).
     """
@@ -236,6 +236,8 @@ def _may_be_on_host(frame: Frame, module: Value, argument: ir.Argument, at: int)
     names = [parameter.name for parameter in forward.parameters[1:]]
     name = argument.keyword or (names[at] if at < len(names) else "")
     index = frame.analysis.index_of(forward)
+    if name and index.takes_from_anywhere(name):
+        return True
     use = index.use(name)
     if not name or use.torch_argument or use.module_argument or use.arithmetic or use.called or use.attributes - _SIZES:
         return False
@@ -365,6 +367,12 @@ def _loader(frame: Frame, op: ir.Call, name: str) -> Value:
     return Value(Kind.LOADER, evidence=Evidence.USAGE if generator is not None else Evidence.STRONG, symbol=name)
 
 
+def _extractor(frame: Frame, op: ir.Call, name: str) -> Value:
+    """What gives the features of a model runs on the model's own layers, wherever they are (torchvision/models/feature_extraction.py)."""
+    register = op.argument("model", 0)
+    return frame.values[register] if register is not None else UNKNOWN
+
+
 def _clip(frame: Frame, op: ir.Call, name: str) -> Value:
     """OpenAI's `clip.load`: a model on `device` (by default on CUDA where there is one), and a transform that ends in ToTensor."""
     device = frame.device_argument(op.argument("device", 1))
@@ -378,6 +386,8 @@ def _token_ids(frame: Frame, op: ir.Call, name: str) -> Value:
 
 EXACT: dict[str, Handler] = {
     "clip.load": _clip,
+    "torchvision.models.feature_extraction.create_feature_extractor": _extractor,
+    "torchvision.models._utils.IntermediateLayerGetter": _extractor,
     "clip.tokenize": _token_ids,
     "open_clip.tokenize": _token_ids,
     "torch.utils.data.TensorDataset": _tensor_dataset,

@@ -92,7 +92,30 @@ def premise_of(value: Value, facts: Facts) -> Premise | None:
     decider = value.parameter or (root if root in names else "")
     if not decider and (value.attribute or root == "self"):
         decider = facts.analysis.index_of(facts.body).self_name or ""
+        kept = premise_of_attribute(value.attribute or _attribute_named(value.device), facts)
+        if kept is not None:
+            return kept
     return Premise(facts.body, decider) if decider in names else None
+
+
+def premise_of_attribute(name: str, facts: Facts) -> Premise | None:
+    """What decides where an object that is no module keeps `self.name`: the argument of its constructor that it is, or is made of."""
+    summary = facts.class_summary
+    if summary is None or summary.is_module:
+        return None
+    stores = summary.stores_of(name)
+    for store in stores:
+        written = facts.analysis.index_of(store.body).definitions[store.op.value]
+        source = store.value.parameter or (written.name if isinstance(written, ir.Load) else "")
+        if store.body.name == "__init__" and len(stores) == 1 and any(p.name == source for p in store.body.parameters):
+            return Premise(store.body, source)
+    return None
+
+
+def _attribute_named(device: Device) -> str:
+    """The attribute that a device is read from: "x" of `self.x.device`."""
+    _, _, rest = device.name.removeprefix("next(").partition(".")
+    return re.split(r"[.\[(]", rest, maxsplit=1)[0]
 
 
 def given_by_callers(premise: Premise, member: Member) -> Given:
@@ -112,11 +135,27 @@ def _given(place: Member, qualname: str, parameter: str, depth: int) -> Given:
             return Given.ACCELERATOR  # a module's forward gets its inputs where the module is
     seen = Given.NOBODY
     for other, call in _calls_of(body, file):
+        if _is_of_the_same_object(call, body, parameter, other, file):
+            continue
         found = _judged(_argument(call, body, parameter, file), call.caller, other, depth)
         if found is Given.ACCELERATOR:
             return found
         seen = found if seen in (Given.NOBODY, found) else Given.UNKNOWN
     return seen
+
+
+def _is_of_the_same_object(call: _Call, body: ir.Body, parameter: str, other: _File, file: _File) -> bool:
+    """True for `self.method()` and `Masks(self.masks[i])` in a class that is no module: they give what the object holds, and who made that decides."""
+    own = other.analysis.index_of(call.caller).self_name
+    if (
+        body.owner is None
+        or call.caller.owner is not body.owner
+        or not own
+        or file.analysis.summary_of(body.owner).is_module
+    ):
+        return False
+    given = _argument(call, body, parameter, file)
+    return given is not None and (given.ref == "self" or _root(given.device) == "self" or bool(given.attribute))
 
 
 def _calls_of(body: ir.Body, file: _File) -> Iterator[tuple[_File, _Call]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.module_calls import may_be_on_host
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.cases import (
@@ -176,6 +177,10 @@ class FactoryWithoutDeviceInForward(Rule):
         if callee.kind is Kind.SYMBOL and not callee.symbol.startswith("torch."):
             return
         for argument in several:
+            if callee.kind is Kind.MODULE and facts.frame is not None:
+                at = call.arguments.index(argument)
+                if may_be_on_host(facts.frame, callee, argument, at):
+                    continue  # its forward moves it
             value = facts.value(argument.value)
             placed = [
                 part

@@ -12,7 +12,7 @@ from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 from torchdevlint.flow.values import Evidence, Kind, Value, element_of
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, deciding_sides
-from torchdevlint.rules.premises import Premise, premise_of
+from torchdevlint.rules.premises import Premise, premise_of, premise_of_attribute
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
 from torchdevlint.rules.structure import draws, operations
 from torchdevlint.rules.surroundings import in_data_folder, in_project_for_the_host, in_tests, in_unreached_code
@@ -292,9 +292,12 @@ def _premise(register: ir.Register | None, value: Value, facts: Facts) -> Premis
     if known is not None:
         return known
     root, _ = _root(register, facts)
+    name = ""
     while isinstance(root, ir.Attribute):
-        root = facts.definition(root.object)
+        name, root = root.name, facts.definition(root.object)
     names = {parameter.name for parameter in facts.body.parameters}
+    if isinstance(root, ir.Load) and root.name == facts.analysis.index_of(facts.body).self_name:
+        return premise_of_attribute(name, facts) or Premise(facts.body, root.name)
     return Premise(facts.body, root.name if isinstance(root, ir.Load) and root.name in names else "")
 
 
