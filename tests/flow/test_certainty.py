@@ -422,6 +422,22 @@ TOLD = {
             return extractor(torch.zeros(1, 3, 8, 8))
         """,
     ),
+    "a one-hot code on the device that a layer is given": (
+        "TDL603",
+        """
+        class Layer(nn.Module):
+            def __init__(self, device):
+                super().__init__()
+                self.weight = nn.Parameter(torch.zeros(3, 3))
+                self.codes = torch.eye(3).to(device)
+
+            def forward(self, rows):
+                return torch.mm(self.codes, self.weight)[rows]
+
+        def train(device, other):
+            return Layer(device).to(other)
+        """,
+    ),
 }
 
 
@@ -1036,6 +1052,24 @@ UNTOLD = {
             model = copy.deepcopy(strategy.model)
             extractor = create_feature_extractor(model, return_nodes=["fc"])
             return extractor(images.to(strategy.device))
+        """,
+    ),
+    "a one-hot code on the device that a layer is given and moved to": (
+        "TDL603",
+        """
+        class Layer(nn.Module):
+            def __init__(self, device):
+                super().__init__()
+                self.device = device
+                self.weight = nn.Parameter(torch.zeros(3, 3))
+                self.codes = torch.eye(3).to(self.device)
+
+            def forward(self, rows):
+                return torch.mm(self.codes, self.weight)[rows]
+
+        def train(options):
+            model = Layer(options.device)
+            return model.to(options.device)
         """,
     ),
 }

@@ -53,7 +53,7 @@ class DeviceMoveUsedAsCopy(Rule):
 
     ## When it stays silent
     `.clone()`, `copy.deepcopy`, `copy=True`; dicts that are saved or given to another model; no training between the
-    snapshot and its use.
+    snapshot and its use, which what gets the dict itself is not.
 
     ## Fix safety
     Unsafe: the program computes something else than before (what it meant to).
@@ -207,6 +207,8 @@ def _trains_between(snapshot: _Snapshot, block: ir.Block, op: ir.Op, facts: Fact
             name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
             if not _TRAINS.search(name) or name in _NOT_TRAINING or (name == "train" and not _is_function(written)):
                 continue
+            if any(_names(definitions[argument.value], snapshot) for argument in other.arguments):
+                continue  # it works on the dict: `update_entries(state, loaded)`
             after = follows(body, (snapshot.block, snapshot.op), (other_block, other))
             if after and follows(body, (other_block, other), (block, op)):
                 return True

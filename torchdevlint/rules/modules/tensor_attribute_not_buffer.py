@@ -10,8 +10,10 @@ from torchdevlint.flow.facts import AttributeStore, ClassSummary, EntryStore, Fa
 from torchdevlint.flow.index import NameUse
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.callers import Site, argument_given, calls_of
 from torchdevlint.rules.neighbours import is_imported
 from torchdevlint.rules.order import block_of, deciding_tests
+from torchdevlint.rules.paths import spelling
 from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
 from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself, operations
@@ -50,7 +52,7 @@ class TensorAttributeNotBuffer(Rule):
     method stores anew before it uses it; helpers in tests. Entries of a
     dict where one method leads to both ends or `forward` fills it, where the reader speaks of a device, where one store of them is no tensor for
     certain, and where the dict as a whole is updated, copied or given away. An attribute
-    on a device that the module is moved to by its own constructor, that the whole file uses, or that those who make the module in other files of a project name
+    on a device that the module is moved to by its own constructor or by each function that makes it, that the whole file uses, or that those who make the module in other files of a project name
     to it, is an info; so is one of a class that is no module where no caller gives an accelerator.
 
     ## Fix safety
@@ -234,7 +236,43 @@ def _is_placed_with_module(store: AttributeStore, summary: ClassSummary, facts: 
     given = any(parameter.name == name for parameter in store.body.parameters)
     if store.value.device.place == "sym" and is_imported(facts):
         return True
+    if _is_moved_where_it_is_made(store.body, name, facts):
+        return True
     return moves_itself(summary, facts.analysis) or (not given and name in facts.program.module.local_names)
+
+
+def _is_moved_where_it_is_made(constructor: ir.Body, name: str, facts: Facts) -> bool:
+    """True when each construction of the module gives it the very device that the same function moves it to."""
+    asked = name.removeprefix("self.")
+    if all(parameter.name != asked for parameter in constructor.parameters):
+        return False
+    sites = list(calls_of(constructor, facts))
+    return bool(sites) and all(
+        _moves_to(spelling(argument_given(site, constructor, asked), site.body, site.facts), site) for site in sites
+    )
+
+
+def _moves_to(device: str, site: Site) -> bool:
+    """True when what a call makes is moved in the same function, and nowhere else than to `device`."""
+    made = {site.call.dst}
+    for op in operations(site.body):
+        if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == site.call.dst:
+            names = {
+                other.dst
+                for other in operations(site.body)
+                if isinstance(other, (ir.Load, ir.Attribute)) and other.name == op.name
+            }
+            made |= names
+    index = site.facts.analysis.index_of(site.body)
+    targets = [
+        spelling(op.argument("device", 0), site.body, site.facts)
+        for op in operations(site.body)
+        if isinstance(op, ir.Call)
+        and isinstance(method := index.definitions[op.function], ir.Attribute)
+        and method.name in ("to", "cuda")
+        and method.object in made
+    ]
+    return bool(device and targets) and all(target == device for target in targets)
 
 
 def _has_device(body: ir.Body, summary: ClassSummary) -> bool:
