@@ -438,6 +438,27 @@ TOLD = {
             return Layer(device).to(other)
         """,
     ),
+    "labels beside a graph": (
+        "TDL501",
+        """
+        from torch.utils.data import DataLoader
+
+        def run(data, model, device):
+            for graph, labels in DataLoader(data):
+                print(graph.ndata)
+                labels.to(device)
+                loss = (model(graph) - labels.unsqueeze(-1)).abs().sum()
+        """,
+    ),
+    "a tensor that was never moved, thrown away": (
+        "TDL501",
+        """
+        def merge(x: torch.Tensor, y: torch.Tensor):
+            loops = torch.zeros(3, 3)
+            loops.to(x.device)
+            return torch.cat((y, loops))
+        """,
+    ),
 }
 
 
@@ -1070,6 +1091,29 @@ UNTOLD = {
         def train(options):
             model = Layer(options.device)
             return model.to(options.device)
+        """,
+    ),
+    "a graph beside a graph": (
+        "TDL501",
+        """
+        from torch.utils.data import DataLoader
+
+        def run(data, model, device):
+            for first, second in DataLoader(data):
+                print(first.batch_size)
+                first.to(device)
+                second.to(device)
+                loss = model(first) - model(second)
+        """,
+    ),
+    "a tensor that was moved before, thrown away": (
+        "TDL501",
+        """
+        def merge(x: torch.Tensor, y: torch.Tensor):
+            loops = torch.zeros(3, 3)
+            loops = loops.to(y.device).to(y.dtype)
+            loops.to(x.device)
+            return torch.cat((y, loops))
         """,
     ),
 }

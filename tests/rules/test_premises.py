@@ -37,6 +37,44 @@ class Net(nn.Module):
     def trial(self):
         return self.layer(torch.rand(8, 3))
 """
+MASKS = """
+import torch
+
+class Masks:
+    def __init__(self, masks):
+        self.masks = masks
+
+    def flip(self):
+        return Masks(self.masks.flip(1))
+
+    def outlines(self):
+        return self.masks.detach().numpy()
+
+    def show(self):
+        return self.outlines()
+"""
+TRAIN = """
+import torch
+import nets
+from nets import Small, Large
+
+def train(loader: torch.utils.data.DataLoader, device, large):
+    net = {}
+    net.to(device)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for batch in loader:
+        net(batch).sum().backward()
+        optimizer.step()
+"""
+NET = """
+import torch
+
+class {}(torch.nn.Module):
+    def forward(self, batch):
+        device = self.place
+        images = {}
+        return self.layer(images)
+"""
 CALL = "import torch\nfrom shapes import shift\n"
 # name: (the file that is checked, whether it is told, the project's files)
 PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
@@ -137,6 +175,44 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "net.py",
         True,
         {"net.py": METHOD, "trial.py": "from net import Net\nmodel = Net()\nmodel.trial()", "gpu.py": "print('cuda')"},
+    ),
+    "an object gets a moved tensor": (
+        "masks.py",
+        True,
+        {
+            "masks.py": MASKS,
+            "use.py": "from masks import Masks\ndef use(x, device):\n    return Masks(x.to(device)).outlines()",
+        },
+    ),
+    "an object gets a CPU tensor": (
+        "masks.py",
+        False,
+        {
+            "masks.py": MASKS,
+            "use.py": "import torch\nfrom masks import Masks\nDEVICE = 'cuda'\ndef use():\n    return Masks(torch.zeros(2, 3)).outlines()",
+        },
+    ),
+    "a model that moves its inputs, or reads none": (
+        "train.py",
+        False,
+        {
+            "train.py": TRAIN.format("Large() if large else Small()").replace(
+                "net = Large() if large else Small()",
+                "if large:\n        net = Large()\n    else:\n        net = nets.Small()",
+            ),
+            "nets.py": NET.format("Large", "batch['image'].to(device)") + NET.format("Small", "device"),
+        },
+    ),
+    "a model one of whose classes reads its inputs where they are": (
+        "train.py",
+        True,
+        {
+            "train.py": TRAIN.format("Large() if large else Small()").replace(
+                "net = Large() if large else Small()",
+                "if large:\n        net = Large()\n    else:\n        net = nets.Small()",
+            ),
+            "nets.py": NET.format("Large", "batch['image'].to(device)") + NET.format("Small", "batch['image']"),
+        },
     ),
 }
 

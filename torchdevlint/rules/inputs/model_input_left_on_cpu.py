@@ -10,6 +10,7 @@ from torchdevlint.flow.facts import ClassSummary, Facts, Meeting, Use
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.premises import Premise
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
@@ -42,7 +43,8 @@ class ModelInputLeftOnCpu(Rule):
     ## When it stays silent
     Models whose device is unknown, batches of a loader that the caller gave, tests, `DataParallel` and the other wrappers that move inputs,
     models loaded with `device_map` or quantized, values from functions that were not followed, loaders that such a function gave
-    (`accelerator.prepare`, prefetchers), default devices, functions that export a model that they are given.
+    (`accelerator.prepare`, prefetchers), default devices, functions that export a model that they are given, inputs that `forward` moves itself, or never reads, in the class of this file or
+    of the project.
 
     In a project, a model that is an argument is asked of its callers, in this file and the others: where they
     give one on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
@@ -118,6 +120,8 @@ class ModelInputLeftOnCpu(Rule):
         if is_loss and (meeting.other.moved is None or isinstance(made, ir.Unpack)):
             return  # a target from the same batch as the moved input is TDL518's
         register = _argument(meeting, facts)
+        if isinstance(meeting.op, ir.Call) and may_be_given_on_host(meeting.op, register, facts):
+            return
         place = facts.place(register)
         if "len" in place.rpartition(".")[2].lower():
             return  # lengths stay on the CPU, for `pack_padded_sequence`

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_op
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_op
+from torchdevlint.rules.structure import operations, target_of_move
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
 _CASTS = frozenset({"float", "double", "half", "bfloat16", "type"})
@@ -36,7 +38,8 @@ class DiscardedDeviceMove(Rule):
             images = images.to(device)
 
     ## When it stays silent
-    Modules, metrics, BatchEncoding and BatchFeature, PyG data: they move in place. Receivers whose type is not known. The result of
+    Modules, metrics, BatchEncoding and BatchFeature, PyG data: they move in place. Receivers whose type is not known, such as the parts
+    of a batch beside one that is no tensor (graphs). A tensor that was moved to a device before is a note. The result of
     a call that has no name (`torch.zeros(1).cuda()` wakes the GPU up on purpose). `apply_chat_template`, which gives a tensor or a
     BatchEncoding by the version of transformers.
 
@@ -69,7 +72,7 @@ class DiscardedDeviceMove(Rule):
             return
         place = facts.place(method.object)
         severity = _severity(method.object, facts)
-        if not place or severity is None:
+        if not place or severity is None or _is_of_another_kind(place, facts):
             return
         is_cast = len(call.arguments) == 1 and facts.frame is not None and facts.frame.is_dtype(call.arguments[0].value)
         does = "moves" if method.name in _MOVES and not is_cast else "converts"
@@ -77,7 +80,7 @@ class DiscardedDeviceMove(Rule):
             call,
             f"`{place}.{method.name}(...)` {does} nothing in place: it returns a new tensor, which is thrown away here, and `{place}` stays "
             f"as it is; write `{place} = {place}.{method.name}(...)`".replace("{", "{{").replace("}", "}}"),
-            severity=severity if does == "moves" else WARNING,
+            severity=INFO if _is_placed(call, method.object, facts) else severity if does == "moves" else WARNING,
             fix=lambda: _assign(call, safe=severity is ERROR),
         )
 
@@ -133,6 +136,29 @@ def _severity(register: ir.Register, facts: Facts) -> Severity | None:
             else None
         )
     return None
+
+
+def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
+    """True for a tensor that was moved before: it is where that move put it, and nothing tells that it is wanted elsewhere."""
+    value = facts.value(register)
+    target = target_of_move(call, facts)
+    placed = value.moved is not None and value.device.may_be_accelerator and not value.others
+    return placed and target is not None and target.place != "cpu"
+
+
+def _is_of_another_kind(place: str, facts: Facts) -> bool:
+    """True for a part of a batch of which something is read that no tensor has, and for one beside such a part that nothing shows to be a tensor: graphs."""
+    if facts.frame is None:
+        return False
+    index = facts.frame.index
+    unpacked = {
+        op.name: taken.source
+        for op in operations(facts.body)
+        if isinstance(op, ir.Store) and isinstance(taken := facts.definition(op.value), ir.Unpack)
+    }
+    beside = [name for name, source in unpacked.items() if source == unpacked.get(place)]
+    foreign = [name for name in beside if not index.use(name).attributes <= TENSOR_ATTRIBUTES]
+    return place in foreign or (bool(foreign) and index.use(place).kind()[0] is not Kind.TENSOR)
 
 
 def _is_splatted(place: str, facts: Facts) -> bool:
