@@ -459,6 +459,29 @@ TOLD = {
             return torch.cat((y, loops))
         """,
     ),
+    "a list of rows that wait for an update": (
+        "TDL504",
+        """
+        def rows(species: torch.Tensor, count: int):
+            found = [torch.zeros(3) for _ in range(count)]
+            for number in range(count):
+                found[number] = species[number]
+            return found
+        """,
+    ),
+    "a list of tensors that a module keeps": (
+        "TDL603",
+        """
+        class Net(nn.Module):
+            def __init__(self, count):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+                self.rows = [torch.ones(3) for _ in range(count)]
+
+            def forward(self, x):
+                return [self.linear(x) @ row for row in self.rows]
+        """,
+    ),
 }
 
 
@@ -1114,6 +1137,29 @@ UNTOLD = {
             loops = loops.to(y.device).to(y.dtype)
             loops.to(x.device)
             return torch.cat((y, loops))
+        """,
+    ),
+    "a list of tensors without elements": (
+        "TDL504",
+        """
+        def rows(species: torch.Tensor, count: int):
+            found = [torch.empty(0) for _ in range(count)]
+            for number in range(count):
+                found[number] = species[number]
+            return found
+        """,
+    ),
+    "a list of tensors without elements that a module keeps": (
+        "TDL603",
+        """
+        class Net(nn.Module):
+            def __init__(self, count):
+                super().__init__()
+                self.linear = nn.Linear(3, 3)
+                self.rows = [torch.empty(0) for _ in range(count)]
+
+            def forward(self, x):
+                return [self.linear(x) @ row for row in self.rows]
         """,
     ),
 }

@@ -145,17 +145,18 @@ def _given(place: Member, qualname: str, parameter: str, depth: int) -> Given:
 
 
 def _is_of_the_same_object(call: _Call, body: ir.Body, parameter: str, other: _File, file: _File) -> bool:
-    """True for `self.method()` and `Masks(self.masks[i])` in a class that is no module: they give what the object holds, and who made that decides."""
+    """True for `Masks(self.masks[i])` in the methods of Masks itself, which is no module: who made the first one decides."""
     own = other.analysis.index_of(call.caller).self_name
     if (
         body.owner is None
+        or body.name != "__init__"
         or call.caller.owner is not body.owner
         or not own
         or file.analysis.summary_of(body.owner).is_module
     ):
         return False
     given = _argument(call, body, parameter, file)
-    return given is not None and (given.ref == "self" or _root(given.device) == "self" or bool(given.attribute))
+    return given is not None and (_root(given.device) == own or bool(given.attribute))
 
 
 def _calls_of(body: ir.Body, file: _File) -> Iterator[tuple[_File, _Call]]:

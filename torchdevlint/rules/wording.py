@@ -56,17 +56,23 @@ def is_placeholder(made: ir.Op, facts: Facts) -> bool:
     if not isinstance(made, ir.Call):
         return False
     if not owns(facts, made):
-        return _is_empty_list(made, facts)
+        return _is_empty_elsewhere(made, facts)
     first = facts.value(made.positional(0))
     sized = facts.callee(made) in functions.SIZED_FACTORIES
     return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
 
 
-def _is_empty_list(made: ir.Call, facts: Facts) -> bool:
-    """True for a factory of another body that gets `[]`."""
+def _is_empty_elsewhere(made: ir.Call, facts: Facts) -> bool:
+    """True for a factory of another body that gets `[]` or 0."""
     body = next((body for body in facts.program.bodies if any(made in block.ops for block in body.blocks)), None)
     register = made.positional(0)
-    written = facts.analysis.index_of(body).definitions[register] if body is not None and register is not None else None
+    if body is None or register is None:
+        return False
+    index = facts.analysis.index_of(body)
+    written = index.definitions[register]
+    if isinstance(written, ir.Constant):
+        sized = facts.analysis.resolve_text(index.dotted(made.function)) in functions.SIZED_FACTORIES
+        return sized and type(written.value) is int and written.value == 0
     return isinstance(written, ir.Sequence) and not written.elements
 
 

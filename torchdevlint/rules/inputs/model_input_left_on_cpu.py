@@ -43,8 +43,8 @@ class ModelInputLeftOnCpu(Rule):
     ## When it stays silent
     Models whose device is unknown, batches of a loader that the caller gave, tests, `DataParallel` and the other wrappers that move inputs,
     models loaded with `device_map` or quantized, values from functions that were not followed, loaders that such a function gave
-    (`accelerator.prepare`, prefetchers), default devices, functions that export a model that they are given, inputs that `forward` moves itself, or never reads, in the class of this file or
-    of the project.
+    (`accelerator.prepare`, prefetchers), default devices, functions that export a model that they are given, inputs that
+    `forward` moves itself, or never reads, in the class of this file or of the project.
 
     In a project, a model that is an argument is asked of its callers, in this file and the others: where they
     give one on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.

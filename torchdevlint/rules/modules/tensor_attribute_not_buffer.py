@@ -18,7 +18,7 @@ from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
 from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself, operations
 from torchdevlint.rules.surroundings import in_project_for_the_host, in_unreached_code, under_another_default_device
-from torchdevlint.rules.wording import MISMATCH, describe, is_data_code
+from torchdevlint.rules.wording import MISMATCH, describe, is_data_code, is_placeholder
 
 
 class TensorAttributeNotBuffer(Rule):
@@ -49,10 +49,11 @@ class TensorAttributeNotBuffer(Rule):
     ## When it stays silent
     Attributes that are moved where they are read or in an overridden `to`, `cuda` or `_apply`; 0-dim tensors in pointwise operations; tensors that are only
     an index or a shape; attributes that are refilled from the inputs, or given to another method than the constructor; lists whose element the
-    method stores anew before it uses it; helpers in tests. Entries of a
+    method stores anew before it uses it; tensors without elements, which wait to be replaced; helpers in tests. Entries of a
     dict where one method leads to both ends or `forward` fills it, where the reader speaks of a device, where one store of them is no tensor for
     certain, and where the dict as a whole is updated, copied or given away. An attribute
-    on a device that the module is moved to by its own constructor or by each function that makes it, that the whole file uses, or that those who make the module in other files of a project name
+    on a device that the module is moved to by its own constructor or by each function that makes it, that the whole
+    file uses, or that those who make the module in other files of a project name
     to it, is an info; so is one of a class that is no module where no caller gives an accelerator.
 
     ## Fix safety
@@ -107,6 +108,8 @@ class TensorAttributeNotBuffer(Rule):
                 store for store in stores if any(part.origin is meeting.cpu.origin for part in _held(store.value))
             ]
         if not faulty or summary.is_registered(name) or _is_renewed(meeting, name, facts):
+            return
+        if meeting.cpu.origin is not None and is_placeholder(meeting.cpu.origin, facts):
             return
         if given and not meeting.other.device.name.endswith(".device") and meeting.other.device.name != "self":
             return

@@ -264,6 +264,7 @@ class FactoryWithoutDeviceInForward(Rule):
                 and part.rank != 0
                 and isinstance(made, ir.Call)
                 and is_factory(made, facts)
+                and not is_placeholder(made, facts)
             ):
                 yield self._inconsistent(made, placed[0], facts, "the list that is returned holds")
 
