@@ -87,14 +87,14 @@ class FactoryWithoutDeviceInForward(Rule):
     0-dim tensors in pointwise operations (PyTorch lets them through); tensors that are moved before the operation, also on a
     condition; tensors that are only an index, a size or the source of an assignment `y[i] = t`; code under a default device
     (`torch.set_default_device`, `with torch.device(...)`); operands that are not known to be tensors; lengths that a module
-    is given; the side of an availability test that says no. Outside of `forward`: an argument
+    is given, and inputs that its own `forward` in this file moves; the side of an availability test that says no. Outside of `forward`: an argument
     that the function itself gives to `.numpy()`, or that every caller in the file gives on the CPU or leaves to its default None; an array that is
     converted (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a tensor that is made where the argument is None or, by
     `isinstance`, no tensor; the start of a choice (`y = torch.tensor([0])` before several branches give `y` its value); probes of which only the
     shape is read; models that the same method makes; tests; functions that export a model; functions that call `.numpy()` and
     speak of no device. A function that draws, or whose result a function of the file draws, gets an info.
 
-    In a project, an argument is asked of its callers, in this file and the others: where they
+    In a project, an argument, or what an object that is no module keeps of its constructor's, is asked of its callers, in this file and the others: where they
     give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
 
     ## Fix safety
@@ -264,7 +264,7 @@ class FactoryWithoutDeviceInForward(Rule):
                 and part.rank != 0
                 and isinstance(made, ir.Call)
                 and is_factory(made, facts)
-                and not is_placeholder(made, facts)
+                and not (made.positional_count == 1 and is_placeholder(made, facts))
             ):
                 yield self._inconsistent(made, placed[0], facts, "the list that is returned holds")
 

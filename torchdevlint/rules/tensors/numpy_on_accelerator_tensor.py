@@ -72,11 +72,12 @@ class NumpyOnAcceleratorTensor(Rule):
     `.cpu()`, `.to("cpu")`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU; arguments that every
     caller in the file gives on the CPU; what NumPy reads as an index or a shape (`np.split(x, t)`);
     what a call made of tensors that are all on the CPU; the side of `x.device.type == "cpu"`; arguments in the
-    files of tests; what is used as an array (`depth.astype(...)`); the side of a flag for CUDA that says no (`if args.use_cuda: ... else: ...`).
+    files of tests; what is used as an array (`depth.astype(...)`); the side of a flag for CUDA that says no (`if args.use_cuda: ... else: ...`);
+    what a module whose class is not in the file gives, where the program asks whether it is an array.
     A detached tensor in a function that draws is a note. An argument of which nothing else is known is a note: of eight such findings
     on public code none was true, the callers knew where their tensors are.
 
-    In a project, an argument is asked of its callers, in this file and the others: where they
+    In a project, an argument, or what an object that is no module keeps of its constructor's, is asked of its callers, in this file and the others: where they
     give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
 
     ## Fix safety
