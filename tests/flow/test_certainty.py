@@ -482,6 +482,20 @@ TOLD = {
                 return [self.linear(x) @ row for row in self.rows]
         """,
     ),
+    "an empty table that a method gives": (
+        "TDL504",
+        """
+        class Detector(nn.Module):
+            def forward(self, heat: torch.Tensor):
+                found = self.peaks(heat)
+                return found + heat
+
+            def peaks(self, heat: torch.Tensor):
+                if len(heat) == 0:
+                    return torch.empty(0, 3)
+                return heat.amax(-1)
+        """,
+    ),
 }
 
 
@@ -1160,6 +1174,18 @@ UNTOLD = {
 
             def forward(self, x):
                 return [self.linear(x) @ row for row in self.rows]
+        """,
+    ),
+    "an empty row that a method gives": (
+        "TDL504",
+        """
+        class Detector(nn.Module):
+            def forward(self, heat: torch.Tensor):
+                found = self.row(heat)
+                return found + heat
+
+            def row(self, heat: torch.Tensor):
+                return torch.empty(0)
         """,
     ),
 }

@@ -63,7 +63,7 @@ def is_placeholder(made: ir.Op, facts: Facts) -> bool:
 
 
 def _is_empty_elsewhere(made: ir.Call, facts: Facts) -> bool:
-    """True for a factory of another body that gets `[]` or 0."""
+    """True for a factory of another body that gets `[]`, or 0 as its only size."""
     body = next((body for body in facts.program.bodies if any(made in block.ops for block in body.blocks)), None)
     register = made.positional(0)
     if body is None or register is None:
@@ -72,7 +72,7 @@ def _is_empty_elsewhere(made: ir.Call, facts: Facts) -> bool:
     written = index.definitions[register]
     if isinstance(written, ir.Constant):
         sized = facts.analysis.resolve_text(index.dotted(made.function)) in functions.SIZED_FACTORIES
-        return sized and type(written.value) is int and written.value == 0
+        return sized and made.positional_count == 1 and type(written.value) is int and written.value == 0
     return isinstance(written, ir.Sequence) and not written.elements
 
 
