@@ -79,6 +79,22 @@ def main():
 if torch.cuda.is_available():
     main()
 """
+WORKER = """
+import torch
+from net import start
+def evaluate(model, rows):
+    return model(rows.cuda())
+def validate(model, rows):
+    return evaluate(model, rows)
+def main(rank, model, rows):
+    start(rank)
+    return validate(model, rows)
+"""
+START = """
+import torch
+def start(rank):
+    torch.cuda.set_device(rank)
+"""
 SAMPLES = """
 import torch
 class Samples(torch.utils.data.Dataset):
@@ -358,6 +374,20 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "ops.py",
         False,
         {"ops.py": GIVEN, "train.py": "from ops import grid\ngrid(3, **more)", "setup.py": ""},
+    ),
+    "each call comes behind the start of CUDA": ("train.py", True, {"train.py": WORKER, "net.py": START}),
+    "each call comes behind what may start CUDA": (
+        "train.py",
+        False,
+        {"train.py": WORKER, "net.py": START.replace("torch.cuda", "if rank:\n        torch.cuda")},
+    ),
+    "one call comes before the start of CUDA": (
+        "train.py",
+        False,
+        {
+            "train.py": WORKER.replace("    start(rank)\n", "    evaluate(model, rows)\n    start(rank)\n"),
+            "net.py": START,
+        },
     ),
     "a registry keeps it": (
         "net.py",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.callers import Site, calls_of
-from torchdevlint.rules.order import block_of, leads_through
+from torchdevlint.rules.neighbours import demanding, facts_of
+from torchdevlint.rules.order import block_of, is_unconditional, leads_through
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import literal_accelerator
 
+_STARTS = re.compile(rb"cuda\.set_device\(|nccl")
+_DEPTH = 3  # callers of callers
 _LOSS = re.compile(r"loss|criteri", re.IGNORECASE)
 
 
@@ -35,15 +41,27 @@ def is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
 def is_called_behind_cuda(body: ir.Body, facts: Facts, *unless: str) -> bool:
     """True in a function each of whose calls comes, on every path, behind a move to a literal CUDA device, in files that say none of these words."""
     sites = list(calls_of(body, facts))
-    return bool(sites) and all(not site.facts.mentions(*unless) and _has_moved_to_cuda(site) for site in sites)
+    return bool(sites) and all(not site.facts.mentions(*unless) and _is_behind(site, _moves_to_cuda) for site in sites)
 
 
-def _has_moved_to_cuda(site: Site) -> bool:
-    """True where every path to a call has moved something to a literal CUDA device; a loss has nothing to move."""
+def is_called_where_cuda_works(body: ir.Body, facts: Facts, depth: int = _DEPTH) -> bool:
+    """True in a function of a project each of whose calls comes, on every path, behind what works with CUDA alone: `torch.cuda.set_device`, the
+    start of NCCL, or a function that does one of these in any case or stops without CUDA; or in a function of which the same is true.
+    """
+    if facts.analysis.member is None or depth == 0:
+        return False
+    sites = list(calls_of(body, facts))
+    return bool(sites) and all(
+        _is_behind(site, _needs_cuda) or is_called_where_cuda_works(site.body, site.facts, depth - 1) for site in sites
+    )
+
+
+def _is_behind(site: Site, is_wanted: Callable[[ir.Call, Site], bool]) -> bool:
+    """True where every path to a call has come through an operation that is wanted."""
     place = block_of(site.body, site.call)
     return place is not None and any(
         isinstance(op, ir.Call)
-        and _moves_to_cuda(op, site)
+        and is_wanted(op, site)
         and leads_through(site.body, block, place)
         and (block is not place or block.ops.index(op) < block.ops.index(site.call))
         for block in site.body.blocks
@@ -51,7 +69,57 @@ def _has_moved_to_cuda(site: Site) -> bool:
     )
 
 
+def _needs_cuda(op: ir.Call, site: Site) -> bool:
+    member = site.facts.analysis.member
+    dotted = site.facts.analysis.resolve_text(site.facts.analysis.index_of(site.body).dotted(op.function))
+    return _starts_cuda(op, site.body, site.facts) or (
+        member is not None
+        and bool(dotted)
+        and any(
+            dotted.rpartition(".")[2]
+            in (_starting(member.project).get(path, ()) or demanding(member.project).get(path, ()))
+            for path in (member.project.resolve(dotted, member.path) or (member.path,))
+        )
+    )
+
+
+def _starts_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    """True for `torch.cuda.set_device(...)` and `init_process_group("nccl")`."""
+    index = facts.analysis.index_of(body)
+    if facts.analysis.resolve_text(index.dotted(op.function)) == "torch.cuda.set_device":
+        return True
+    return last_name(op, body, facts) == "init_process_group" and any(
+        isinstance(given := index.definitions[argument.value], ir.Constant) and given.value == "nccl"
+        for argument in op.arguments
+    )
+
+
+@lru_cache(maxsize=64)
+def _starting(project: Project) -> dict[str, frozenset[str]]:
+    """The functions of a project that set CUDA's device or start NCCL in any case, by their files."""
+    found = {}
+    for path in project.holding((b"set_device(", b"init_process_group("), _STARTS):
+        facts = facts_of(Member(project, path))
+        names = {
+            body.name
+            for body in (facts.program.bodies if facts is not None else ())
+            if facts is not None and body.kind == "function" and body.owner is None and _always_starts(body, facts)
+        }
+        if names:
+            found[path] = frozenset(names)
+    return found
+
+
+def _always_starts(body: ir.Body, facts: Facts) -> bool:
+    return any(
+        isinstance(op, ir.Call) and _starts_cuda(op, body, facts) and is_unconditional(block, body)
+        for block in body.blocks
+        for op in block.ops
+    )
+
+
 def _moves_to_cuda(op: ir.Call, site: Site) -> bool:
+    """True for a move to a literal CUDA device; a loss has nothing to move."""
     index = site.facts.analysis.index_of(site.body)
     method = index.definitions[op.function]
     moved = index.definitions[method.object] if isinstance(method, ir.Attribute) else None

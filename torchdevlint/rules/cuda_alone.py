@@ -19,6 +19,7 @@ from torchdevlint.flow.knowledge.platforms import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
+from torchdevlint.rules.behind_cuda import is_called_where_cuda_works
 from torchdevlint.rules.neighbours import (
     calls_what_stops,
     demands_cuda,
@@ -64,6 +65,7 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
         or _is_quantized(body)
         or stops_without_cuda(facts)
         or calls_what_stops(body, facts)
+        or is_called_where_cuda_works(body, facts)
     )
 
 

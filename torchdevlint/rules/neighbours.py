@@ -367,10 +367,10 @@ def demands_cuda(body: ir.Body, facts: Facts) -> bool:
 def calls_what_stops(body: ir.Body, facts: Facts) -> bool:
     """True for a body that calls a function of another file which stops where there is no CUDA: `initialize()` with an assertion in it."""
     member = facts.analysis.member
-    if member is None or not _demanding(member.project):
+    if member is None or not demanding(member.project):
         return False
     return any(
-        _demanding(member.project).get(path, frozenset()) & {dotted.rpartition(".")[2]}
+        demanding(member.project).get(path, frozenset()) & {dotted.rpartition(".")[2]}
         for op in operations(body)
         if isinstance(op, ir.Call) and (dotted := _callee(op, body, facts))
         for path in member.project.resolve(dotted, member.path)
@@ -378,7 +378,7 @@ def calls_what_stops(body: ir.Body, facts: Facts) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _demanding(project: Project) -> dict[str, frozenset[str]]:
+def demanding(project: Project) -> dict[str, frozenset[str]]:
     """The functions of a project that stop without CUDA, by their files."""
     found = {}
     for path in project.holding(_STOPS_HINTS, _STOPS):

@@ -62,7 +62,8 @@ class HardcodedDeviceInForward(Rule):
     files for Triton, CuPy or CUDA extensions;
     Lightning modules (TDL609). It is a note where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, workers of NCCL, and a class whose constructor stops without CUDA.
+    extensions and collectives, workers of NCCL, a class whose constructor stops without CUDA, and in a
+    project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA.
     Where the file stands in a project, so is a file that imports such a one through
     other files, and one whose programs all stop where there is no CUDA.
 

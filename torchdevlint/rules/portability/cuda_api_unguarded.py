@@ -11,7 +11,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.behind_cuda import is_behind_cuda, is_called_behind_cuda
+from torchdevlint.rules.behind_cuda import is_behind_cuda
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import device_in_scope, requires
 from torchdevlint.rules.order import deciding_tests
@@ -113,9 +113,10 @@ class CudaApiUnguarded(Rule):
     (`if not torch.cuda.is_available(): raise`) or run one process per GPU, in functions that capture a CUDA graph,
     and in files that never ask for one where no device is in
     scope either, the finding is an info. So it is behind a test for an offload hook, behind a move to a literal CUDA device (`model.cuda()`) that
-    lies on every way to the call, also where each call of the function stands behind such, and where CUDA is needed anyway: a file that cannot be imported without
+    lies on every way to the call, and where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, workers of NCCL, and a class whose constructor stops without CUDA.
+    extensions and collectives, workers of NCCL, a class whose constructor stops without CUDA, and in a
+    project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA.
     Where the file stands in a project, so is a file that imports such a one through
     other files, and one whose programs all stop where there is no CUDA.
 
@@ -208,7 +209,7 @@ class CudaApiUnguarded(Rule):
             return INFO
         if not (self._asks or seen.has_device) or self._demands or one_per_gpu:
             return INFO
-        return INFO if is_called_behind_cuda(seen.body, facts) else WARNING
+        return WARNING
 
 
 def _has_device(facts: Facts) -> bool:

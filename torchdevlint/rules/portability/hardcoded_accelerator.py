@@ -91,7 +91,8 @@ class HardcodedAccelerator(Rule):
     machine that they run on; so has who tries out a module under `if __name__ == "__main__"`.
     It is a note as well where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, workers of NCCL, and a class whose constructor stops without CUDA.
+    extensions and collectives, workers of NCCL, a class whose constructor stops without CUDA, and in a
+    project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA.
     Where the file stands in a project, so is a file that imports such a one through
     other files, and one whose programs all stop where there is no CUDA; and the default of a parameter that each call of the project gives,
     unless an `__init__.py` offers the function to others.
