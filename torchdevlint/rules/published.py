@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.program.project import Project
+from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.callers import argument_given, calls_of
+from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.structure import body_of, operations
@@ -41,7 +42,10 @@ def is_published(call: ir.Call, facts: Facts) -> bool:
     path = call.argument("f", 0)
     if _is_published_path(path, facts.body, facts) or _is_named_without_training(path, facts):
         return True
-    if any(_has_published_option(op, facts) for op, _ in parts(path, facts) if isinstance(op, ir.Attribute)):
+    made_of = list(parts(path, facts))
+    if any(_has_published_option(op, facts) for op, _ in made_of if isinstance(op, ir.Attribute)):
+        return True
+    if any(_is_published_constant(op, body, facts) for op, body in made_of if isinstance(op, (ir.Load, ir.Attribute))):
         return True
     name = facts.place(path)
     if all(parameter.name != name for parameter in facts.body.parameters):
@@ -55,6 +59,27 @@ def is_published(call: ir.Call, facts: Facts) -> bool:
             for register, site in given
         )
     return _has_published_default(name, facts)
+
+
+def _is_published_constant(op: ir.Load | ir.Attribute, body: ir.Body, facts: Facts) -> bool:
+    """True for a name of another module of the project that is bound there once, to such a path: `from .config import RESNET_PATH`."""
+    member = facts.analysis.member
+    dotted = facts.analysis.index_of(body).dotted(op.dst)
+    if member is None or dotted.partition(".")[0] not in facts.analysis.aliases:
+        return False
+    resolved = facts.analysis.resolve_text(dotted)
+    for path in member.project.resolve(resolved, member.path):
+        there = facts_of(Member(member.project, path))
+        module = there.program.module if there is not None else None
+        if there is not None and module is not None:
+            stores = [
+                store.value
+                for store in operations(module)
+                if isinstance(store, ir.Store) and store.name == resolved.rpartition(".")[2]
+            ]
+            if len(stores) == 1 and _is_published_path(stores[0], module, there):
+                return True
+    return False
 
 
 def _has_empty_default(name: str, facts: Facts) -> bool:
