@@ -75,6 +75,36 @@ class {}(torch.nn.Module):
         images = {}
         return self.layer(images)
 """
+VALIDATE = """
+import torch
+from models import Net
+
+def validate(net, loader: torch.utils.data.DataLoader, device):
+    net.to(device)
+    for batch in loader:
+        images = batch["images"]
+        ids = batch["ids"].to(device)
+        net(ids, images)
+
+def main(path, loader: torch.utils.data.DataLoader, device):
+    net = Net.from_pretrained(path) if path else Net()
+    net = torch.compile(net.eval())
+    validate(net, loader, device)
+"""
+VISION = """
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, ids, images):
+        images = self.{}(images, ids.device)
+        return self.layer(ids, images)
+
+    def joined(self, images, device):
+        return torch.cat(images).to(device)
+
+    def stacked(self, images, device):
+        return torch.stack(images)
+"""
 CALL = "import torch\nfrom shapes import shift\n"
 # name: (the file that is checked, whether it is told, the project's files)
 PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
@@ -213,6 +243,16 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             ),
             "nets.py": NET.format("Large", "batch['image'].to(device)") + NET.format("Small", "batch['image']"),
         },
+    ),
+    "a model of a caller that moves an input in a method": (
+        "train.py",
+        False,
+        {"train.py": VALIDATE, "models.py": VISION.format("joined")},
+    ),
+    "a model of a caller that moves an input in no method": (
+        "train.py",
+        True,
+        {"train.py": VALIDATE, "models.py": VISION.format("stacked")},
     ),
 }
 

@@ -4,50 +4,152 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import methods
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
+from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import operations
 
+# Methods of a module that return the module, and functions that return one which gives its inputs to that which they are given.
+_GIVE_THEMSELVES = methods.MOVES | methods.CASTS | {"train", "eval", "requires_grad_"}
+_WRAPPERS = frozenset({"torch.compile", "torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
+
+
+class _Place(NamedTuple):
+    """A body and the facts of its file."""
+
+    body: ir.Body
+    facts: Facts
+
 
 def may_be_given_on_host(call: ir.Call, register: ir.Register | None, facts: Facts) -> bool:
-    """True for an input of a model that this function makes, when `forward` of each class that it may be of moves that input itself, or never reads it."""
+    """True for an input of a model whose classes are known, when `forward` of each of them moves that input itself, or never reads it."""
     member = facts.analysis.member
     given = next((at for at, argument in enumerate(call.arguments) if argument.value == register), None)
-    names = _classes(call, facts)
-    if member is None or given is None or not names:
+    if member is None or given is None:
         return False
+    called = facts.definition(call.function)
+    model = called.object if isinstance(called, ir.Attribute) and called.name == "forward" else call.function
+    names = set(_classes(model, _Place(facts.body, facts), set()))
     argument = call.arguments[given]
     for name in names:
         forwards = list(_forwards(name, member.project))
         if not forwards or not all(_takes_from_anywhere(argument, given, *forward) for forward in forwards):
             return False
-    return True
+    return bool(names)
 
 
 def _takes_from_anywhere(argument: ir.Argument, at: int, forward: ir.Body, facts: Facts) -> bool:
     names = [parameter.name for parameter in forward.parameters[1:]]
     name = argument.keyword or (names[at] if at < len(names) else "")
-    return name in names and facts.analysis.index_of(forward).takes_from_anywhere(name)
+    return name in names and (
+        facts.analysis.index_of(forward).takes_from_anywhere(name) or _is_moved_by_methods(name, forward, facts)
+    )
 
 
-def _classes(call: ir.Call, facts: Facts) -> set[str]:
-    """The last names of what the called name is bound to: {"A", "B"} for `net = A()` on one path and `net = B()` on another."""
-    called = facts.definition(call.function)
-    if isinstance(called, ir.Attribute) and called.name == "forward":
-        called = facts.definition(called.object)
-    if not isinstance(called, ir.Load):
-        return set()
-    bound = [
-        facts.definition(op.value)
-        for op in operations(facts.body)
-        if isinstance(op, ir.Store) and op.name == called.name
-    ]
-    made = {last_name(op, facts.body, facts) if isinstance(op, ir.Call) else "" for op in bound}
-    return set() if "" in made else made
+def _is_moved_by_methods(name: str, forward: ir.Body, facts: Facts) -> bool:
+    """True for an argument that goes into methods of the class alone, each of which moves it, or what it makes of it."""
+    index = facts.analysis.index_of(forward)
+    read = [op.dst for op in operations(forward) if isinstance(op, ir.Load) and op.name == name]
+    given: set[ir.Register] = set()
+    for op in operations(forward):
+        method = index.definitions[op.function] if isinstance(op, ir.Call) else None
+        if not isinstance(op, ir.Call) or not isinstance(method, ir.Attribute) or forward.owner is None:
+            continue
+        body = forward.owner.methods.get(method.name)
+        if body is None or index.dotted(method.object) != index.self_name:
+            continue
+        names = [parameter.name for parameter in body.parameters[1:]]
+        for at, argument in enumerate(op.arguments):
+            taken = argument.keyword or (names[at] if at < len(names) else "")
+            if argument.value in read and not argument.star and _moves(taken, body, facts):
+                given.add(argument.value)
+                stored = index.readers.stores.get(op.dst)
+                if argument.value == read[0] and isinstance(stored, ir.Store) and stored.name == name:
+                    return True
+    return bool(given) and given == set(read)
+
+
+def _moves(name: str, body: ir.Body, facts: Facts) -> bool:
+    """True for `name.to(...)`, and for `f(name).to(...)`."""
+    index = facts.analysis.index_of(body)
+    for op in operations(body):
+        if isinstance(op, ir.Attribute) and op.name in methods.MOVES:
+            made = index.definitions[op.object]
+            sources = [argument.value for argument in made.arguments] if isinstance(made, ir.Call) else [op.object]
+            if any(index.dotted(source) == name for source in sources):
+                return True
+    return False
+
+
+def _classes(register: ir.Register, place: _Place, seen: set[tuple[ir.Body, str]]) -> Iterator[str]:
+    """The last names of what makes a model: "A" and "B" for `net = A()` on one path and `net = B.from_pretrained(p)` on another; "" for what is not known."""
+    written = place.facts.analysis.index_of(place.body).definitions[register]
+    if isinstance(written, ir.Call):
+        inner = _wrapped(written, place)
+        if inner is None:
+            yield _constructed(written, place)
+        else:
+            yield from _classes(inner, place, seen)
+    elif isinstance(written, ir.Choice):
+        for value in written.values:
+            yield from _classes(value, place, seen)
+    elif isinstance(written, ir.Load):
+        yield from _bound(written.name, place, seen)
+    else:
+        yield ""
+
+
+def _bound(name: str, place: _Place, seen: set[tuple[ir.Body, str]]) -> Iterator[str]:
+    """What makes all that is stored under a name, but for what is made of it (`net = wrap(net)`), and all that the callers give for a parameter."""
+    body, facts = place
+    if (body, name) in seen:
+        return
+    seen.add((body, name))
+    stored = [op.value for op in operations(body) if isinstance(op, ir.Store) and op.name == name]
+    for value in stored:
+        if not _is_made_of(name, value, place):
+            yield from _classes(value, place, seen)
+    if any(parameter.name == name for parameter in body.parameters):
+        for site in calls_of(body, facts):
+            given = None if site.call.has_splat else argument_given(site, body, name)
+            if given is None:
+                yield ""
+            else:
+                yield from _classes(given, _Place(site.body, site.facts), seen)
+    elif not stored:
+        yield ""
+
+
+def _is_made_of(name: str, register: ir.Register, place: _Place) -> bool:
+    index = place.facts.analysis.index_of(place.body)
+    made = index.definitions[register]
+    return isinstance(made, ir.Call) and any(index.dotted(argument.value) == name for argument in made.arguments)
+
+
+def _wrapped(call: ir.Call, place: _Place) -> ir.Register | None:
+    """The model in `model.to(device)` and `torch.compile(model)`."""
+    facts = place.facts
+    index = facts.analysis.index_of(place.body)
+    method = index.definitions[call.function]
+    if facts.analysis.resolve_text(index.dotted(call.function)) in _WRAPPERS:
+        return call.positional(0)
+    known = isinstance(method, ir.Attribute) and method.name in _GIVE_THEMSELVES
+    return method.object if known and isinstance(method, ir.Attribute) else None
+
+
+def _constructed(call: ir.Call, place: _Place) -> str:
+    """The last name of the class in `models.Net(...)` and `Net.from_pretrained(...)`."""
+    name = last_name(call, place.body, place.facts)
+    if not name.startswith(("from_", "load_from_")):
+        return name
+    dotted = place.facts.analysis.index_of(place.body).dotted(call.function)
+    return dotted.rpartition(".")[0].rpartition(".")[2]
 
 
 def _forwards(name: str, project: Project) -> Iterator[tuple[ir.Body, Facts]]:

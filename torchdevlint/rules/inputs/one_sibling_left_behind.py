@@ -9,6 +9,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet
 from torchdevlint.rules.structure import where_taken_out
 from torchdevlint.rules.surroundings import in_project_for_the_host
@@ -36,7 +37,8 @@ class OneSiblingLeftBehind(Rule):
             images, labels = images.to(device), labels.to(device)
 
     ## When it stays silent
-    The sibling is a length, an index, a name; it goes through `.item()` or stays in host code; wrappers that move inputs.
+    The sibling is a length, an index, a name; it goes through `.item()` or stays in host code; wrappers that move inputs; a model
+    whose `forward` moves that input itself, also in a class of another file of the project.
 
     ## Fix safety
     The same move on the sibling is safe when both are known to be tensors.
@@ -75,6 +77,8 @@ class OneSiblingLeftBehind(Rule):
                 continue
             if value.kind is not Kind.TENSOR and not isinstance(value.group, str):
                 continue  # what a call returns beside a tensor may be anything
+            if is_module and may_be_given_on_host(call, register, facts):
+                continue
             yield from self._told(call, register, value, sibling, facts, sure=beside)
 
     @on_meet
