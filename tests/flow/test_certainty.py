@@ -496,6 +496,19 @@ TOLD = {
                 return heat.amax(-1)
         """,
     ),
+    "a model on any device that is given a tensor": (
+        "TDL509",
+        """
+        class Backend(nn.Module):
+            def __init__(self, net, keras):
+                super().__init__()
+                self.net, self.keras = net, keras
+
+            def forward(self, image):
+                image = image.permute(0, 2, 3, 1).cpu()
+                return (self.net(image, training=False) if self.keras else self.net(image)[0]).numpy()
+        """,
+    ),
 }
 
 
@@ -1186,6 +1199,27 @@ UNTOLD = {
 
             def row(self, heat: torch.Tensor):
                 return torch.empty(0)
+        """,
+    ),
+    "a model of another library, which is given an array": (
+        "TDL509",
+        """
+        class Backend(nn.Module):
+            def __init__(self, net, keras):
+                super().__init__()
+                self.net, self.keras = net, keras
+
+            def forward(self, image):
+                image = image.permute(0, 2, 3, 1).cpu().numpy()
+                return (self.net(image, training=False) if self.keras else self.net(image)[0]).numpy()
+        """,
+    ),
+    "a model of another library, which is given an array on a machine with a device": (
+        "TDL509",
+        """
+        def predict(model, image, device):
+            array = image.to(device).cpu().numpy()
+            return model(array).numpy()
         """,
     ),
 }

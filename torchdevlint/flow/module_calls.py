@@ -152,6 +152,8 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         )
     if not has_weights and inputs:
         return reranked(inputs[0], None)
+    if module.definition is None and not name and takes_array(frame, op):
+        return UNKNOWN
     followed: Value | None = None
     if device is CPU or device.place == "top":
         # An unmoved module may be moved elsewhere; its output follows its input.
@@ -170,6 +172,11 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         moved=op if device.may_be_accelerator and (device.chosen or not device.name.startswith("next(")) else None,
         needs_grad=True,
     )
+
+
+def takes_array(frame: Frame, op: ir.Call) -> bool:
+    """True for a call with a NumPy array: no layer of torch computes with one, so the model is another library's, or makes its tensors itself."""
+    return any(frame.values[argument.value].kind is Kind.NDARRAY for argument in op.arguments)
 
 
 _TRANSFORMS = re.compile(r"transforms\Z|normaliz|resize|augment", re.IGNORECASE)

@@ -9,6 +9,7 @@ from torchdevlint.findings import Applicability, Severity
 from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
+from torchdevlint.flow.module_calls import takes_array
 from torchdevlint.flow.values import Evidence, Kind, Value, element_of
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, deciding_sides
@@ -73,7 +74,7 @@ class NumpyOnAcceleratorTensor(Rule):
     caller in the file gives on the CPU; what NumPy reads as an index or a shape (`np.split(x, t)`);
     what a call made of tensors that are all on the CPU; the side of `x.device.type == "cpu"`; arguments in the
     files of tests; what is used as an array (`depth.astype(...)`); the side of a flag for CUDA that says no (`if args.use_cuda: ... else: ...`);
-    what a module whose class is not in the file gives, where the program asks whether it is an array.
+    what a module whose class is not in the file gives, where the program asks whether it is an array, or gives it one.
     A detached tensor in a function that draws is a note. An argument of which nothing else is known is a note: of eight such findings
     on public code none was true, the callers knew where their tensors are.
 
@@ -306,6 +307,8 @@ def _is_model_output(register: ir.Register | None, value: Value, facts: Facts) -
     """True for `self.model(x).numpy()` in a file that speaks of devices: the output is where the model is."""
     op = facts.definition(register)
     if not isinstance(op, ir.Call) or value.device.place in ("cpu", "meta") or not facts.mentions("cuda", "device"):
+        return False
+    if facts.frame is not None and takes_array(facts.frame, op):
         return False
     return bool(MODEL_NAME.search(facts.place(op.function))) and not facts.imports(*_HOST_PROGRAMS)
 
