@@ -107,9 +107,10 @@ class DeviceArgumentNotForwarded(Rule):
 
     ## When it stays silent
     The callee only stores its device, or finds one of its own when none is given (`if device is None: device = x.device`); the caller
-    moves the result, or what it goes into; the caller's device is the very default; files of tests; `*args` or `**kwargs` may carry the argument;
-    callees of other files that are never given a device. A host default beside the device that an object keeps for itself is an info, unless the
-    callee runs a model that it is given; so is a default in a caller that makes other tensors without a device.
+    moves the result, or what it goes into; the caller's device is the very default (`def empty(device=device)` in the caller too); files of
+    tests; `*args` or `**kwargs` may carry the argument; callees of other files that are never given a device. A host default beside the device
+    that an object keeps for itself is an info, unless the callee runs a model that it is given; so is a default in a caller that makes other
+    tensors without a device.
 
     ## Fix safety
     Unsafe: the callee may do more with its device than to create tensors.
@@ -467,7 +468,9 @@ def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
 
 
 def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | None, facts: Facts) -> bool:
-    """True when the caller's device is the very one that the callee takes by default, both spelled out."""
+    """True when the caller's device is the very one that the callee takes by default: both spelled out, or read where a local function was made."""
+    if in_hand is not None and _is_read_for_default(parameter, callee, in_hand, facts):
+        return True
     held = facts.frame.lookup(in_hand) if in_hand is not None and facts.frame is not None else None
     if not isinstance(held, Value) or not held.device.is_accelerator or callee.parent is None:
         return False
@@ -475,6 +478,23 @@ def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | Non
     if isinstance(written, ir.Call):
         written = definition_of(facts.analysis, callee.parent, written.positional(0))
     return isinstance(written, ir.Constant) and written.value == held.device.name
+
+
+def _is_read_for_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str, facts: Facts) -> bool:
+    """True for `def local(device=device)` in the caller, or around it, where the name is bound once."""
+    scope, name = callee.parent, in_hand.partition(".")[0]
+    if scope is None or parameter.default is None:
+        return False
+    around: ir.Body | None = facts.body
+    while around is not None and around is not scope:
+        if name in around.local_names or any(known.name == name for known in around.parameters):
+            return False
+        around = around.parent
+    given = any(known.name == name for known in scope.parameters)
+    stored = sum(isinstance(op, ir.Store) and op.name == name for op in operations(scope))
+    return (
+        around is scope and given + stored == 1 and facts.analysis.index_of(scope).dotted(parameter.default) == in_hand
+    )
 
 
 def _use_of(name: str, body: ir.Body) -> _Use:
