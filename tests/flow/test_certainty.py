@@ -509,6 +509,36 @@ TOLD = {
                 return (self.net(image, training=False) if self.keras else self.net(image)[0]).numpy()
         """,
     ),
+    "a local function whose default was read before the device was chosen": (
+        "TDL517",
+        """
+        def unbind(values, device: torch.device):
+            def empty(device=device):
+                return torch.zeros(3, device=device)
+
+            device = torch.device("cuda", 1)
+            return [empty() for _ in values]
+        """,
+    ),
+    "a module that moves samples, and is moved": (
+        "TDL608",
+        """
+        class Collate(nn.Module):
+            def __init__(self, transform=None, device="cpu"):
+                super().__init__()
+                self.transform = transform
+                self.device = torch.device(device)
+
+            def __call__(self, samples):
+                return samples.to(self.device)
+
+
+        def load(data, device):
+            collate = Collate()
+            collate.to(device)
+            return torch.utils.data.DataLoader(data, collate_fn=collate)
+        """,
+    ),
 }
 
 
@@ -1220,6 +1250,37 @@ UNTOLD = {
         def predict(model, image, device):
             array = image.to(device).cpu().numpy()
             return model(array).numpy()
+        """,
+    ),
+    "a local function whose default is the caller's device": (
+        "TDL517",
+        """
+        def unbind(values, device: torch.device):
+            def empty(device=device):
+                return torch.zeros(3, device=device)
+
+            return [empty() for _ in values]
+        """,
+    ),
+    "a module that a loader calls": (
+        "TDL608",
+        """
+        class Collate(nn.Module):
+            def __init__(self, transform=None, device="cpu"):
+                super().__init__()
+                self.transform = transform
+                self.device = torch.device(device)
+
+            def __call__(self, samples):
+                return samples.to(self.device)
+
+
+        def load(data, device):
+            return torch.utils.data.DataLoader(data, collate_fn=Collate(device=device))
+
+        def load_others(data, transform, device):
+            collate = Collate(transform, device)
+            return torch.utils.data.DataLoader(data, collate_fn=collate)
         """,
     ),
 }

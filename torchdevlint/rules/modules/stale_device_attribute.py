@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.neighbours import is_program
 from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
 from torchdevlint.rules.structure import (
     definition_of,
@@ -19,6 +20,8 @@ from torchdevlint.rules.structure import (
 
 _DEVICE = re.compile(r"_?device\Z")
 _OVERRIDES = frozenset({"to", "cuda", "cpu", "_apply"})
+# What a data set or a DataLoader is given to call on its samples.
+_CALLBACKS = frozenset({"collate_fn", "transform", "target_transform", "transforms"})
 
 
 class StaleDeviceAttribute(Rule):
@@ -47,7 +50,8 @@ class StaleDeviceAttribute(Rule):
 
     ## When it stays silent
     The class overrides `to`, `cuda` or `_apply`, or sets the attribute again elsewhere; classes that are no modules; base classes of other
-    files. A constructor that places the module itself (`self.to(device)`, `device=device`), takes the device of another tensor, or whose caller
+    files; classes of a program each instance of which is what a DataLoader or a data set calls (`collate_fn=Collate(device)`): nobody moves
+    it. A constructor that places the module itself (`self.to(device)`, `device=device`), takes the device of another tensor, or whose caller
     has to name the device, gets an info: the attribute is right until somebody moves the module again.
 
     ## Proof
@@ -96,7 +100,7 @@ class StaleDeviceAttribute(Rule):
                 used = self._uses.get((id(summary), name))
                 if used is None or not _is_fixed_at_start(stores) or _follows(summary, facts):
                     continue
-                if _is_its_own(stores[0], facts):
+                if _is_its_own(stores[0], facts) or _serves_loaders(cls, facts):
                     continue
                 op, method = used
                 yield self.report(
@@ -122,6 +126,46 @@ def _is_its_own(store: AttributeStore, facts: Facts) -> bool:
         return False
     owner = definition_of(facts.analysis, store.body, written.object)
     return isinstance(owner, ir.Load) and owner.name == facts.analysis.index_of(store.body).self_name
+
+
+def _serves_loaders(cls: ir.Class, facts: Facts) -> bool:
+    """True for a class of a file that nobody imports, each reading of which makes what a DataLoader or a data set calls on its samples."""
+    member = facts.analysis.member
+    if member is not None and not is_program(facts):
+        return False
+    read = [(op, body) for body in facts.program.bodies for op in _loads(cls.name, body)]
+    return bool(read) and all(
+        (made := _called(op, body)) is not None and _is_callback(made, body, facts) for op, body in read
+    )
+
+
+def _is_callback(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    """True for what goes into `collate_fn=`, by itself or by a name that goes nowhere else."""
+    stored = facts.analysis.index_of(body).readers.stores.get(register)
+    if stored is not None:
+        if not isinstance(stored, ir.Store):
+            return False
+        loads = [(op.dst, other) for other in facts.program.bodies for op in _loads(stored.name, other)]
+        return bool(loads) and all(_is_given(*load) for load in loads)
+    return _is_given(register, body)
+
+
+def _is_given(register: ir.Register, body: ir.Body) -> bool:
+    return any(
+        argument.value == register and argument.keyword in _CALLBACKS
+        for op in operations(body)
+        if isinstance(op, ir.Call)
+        for argument in op.arguments
+    )
+
+
+def _called(read: ir.Load, body: ir.Body) -> ir.Register | None:
+    """The result of the call of what is read."""
+    return next((op.dst for op in operations(body) if isinstance(op, ir.Call) and op.function == read.dst), None)
+
+
+def _loads(name: str, body: ir.Body) -> list[ir.Load]:
+    return [op for op in operations(body) if isinstance(op, ir.Load) and op.name == name]
 
 
 def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts) -> bool:
