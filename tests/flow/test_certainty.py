@@ -539,6 +539,18 @@ TOLD = {
             return torch.utils.data.DataLoader(data, collate_fn=collate)
         """,
     ),
+    "results on two devices, told apart by what is found": (
+        "TDL504",
+        """
+        def crossings(first: torch.Tensor, second: torch.Tensor, points=False):
+            found = torch.zeros(first.shape[0], dtype=torch.bool)
+            if first.numel() == 0:
+                return torch.empty((0, 2), device=first.device) if points else False
+            if (first > second).any():
+                return first[first > second]
+            return found
+        """,
+    ),
 }
 
 
@@ -1281,6 +1293,18 @@ UNTOLD = {
         def load_others(data, transform, device):
             collate = Collate(transform, device)
             return torch.utils.data.DataLoader(data, collate_fn=collate)
+        """,
+    ),
+    "results on two devices, told apart by the caller's flag": (
+        "TDL504",
+        """
+        def crossings(first: torch.Tensor, second: torch.Tensor, points=False):
+            found = torch.zeros(first.shape[0], dtype=torch.bool)
+            if first.numel() == 0:
+                return torch.empty((0, 2), device=first.device) if points else False
+            if points:
+                return first[first > second]
+            return found
         """,
     ),
 }

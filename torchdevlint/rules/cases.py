@@ -7,7 +7,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, deciding_sides, deciding_tests
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import definition_of, operations
 from torchdevlint.rules.wording import owns
 
 
@@ -62,6 +62,31 @@ def _may_be_tensor(classes: ir.Register | None, facts: Facts) -> bool:
     value = facts.value(classes)
     members = value.items if value.kind is Kind.TUPLE and value.items is not None else (value,)
     return any(member.symbol.startswith("torch.") for member in members)
+
+
+def flags_before(op: ir.Return, facts: Facts) -> set[tuple[str, bool]]:
+    """The caller's flags that lead to a return of a tensor, each with its side: those of tests, and that of `x if flag else y`."""
+    at = block_of(facts.body, op)
+    sides = list(deciding_sides(facts.body, at)) if at is not None else []
+    written = facts.definition(op.value)
+    if isinstance(written, ir.Choice) and written.test is not None:
+        kinds = [facts.value(value).kind is Kind.TENSOR for value in written.values]
+        sides += [(written.test, kinds[0])] if sum(kinds) == 1 else []
+    stored = facts.analysis.index_of(facts.body).stored
+    flags = {p.name for p in facts.body.parameters if p.name not in stored and _is_flag(p, facts)}
+    found = set()
+    for test, side in sides:
+        written = facts.definition(test)
+        while isinstance(written, ir.Unary) and written.operator == "not":
+            written, side = facts.definition(written.operand), not side
+        if isinstance(written, ir.Load) and written.name in flags:
+            found.add((written.name, side))
+    return found
+
+
+def _is_flag(parameter: ir.Parameter, facts: Facts) -> bool:
+    default = definition_of(facts.analysis, facts.body.parent, parameter.default) if facts.body.parent else None
+    return isinstance(default, ir.Constant) and isinstance(default.value, bool)
 
 
 def is_start_of_choice(made: ir.Op, given: ir.Register, facts: Facts) -> bool:

@@ -12,6 +12,7 @@ from torchdevlint.program import ir
 from torchdevlint.rules.cases import (
     comes_from_host,
     converts_argument,
+    flags_before,
     is_for_models_without_parameters,
     is_known_empty,
     is_made_of_elements,
@@ -90,9 +91,10 @@ class FactoryWithoutDeviceInForward(Rule):
     is given, and inputs that its own `forward` in this file moves; the side of an availability test that says no. Outside of `forward`: an argument
     that the function itself gives to `.numpy()`, or that every caller in the file gives on the CPU or leaves to its default None; an array that is
     converted (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a tensor that is made where the argument is None or, by
-    `isinstance`, no tensor; the start of a choice (`y = torch.tensor([0])` before several branches give `y` its value); probes of which only the
-    shape is read; models that the same method makes; tests; functions that export a model; functions that call `.numpy()` and
-    speak of no device. A function that draws, or whose result a function of the file draws, gets an info.
+    `isinstance`, no tensor; what a function returns on the two sides of a caller's flag (`full=False`); the start of a choice
+    (`y = torch.tensor([0])` before several branches give `y` its value); probes of which only the shape is read; models that the same method
+    makes; tests; functions that export a model; functions that call `.numpy()` and speak of no device. A function that draws, or whose result
+    a function of the file draws, gets an info.
 
     In a project, an argument, or what an object that is no module keeps of its constructor's, is asked of its callers, in this file and the others: where they
     give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
@@ -123,7 +125,7 @@ class FactoryWithoutDeviceInForward(Rule):
     yields_to = ("TDL401",)
 
     def __init__(self) -> None:
-        self._returned: dict[int, list[tuple[Value, Facts]]] = {}
+        self._returned: dict[int, list[tuple[ir.Return, Value, Facts]]] = {}
 
     @on_meet
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
@@ -218,7 +220,7 @@ class FactoryWithoutDeviceInForward(Rule):
         if op.value is not None and facts.frame is not None:
             value = facts.value(op.value)
             if value.kind is Kind.TENSOR:
-                self._returned.setdefault(id(facts.body), []).append((value, facts))
+                self._returned.setdefault(id(facts.body), []).append((op, value, facts))
             elif value.kind is Kind.LIST and value.element is not None and value.element.others:
                 yield from self._mixed(value.element, facts)
             elif value.kind is Kind.TUPLE and value.items:
@@ -272,24 +274,25 @@ class FactoryWithoutDeviceInForward(Rule):
     def finish(self, facts: Facts) -> Iterator[Report]:
         """Functions that return the device of an argument on one path and a CPU tensor on another."""
         for returned in self._returned.values():
-            parts = [(part, where) for value, where in returned for part in value.parts]
-            following = [part for part, _ in parts if _follows_an_argument(part)]
+            parts = [(op, part, where) for op, value, where in returned for part in value.parts]
+            following = [(op, part) for op, part, _ in parts if _follows_an_argument(part)]
             if not following:
                 continue
-            for part, where in parts:
-                made = part.origin
+            for op, part, where in parts:
+                made, other = part.origin, following[0][1]
                 if (
                     part.is_fresh_cpu
                     and isinstance(made, ir.Call)
                     and owns(where, made)
                     and is_factory(made, where)
                     and not converts_argument(made, where)
-                    and not is_told_apart(made, following[0], where)
+                    and not is_told_apart(made, other, where)
                     and not is_known_empty(made, where)
-                    and not is_made_of_elements(made, following[0], where)
+                    and not is_made_of_elements(made, other, where)
                     and not comes_from_host(made, where)
+                    and not all(_is_flagged_apart(op, beside, where) for beside, _ in following)
                 ):
-                    yield self._inconsistent(made, following[0], where, "the function returns", scalar=part.rank == 0)
+                    yield self._inconsistent(made, other, where, "the function returns", scalar=part.rank == 0)
 
     def _inconsistent(self, made: ir.Call, other: Value, facts: Facts, subject: str, *, scalar: bool = False) -> Report:
         name = other.device.name
@@ -362,6 +365,12 @@ def _is_for_another_rule(meeting: Meeting, facts: Facts) -> bool:
         or mixed_device_operation.takes_meeting(meeting, facts)
         or default_device_gap.takes_meeting(meeting)
     )
+
+
+def _is_flagged_apart(op: ir.Return, beside: ir.Return, facts: Facts) -> bool:
+    """True for returns on the two sides of a flag: who calls with one side gets one device."""
+    others = flags_before(beside, facts)
+    return any((name, not side) in others for name, side in flags_before(op, facts))
 
 
 def _follows_an_argument(part: Value) -> bool:
