@@ -261,6 +261,76 @@ LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "save.py": SAVE.format("save_filename = path\n    torch.save(net.cpu().state_dict(), save_filename)"),
         },
     ),
+    "a sharded checkpoint is put together": (
+        "net.py",
+        True,
+        {
+            "net.py": "import torch\nfrom names import NAME\ndef restore(net, folder):\n    net.load_state_dict(torch.load(folder / NAME))",
+            "names.py": "NAME = 'whole.pth'",
+            "merge.py": "from torch.distributed.checkpoint.format_utils import dcp_to_torch_save as save\nfrom names import NAME\n"
+            "def merge(folder):\n    save(folder, folder / NAME)",
+            "train.py": TRAIN,
+        },
+    ),
+    "another file than the one that is put together": (
+        "net.py",
+        False,
+        {
+            "net.py": "import torch\ndef restore(net, folder):\n    net.load_state_dict(torch.load(folder / 'part.pth'))",
+            "names.py": "NAME = 'whole.pth'",
+            "merge.py": "import torch\nfrom torch.distributed.checkpoint.format_utils import dcp_to_torch_save as save\nfrom names import NAME\n"
+            "def merge(net, folder):\n    save(folder, folder / NAME)\n    torch.save(net.state_dict(), folder / 'part.pth')",
+            "train.py": TRAIN,
+        },
+    ),
+    "another module names a published file": (
+        "net.py",
+        True,
+        {
+            "net.py": "import torch\nfrom names import PATH\ndef restore(net):\n    net.load_state_dict(torch.load(PATH))",
+            "names.py": "import os\nPATH = os.path.join('nets', 'resnet152-b121ed2d.pth')",
+            "train.py": TRAIN,
+        },
+    ),
+    "another module names a file of a run": (
+        "net.py",
+        False,
+        {
+            "net.py": "import torch\nfrom names import PATH\ndef restore(net):\n    net.load_state_dict(torch.load(PATH))",
+            "names.py": "import os\nPATH = os.path.join('nets', 'best.pth')",
+            "train.py": TRAIN,
+        },
+    ),
+    "no call gives a path": (
+        "net.py",
+        True,
+        {
+            "net.py": RESTORE.replace('"model.pt"', '""'),
+            "train.py": "from net import restore\nrestore(build())" + TRAIN,
+        },
+    ),
+    "one call gives a path": (
+        "net.py",
+        False,
+        {
+            "net.py": RESTORE.replace('"model.pt"', '""'),
+            "train.py": "from net import restore\nrestore(build())\nrestore(build(), path)" + TRAIN,
+        },
+    ),
+    "the trainer that ran keeps it": (
+        "net.py",
+        True,
+        {
+            "net.py": "import torch\ndef main(trainer, net):\n    trainer.train(3)\n    net.load_state_dict(torch.load(trainer.best_path))"
+        },
+    ),
+    "a trainer that has not run keeps it": (
+        "net.py",
+        False,
+        {
+            "net.py": "import torch\ndef main(trainer, net):\n    net.load_state_dict(torch.load(trainer.best_path))\n    trainer.train(3)"
+        },
+    ),
     "somebody saves with safetensors as well": (
         "net.py",
         False,

@@ -137,7 +137,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {
             "train.py": SCRIPT,
-            "net.py": "from torch.utils.cpp_extension import load\nfused = load('fused', sources=['a.cpp'])",
+            "net.py": "from torch.utils.cpp_extension import load\nfused = load('fused', sources=['a.cpp'])\nNet = fused.Net",
         },
     ),
     "the extension may be missing": (
@@ -145,7 +145,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {
             "train.py": SCRIPT,
-            "net.py": "try:\n    from group import ball\nexcept ImportError:\n    ball = None",
+            "net.py": "try:\n    from group import ball as Net\nexcept ImportError:\n    Net = None",
             "group.py": "import pointnet2_cuda",
         },
     ),
@@ -158,7 +158,10 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "a load, with a model that asks first": (
         "load.py",
         False,
-        {"load.py": LOAD, "net.py": "import torch\nif torch.cuda.is_available():\n    torch.cuda.current_device()"},
+        {
+            "load.py": LOAD,
+            "net.py": "import torch\nif torch.cuda.is_available():\n    torch.cuda.current_device()\nNet = abs",
+        },
     ),
     "the only program stops without CUDA": (
         "net.py",
@@ -188,7 +191,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "a function of another file that nobody calls here stops without CUDA": (
         "train.py",
         False,
-        {"train.py": SCRIPT, "net.py": STOPS},
+        {"train.py": SCRIPT, "net.py": STOPS + "class Net: pass"},
     ),
     "the package is built for CUDA alone": (
         "train.py",
@@ -322,7 +325,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         {
             "kit/train.py": "from kit.layers import Net" + SCRIPT,
             "kit/__init__.py": "",
-            "kit/layers.py": "",
+            "kit/layers.py": "class Net: pass",
             "setup.py": "",
         },
     ),
@@ -389,6 +392,50 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "net.py": START,
         },
     ),
+    "each call comes behind a test for CUDA": (
+        "ops.py",
+        True,
+        {"ops.py": DEAD.replace("return 0", "if not torch.cuda.is_available():\n        return\n    old(3)")},
+    ),
+    "one call comes behind no test for CUDA": (
+        "ops.py",
+        False,
+        {"ops.py": DEAD.replace("return 0", "if torch.cuda.is_available():\n        old(3)\n    old(4)")},
+    ),
+    "another function takes its place": (
+        "ops.py",
+        True,
+        {"ops.py": DEAD.replace("def main", "def old(rows):\n    return rows\ndef main").replace("return 0", "old(3)")},
+    ),
+    "another function may take its place": (
+        "ops.py",
+        False,
+        {
+            "ops.py": DEAD.replace("def main", "if FAST:\n    def old(rows):\n        return rows\ndef main").replace(
+                "return 0", "old(3)"
+            )
+        },
+    ),
+    "it imports what its neighbour does not know": (
+        "train.py",
+        True,
+        {"train.py": "from net import build\n" + SCRIPT, "net.py": NET},
+    ),
+    "it imports what its neighbour may make": (
+        "train.py",
+        False,
+        {"train.py": "from net import build\n" + SCRIPT, "net.py": NET + "globals().update(more)"},
+    ),
+    "it imports another module of that name": (
+        "kit/ops/train.py",
+        False,
+        {
+            "kit/ops/train.py": "from torch import Tensor\n" + SCRIPT.replace("from net import Net", "Net = abs"),
+            "kit/ops/torch.py": "",
+            "kit/ops/__init__.py": "",
+            "kit/__init__.py": "",
+        },
+    ),
     "a registry keeps it": (
         "net.py",
         False,
@@ -405,7 +452,7 @@ def test_a_project_decides_between_warning_and_note(tmp_path: Path, name: str) -
     checked, is_note, files = PROJECTS[name]
     (tmp_path / ".git").mkdir()
     for path, text in files.items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / path).write_text(textwrap.dedent(text))
     found = check_paths([tmp_path / checked], isolated=True)
     assert [finding.severity for finding in found] == ([] if is_note else [Severity.WARNING])
@@ -505,6 +552,16 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"ops.py": "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'" + FACTORY},
     ),
+    "its trainer runs on the CPU": (
+        "ops.py",
+        True,
+        {"ops.py": FACTORY + "Trainer(solver, accelerator='cpu').train(embed)"},
+    ),
+    "one of its trainers runs anywhere": (
+        "ops.py",
+        False,
+        {"ops.py": FACTORY + "Trainer(solver, accelerator='cpu').train(embed)\nTrainer(solver).train()"},
+    ),
     "a branch that nobody takes": (
         "ops.py",
         True,
@@ -532,7 +589,7 @@ def test_surroundings_turn_a_warning_into_a_note(tmp_path: Path, name: str) -> N
     checked, is_note, files = SURROUNDINGS[name]
     (tmp_path / ".git").mkdir()
     for path, text in files.items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / path).write_text(text)
     found = check_paths([tmp_path / checked], isolated=True, select=["TDL5"])
     assert [finding.code for finding in found] == ([] if is_note else ["TDL504"])

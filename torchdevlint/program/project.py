@@ -186,7 +186,7 @@ class Project:
             for _ in range(len(module) - len(stripped) - 1):
                 folder = os.path.dirname(folder)
         else:
-            homes = [home for home in self._homes.get(parts[0], ()) if self._is_path_entry(home, importer)]
+            homes = [home for home in self._homes.get(parts[0], ()) if self.is_path_entry(home, importer)]
             if len(homes) != 1 or parts[0] in sys.stdlib_module_names:
                 return False
             folder = os.path.join(homes[0], parts.pop(0))
@@ -198,7 +198,7 @@ class Project:
             folder = os.path.join(folder, part)
         return False
 
-    def _is_path_entry(self, home: str, importer: str) -> bool:
+    def is_path_entry(self, home: str, importer: str) -> bool:
         """True for a folder from which a file imports its project's packages: one above it, the root, or `src`, and in no package itself."""
         above = os.path.join(importer, "").startswith(os.path.join(home, ""))
         is_usual = home in (self.root, os.path.join(self.root, "src"))

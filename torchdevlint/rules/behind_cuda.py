@@ -7,11 +7,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import demanding, facts_of
-from torchdevlint.rules.order import block_of, is_unconditional, leads_through
+from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import literal_accelerator
 
@@ -46,14 +47,41 @@ def is_called_behind_cuda(body: ir.Body, facts: Facts, *unless: str) -> bool:
 
 def is_called_where_cuda_works(body: ir.Body, facts: Facts, depth: int = _DEPTH) -> bool:
     """True in a function of a project each of whose calls comes, on every path, behind what works with CUDA alone: `torch.cuda.set_device`, the
-    start of NCCL, or a function that does one of these in any case or stops without CUDA; or in a function of which the same is true.
+    start of NCCL, a function that does one of these in any case or stops without CUDA, or a test for CUDA; or in a function of which the same is true.
     """
     if facts.analysis.member is None or depth == 0:
         return False
     sites = list(calls_of(body, facts))
     return bool(sites) and all(
-        _is_behind(site, _needs_cuda) or is_called_where_cuda_works(site.body, site.facts, depth - 1) for site in sites
+        _is_behind(site, _needs_cuda)
+        or _is_behind_test(site)
+        or is_called_where_cuda_works(site.body, site.facts, depth - 1)
+        for site in sites
     )
+
+
+def _is_behind_test(site: Site) -> bool:
+    """True where a test for CUDA has said yes: `if not torch.cuda.is_available(): return`."""
+    place = block_of(site.body, site.call)
+    return place is not None and any(
+        _asks_for_cuda(test, side, site) for test, side in deciding_sides(site.body, place)
+    )
+
+
+def _asks_for_cuda(test: ir.Register, side: bool, site: Site) -> bool:
+    index = site.facts.analysis.index_of(site.body)
+    written = index.definitions[test]
+    if isinstance(written, ir.Unary) and written.operator == "not":
+        return _asks_for_cuda(written.operand, not side, site)
+    if isinstance(written, ir.Choice) and written.shape == ("and" if side else "or"):
+        return any(_asks_for_cuda(value, side, site) for value in written.values)
+    callee = site.facts.analysis.resolve_text(index.dotted(written.function)) if isinstance(written, ir.Call) else ""
+    return side and functions.AVAILABILITY.get(callee) == "cuda"
+
+
+def is_where_cuda_works(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
+    """True behind a call of a function of the project that sets CUDA's device or starts NCCL in any case, or stops without CUDA."""
+    return isinstance(op, ir.Call) and _is_behind(Site(op, body, facts), _calls_what_needs_cuda)
 
 
 def _is_behind(site: Site, is_wanted: Callable[[ir.Call, Site], bool]) -> bool:
@@ -70,15 +98,19 @@ def _is_behind(site: Site, is_wanted: Callable[[ir.Call, Site], bool]) -> bool:
 
 
 def _needs_cuda(op: ir.Call, site: Site) -> bool:
+    return _starts_cuda(op, site.body, site.facts) or _calls_what_needs_cuda(op, site)
+
+
+def _calls_what_needs_cuda(op: ir.Call, site: Site) -> bool:
     member = site.facts.analysis.member
     dotted = site.facts.analysis.resolve_text(site.facts.analysis.index_of(site.body).dotted(op.function))
-    return _starts_cuda(op, site.body, site.facts) or (
+    name = dotted.rpartition(".")[2]
+    return (
         member is not None
-        and bool(dotted)
+        and bool(name)
         and any(
-            dotted.rpartition(".")[2]
-            in (_starting(member.project).get(path, ()) or demanding(member.project).get(path, ()))
-            for path in (member.project.resolve(dotted, member.path) or (member.path,))
+            name in _starting(member.project).get(path, ()) or name in demanding(member.project).get(path, ())
+            for path in (member.project.resolve(dotted, member.path) if "." in dotted else (member.path,))
         )
     )
 

@@ -26,6 +26,7 @@ _STOPS = re.compile(  # each way begins with a letter of its own: `re` skips all
 )
 _SETS_DEFAULT_HINTS = (b"set_default_", b"with torch.device(")
 _SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(|\bwith torch\.device\(")
+_MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "modules")
 _FEWEST_FILES = 5  # of less than these nothing follows from what they do not import
 _MOST_FILES = 40  # who is imported by more files than these serves more than one purpose
 
@@ -148,6 +149,24 @@ def _importers(place: Member) -> tuple[str, ...]:
     )
 
 
+def bound_elsewhere(op: ir.Load | ir.Attribute, body: ir.Body, facts: Facts) -> Iterator[tuple[ir.Register, Facts]]:
+    """What a name of another module of the project is bound to in that module, with the facts of its file; nothing where it is bound twice."""
+    member = facts.analysis.member
+    dotted = facts.analysis.index_of(body).dotted(op.dst)
+    if member is None or dotted.partition(".")[0] not in facts.analysis.aliases:
+        return
+    resolved = facts.analysis.resolve_text(dotted)
+    for path in member.project.resolve(resolved, member.path):
+        there = facts_of(Member(member.project, path))
+        if there is not None:
+            name = resolved.rpartition(".")[2]
+            stored = [
+                op.value for op in operations(there.program.module) if isinstance(op, ir.Store) and op.name == name
+            ]
+            if len(stored) == 1:
+                yield stored[0], there
+
+
 def default_device_is_set(facts: Facts) -> bool:
     """True when a file that imports this one, through others or not, sets PyTorch's default device or tensor type, also by `with torch.device(...)`.
 
@@ -248,7 +267,11 @@ def is_unreached(body: ir.Body, facts: Facts) -> bool:
         return False
     if _cannot_be_imported(facts, member):
         return True
-    if body.kind == "module" or (member.project.is_package and not _is_whole_program(facts)):
+    if body.kind == "module":
+        return False
+    if _is_shadowed(body, facts):
+        return True
+    if member.project.is_package and not _is_whole_program(facts):
         return False
     if _is_left_over(facts, member):
         return True
@@ -272,11 +295,31 @@ def is_unreached(body: ir.Body, facts: Facts) -> bool:
 
 @lru_cache(maxsize=2)
 def _cannot_be_imported(facts: Facts, member: Member) -> bool:
-    """True for a file that needs a module of a package of the project which is not there."""
+    """True for a file that needs a module of a package of the project which is not there, or a name that no module of the project knows."""
     return any(
         member.project.lacks(op.qualified if op.name == "*" else op.qualified.rpartition(".")[0], member.path)
+        or (op.name != "*" and _lacks_name(op.qualified, member))
         for op in _required_statements(facts)
         if "." in op.qualified
+    )
+
+
+def _lacks_name(qualified: str, member: Member) -> bool:
+    """True for `from utils import load` where `utils` is a file of the project in which no such identifier stands, and that makes none otherwise."""
+    module, _, name = qualified.rpartition(".")
+    found = member.project.resolve(module, member.path)
+    if not found or PurePath(found[-1]).stem != module.rpartition(".")[2]:
+        return False
+    home = PurePath(found[0]).parents[found[0].endswith("__init__.py")]
+    if not module.startswith(".") and not member.project.is_path_entry(str(home), member.path):
+        return False
+    there = (
+        facts_of(Member(member.project, found[-1])) if found == member.project.resolve(qualified, member.path) else None
+    )
+    return (
+        there is not None
+        and not there.mentions(name, *_MAKES_NAMES)
+        and not any(isinstance(op, ir.Import) and op.name == "*" for op in operations(there.program.module))
     )
 
 
@@ -320,6 +363,26 @@ def _is_called_by_base(method: ir.Body, facts: Facts) -> bool:
     return method.owner is not None and any(
         facts.analysis.resolve_text(base) not in ("object", "torch.nn.Module") for base in method.owner.bases
     )
+
+
+def _is_shadowed(function: ir.Body, facts: Facts) -> bool:
+    """True for a function that another one of its name takes the place of in any case, before anything there reads it."""
+    parent = function.parent
+    if parent is None or function.decorators:
+        return False
+    definitions = facts.analysis.index_of(parent).definitions
+    waits = False
+    for block in parent.blocks:
+        for op in block.ops:
+            if isinstance(op, ir.Store) and op.name == function.name:
+                made = definitions[op.value]
+                if waits:
+                    is_function = isinstance(made, ir.MakeFunction) and not made.function.decorators
+                    return is_function and is_unconditional(block, parent)
+                waits = isinstance(made, ir.MakeFunction) and made.function is function
+            elif isinstance(op, ir.Load) and op.name == function.name and waits:
+                return False
+    return False
 
 
 def _is_named_here(name: str, facts: Facts) -> bool:

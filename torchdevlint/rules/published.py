@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.program.project import Member, Project
+from torchdevlint.program.project import Project
 from torchdevlint.rules.callers import argument_given, calls_of
-from torchdevlint.rules.neighbours import facts_of
+from torchdevlint.rules.neighbours import bound_elsewhere
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.structure import body_of, operations
@@ -58,28 +58,18 @@ def is_published(call: ir.Call, facts: Facts) -> bool:
             _has_empty_default(name, facts) if register is None else _is_published_path(register, site.body, site.facts)
             for register, site in given
         )
+    if given and _has_empty_default(name, facts):
+        member = facts.analysis.member
+        return member is not None and not member.project.is_package  # nobody there gives a file
     return _has_published_default(name, facts)
 
 
 def _is_published_constant(op: ir.Load | ir.Attribute, body: ir.Body, facts: Facts) -> bool:
-    """True for a name of another module of the project that is bound there once, to such a path: `from .config import RESNET_PATH`."""
-    member = facts.analysis.member
-    dotted = facts.analysis.index_of(body).dotted(op.dst)
-    if member is None or dotted.partition(".")[0] not in facts.analysis.aliases:
-        return False
-    resolved = facts.analysis.resolve_text(dotted)
-    for path in member.project.resolve(resolved, member.path):
-        there = facts_of(Member(member.project, path))
-        module = there.program.module if there is not None else None
-        if there is not None and module is not None:
-            stores = [
-                store.value
-                for store in operations(module)
-                if isinstance(store, ir.Store) and store.name == resolved.rpartition(".")[2]
-            ]
-            if len(stores) == 1 and _is_published_path(stores[0], module, there):
-                return True
-    return False
+    """True for a name of another module of the project that is bound there to such a path: `from .config import RESNET_PATH`."""
+    return any(
+        _is_published_path(register, there.program.module, there)
+        for register, there in bound_elsewhere(op, body, facts)
+    )
 
 
 def _has_empty_default(name: str, facts: Facts) -> bool:

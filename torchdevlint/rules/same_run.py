@@ -29,6 +29,7 @@ def is_of_this_run(call: ir.Call, facts: Facts) -> bool:
     return (
         _ends_training(call, facts)
         or _is_given_by_training(call, facts)
+        or _is_kept_by_trainer(call, facts)
         or _is_saved_before(call, facts)
         or is_temporary(call.argument("f", 0), facts)
         or _is_called_behind_training(facts)
@@ -72,6 +73,20 @@ def _is_given_by_training(call: ir.Call, facts: Facts) -> bool:
     return any(
         isinstance(op, ir.Call) and _TRAINING.search(last_name(op, body, facts))
         for op, body in parts(call.argument("f", 0), facts)
+    )
+
+
+def _is_kept_by_trainer(call: ir.Call, facts: Facts) -> bool:
+    """True for a path that an object keeps which trained in the same function before: `trainer.train(epochs); torch.load(trainer.best_path)`."""
+    index = facts.analysis.index_of(facts.body)
+    kept = {
+        index.dotted(op.dst).partition(".")[0]
+        for op, body in parts(call.argument("f", 0), facts)
+        if isinstance(op, ir.Attribute) and body is facts.body
+    } - {"self", ""}
+    runs = {f"{name}.fit" for name in kept} | {f"{name}.train" for name in kept if _TRAINER.search(name)}
+    return bool(runs) and _is_behind(
+        call, facts.body, lambda op: isinstance(op, ir.Call) and index.dotted(op.function) in runs
     )
 
 

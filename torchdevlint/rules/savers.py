@@ -8,17 +8,17 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge.functions import SAVES
+from torchdevlint.flow.knowledge.functions import CONVERSIONS, SAVES
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.callers import Site
 from torchdevlint.rules.host_values import is_on_host
-from torchdevlint.rules.neighbours import facts_of
+from torchdevlint.rules.neighbours import bound_elsewhere, facts_of
 from torchdevlint.rules.paths import last_name, parts, spelling
 from torchdevlint.rules.structure import operations
 
 _SAVES_HINT = re.compile(
-    rb"\b(?:torch|serialization)\.save *\(|(?m:^[ \t]*from torch(?:\.serialization)? import .*\bsave\b)"
+    rb"\b(?:torch|serialization)\.save *\(|dcp_to_torch_save|(?m:^[ \t]*from torch(?:\.serialization)? import .*\bsave\b)"
 )
 # Other ways to save than `torch.save`, as bytes: a file must hold one of the first, and match.
 _OTHER_HINTS = (b"save_", b"Trainer", b"ModelCheckpoint", b"lightning", b".save")
@@ -58,7 +58,11 @@ def _nearest(saves: list[Site], member: Member) -> list[Site]:
 
 
 def _saves_from_host(save: Site) -> bool:
-    return is_on_host(save.call.argument("obj", 0), save)
+    return _callee(save.call, save.body, save.facts) in CONVERSIONS or is_on_host(save.call.argument("obj", 0), save)
+
+
+def _callee(call: ir.Call, body: ir.Body, facts: Facts) -> str:
+    return facts.analysis.resolve_text(facts.analysis.index_of(body).dotted(call.function))
 
 
 @lru_cache(maxsize=64)
@@ -70,9 +74,8 @@ def _saves(project: Project) -> tuple[Site, ...]:
 
 def _saves_of(facts: Facts) -> Iterator[Site]:
     for body in facts.program.bodies:
-        index = facts.analysis.index_of(body)
         for op in operations(body):
-            if isinstance(op, ir.Call) and facts.analysis.resolve_text(index.dotted(op.function)) in SAVES:
+            if isinstance(op, ir.Call) and _callee(op, body, facts) in SAVES | CONVERSIONS:
                 yield Site(op, body, facts)
 
 
@@ -115,14 +118,23 @@ def _constants(registers: list[ir.Register], definitions: list[ir.Op | None]) ->
 
 
 def _file_names(save: Site) -> frozenset[str]:
-    return _names(save.call.argument("f", 1), save.body, save.facts)
+    return _names(_file(save), save.body, save.facts)
+
+
+def _file(save: Site) -> ir.Register | None:
+    path = save.call.argument("f", 1)
+    return save.call.keyword("torch_save_path") if path is None else path
 
 
 def _names(path: ir.Register | None, body: ir.Body, facts: Facts) -> frozenset[str]:
     """The literal file names in a path: "manifest.pt" of `folder / "manifest.pt"`."""
-    texts = [
-        op.value for op, _ in parts(path, facts, body) if isinstance(op, ir.Constant) and isinstance(op.value, str)
-    ]
+    made_of = list(parts(path, facts, body))
+    texts = [op.value for op, _ in made_of if isinstance(op, ir.Constant) and isinstance(op.value, str)]
+    for op, inside in made_of:
+        if isinstance(op, (ir.Load, ir.Attribute)):
+            for register, there in bound_elsewhere(op, inside, facts):
+                written = there.analysis.index_of(there.program.module).definitions[register]
+                texts += [written.value] if isinstance(written, ir.Constant) and isinstance(written.value, str) else []
     return frozenset(found.group(1) for text in texts if (found := _FILE_NAME.search(text)))
 
 
@@ -131,4 +143,4 @@ def _is_same_path(save: Site, call: ir.Call, facts: Facts) -> bool:
     if save.facts.analysis.member != facts.analysis.member:
         return False
     text = spelling(call.argument("f", 0), facts.body, facts)
-    return "'" in text and spelling(save.call.argument("f", 1), save.body, save.facts) == text
+    return "'" in text and spelling(_file(save), save.body, save.facts) == text

@@ -13,6 +13,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.neighbours import default_device_is_set, is_unreached, moves_keep_parameters, places_nothing
 from torchdevlint.rules.order import block_of, deciding_sides
+from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import body_of, calls_exporter, is_test_file, operations, reads_command_line
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
@@ -73,6 +74,20 @@ def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
                 if isinstance(key, ir.Constant) and key.value == "CUDA_VISIBLE_DEVICES":
                     return isinstance(value, ir.Constant) and value.value in ("-1", "")
     return False
+
+
+def with_trainers_on_host(_: ir.Op, facts: Facts) -> bool:
+    """True in a program each of whose trainers runs on the CPU: `Trainer(accelerator="cpu")`."""
+    if not facts.mentions("Trainer") or not facts.mentions("accelerator"):
+        return False
+    chosen = [
+        facts.analysis.index_of(body).definitions[register] if register is not None else None
+        for body in facts.program.bodies
+        for op in operations(body)
+        if isinstance(op, ir.Call) and last_name(op, body, facts) == "Trainer"
+        for register in (op.keyword("accelerator"),)
+    ]
+    return bool(chosen) and all(isinstance(op, ir.Constant) and op.value == "cpu" for op in chosen)
 
 
 def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:

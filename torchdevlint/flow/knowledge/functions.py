@@ -97,6 +97,8 @@ REDUCTIONS = frozenset(
 
 LOADS = frozenset({"torch.load", "torch.serialization.load"})
 SAVES = frozenset({"torch.save", "torch.serialization.save"})
+# What reads a sharded checkpoint into tensors on the CPU and saves them, as (source, destination): torch/distributed/checkpoint/format_utils.py.
+CONVERSIONS = frozenset({"torch.distributed.checkpoint.format_utils.dcp_to_torch_save"})
 
 # Tests of the machine: what a true result says is there.
 AVAILABILITY = {

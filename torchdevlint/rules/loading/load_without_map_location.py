@@ -21,7 +21,7 @@ from torchdevlint.rules.published import is_given_no_file, is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.same_run import file_place, is_of_this_run
 from torchdevlint.rules.structure import is_test, operations
-from torchdevlint.rules.surroundings import in_tests, in_unreached_code
+from torchdevlint.rules.surroundings import in_tests, in_unreached_code, with_trainers_on_host
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _PROCESSES = ("init_process_group", "local_rank", "DistributedDataParallel")
@@ -67,7 +67,8 @@ class LoadWithoutMapLocation(Rule):
     `["optimizer"]`), or its name and the file's (`checkpoint`, `model`), or that the program loads weights elsewhere.
 
     So is a load of what the same run has written: behind the training loop of the same function, or where each call of the function stands
-    behind training (the best checkpoint of this very run), behind a `torch.save` to the same file in a program of one process, in a temporary
+    behind training (the best checkpoint of this very run), of the path that
+    a trainer keeps which ran in the same function before, behind a `torch.save` to the same file in a program of one process, in a temporary
     folder. So is one that no call in the file gives a path to (`init_weights(pretrained="")`), one of a torch2trt engine, one behind a move to
     a literal CUDA device, also where each call of the function stands behind such, and one in a file that saves the results of `.cpu()` alone.
 
@@ -90,7 +91,7 @@ class LoadWithoutMapLocation(Rule):
     """
 
     code, name, severity = "TDL101", "load-without-map-location", WARNING
-    quiet_in = (in_unreached_code, is_given_no_file, in_tests)
+    quiet_in = (in_unreached_code, is_given_no_file, in_tests, with_trainers_on_host)
     fixable = "sometimes"
 
     @on_call(*LOADS)

@@ -46,6 +46,7 @@ from torchdevlint.rules.surroundings import (
     in_unreached_code,
     under_another_default_device,
     with_hidden_gpus,
+    with_trainers_on_host,
 )
 from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 from torchdevlint.rules.wording import (
@@ -114,6 +115,7 @@ class FactoryWithoutDeviceInForward(Rule):
     quiet_in = (
         in_branch_not_taken,
         with_hidden_gpus,
+        with_trainers_on_host,
         in_tests,
         in_data_folder,
         in_exporter,
