@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.neighbours import facts_of
-from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import called_as, operations
+
+_MOST_FILES = 40
 
 
 class Site(NamedTuple):
@@ -24,12 +26,17 @@ class Site(NamedTuple):
 
 
 def calls_of(body: ir.Body, facts: Facts) -> Iterator[Site]:
-    """The calls of a function from other bodies, by its name, or by that of the class that it constructs; without a project those of its file."""
+    """The calls of a function from other bodies, by its name, or by that of the class that it constructs; without a project those of its file.
+
+    None at all where too many files call something of that name: most of them mean another one.
+    """
     if body.kind != "function":
         return
     name = called_as(body)
     member = facts.analysis.member
     files = [] if member is None else [Member(member.project, path) for path in files_calling(member.project, name)]
+    if len(files) > _MOST_FILES:
+        return
     for there in (facts, *(facts_of(file) for file in files if file != member)):
         if there is not None:
             yield from (site for site in _calls(name, there) if site.body is not body)
@@ -50,13 +57,21 @@ def files_calling(project: Project, name: str) -> tuple[str, ...]:
 
 
 def _calls(name: str, facts: Facts) -> Iterator[Site]:
-    for body in facts.program.bodies:
+    return (Site(call, body, facts) for call, body in _calls_by_name(facts.analysis).get(name, ()))
+
+
+@lru_cache(maxsize=512)
+def _calls_by_name(analysis: Analysis) -> dict[str, list[tuple[ir.Call, ir.Body]]]:
+    """The calls of a file by the last name of what is called, but for those of torch: `torch.save` is no call of a project's own `save`."""
+    calls: dict[str, list[tuple[ir.Call, ir.Body]]] = {}
+    for body in analysis.program.bodies:
+        index = analysis.index_of(body)
         for op in operations(body):
-            if isinstance(op, ir.Call) and last_name(op, body, facts) == name and not _is_of_torch(op, body, facts):
-                yield Site(op, body, facts)
-
-
-def _is_of_torch(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
-    """True for `torch.save`, which is no call of a project's own `save`."""
-    dotted = facts.analysis.index_of(body).dotted(call.function)
-    return facts.analysis.resolve_text(dotted).startswith("torch.")
+            written = index.definitions[op.function] if isinstance(op, ir.Call) else None
+            if (
+                isinstance(op, ir.Call)
+                and isinstance(written, (ir.Load, ir.Attribute))
+                and not analysis.resolve_text(index.dotted(op.function)).startswith("torch.")
+            ):
+                calls.setdefault(written.name, []).append((op, body))
+    return calls

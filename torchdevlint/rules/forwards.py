@@ -35,12 +35,14 @@ def may_be_given_on_host(call: ir.Call, register: ir.Register | None, facts: Fac
         return False
     called = facts.definition(call.function)
     model = called.object if isinstance(called, ir.Attribute) and called.name == "forward" else call.function
-    names = set(_classes(model, _Place(facts.body, facts), set()))
     argument = call.arguments[given]
-    for name in names:
-        forwards = list(_forwards(name, member.project))
-        if not forwards or not all(_takes_from_anywhere(argument, given, *forward) for forward in forwards):
-            return False
+    names: set[str] = set()
+    for name in _classes(model, _Place(facts.body, facts), set()):
+        if name not in names:
+            names.add(name)
+            forwards = list(_forwards(name, member.project)) if name else []
+            if not forwards or not all(_takes_from_anywhere(argument, given, *forward) for forward in forwards):
+                return False
     return bool(names)
 
 
