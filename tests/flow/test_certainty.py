@@ -15,6 +15,36 @@ from torch import nn
 """
 
 TOLD = {
+    "a guard that is one of two": (
+        "TDL801",
+        """
+        def place(x, wanted):
+            if any([torch.cuda.is_available(), wanted]):
+                return x.cuda()
+        """,
+    ),
+    "a submodule that is moved whenever a flag is off": (
+        "TDL606",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(3, 3)
+                self.frozen = False
+
+            def forward(self, x):
+                if not self.frozen:
+                    self.head.to(x.device)
+                return self.head(x)
+        """,
+    ),
+    "a scaler for one of two formats": (
+        "TDL805",
+        """
+        def scaler(kit):
+            return torch.amp.GradScaler("cuda") if kit.requires("int8") else torch.cuda.amp.GradScaler()
+        """,
+    ),
     "a wait behind a move to any device": (
         "TDL807",
         """
@@ -562,6 +592,37 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "a guard among others in a list": (
+        "TDL801",
+        """
+        def place(x, wanted):
+            if all([torch.cuda.is_available(), wanted]):
+                return x.cuda()
+        """,
+    ),
+    "a submodule that is moved once": (
+        "TDL606",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(3, 3)
+                self.prepared = False
+
+            def forward(self, x):
+                if not self.prepared:
+                    self.head.to(x.device)
+                    self.prepared = True
+                return self.head(x)
+        """,
+    ),
+    "a scaler for the versions before a number": (
+        "TDL805",
+        """
+        def scaler(kit):
+            return torch.amp.GradScaler("cuda") if kit.requires("2.3.0") else torch.cuda.amp.GradScaler()
+        """,
+    ),
     "a wait behind a move to CUDA": (
         "TDL807",
         """

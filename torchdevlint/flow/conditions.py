@@ -184,6 +184,11 @@ def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) ->
         _learn_hasattr(frame, op, false)
         return
     written = frame.definitions[op.function]
+    if isinstance(written, ir.Load) and written.name == "all" and len(op.arguments) == 1:
+        listed = frame.definitions[op.arguments[0].value]
+        for element in listed.elements if isinstance(listed, ir.Sequence) else ():
+            _learn(frame, element.value, true, Knowledge(), 1)  # `all([torch.cuda.is_available(), wanted])` is an `and`
+        return
     path = name or frame.place(op.function) or (written.name if isinstance(written, ir.Attribute) else "")
     if FLAG_NAME.search(path):
         there, absent = (false, true) if _NEGATED_NAME.search(path) else (true, false)

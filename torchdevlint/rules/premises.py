@@ -58,7 +58,7 @@ class Premise(NamedTuple):
         of_module = self.body.owner is not None and facts.analysis.summary_of(self.body.owner).is_module
         if of_module and self.parameter == facts.analysis.index_of(self.body).self_name:
             return False
-        return is_imported(facts)
+        return is_imported(facts) or (given is Given.UNKNOWN and member.project.tells_by_silence)
 
 
 class _Call(NamedTuple):

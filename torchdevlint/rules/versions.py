@@ -11,6 +11,7 @@ from torchdevlint.rules.structure import operations
 
 # `torch.__version__`, `TORCH_VERSION`, `is_torch_version`, `TORCH_2_4`, `_TORCH_GREATER_EQUAL_2_4`
 _VERSION = re.compile(r"version|torch\w*_\d|torch\d|is_torch_", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+\.\d+\.\d+")
 _ABSENCE = frozenset({"AttributeError", "TypeError", "ImportError", "ModuleNotFoundError", "Exception"})
 _DEPTH = 6
 
@@ -53,6 +54,9 @@ def _asks_version(register: ir.Register, body: ir.Body, facts: Facts, depth: int
         if function == "hasattr" and first is not None:
             return facts.analysis.resolve_text(index.dotted(first)).partition(".")[0] == "torch"
         inner = (written.function, *(argument.value for argument in written.arguments))
+        given = [index.definitions[argument.value] for argument in written.arguments]
+        if any(isinstance(op, ir.Constant) and _NUMBER.fullmatch(str(op.value)) for op in given):
+            return True  # `requires("2.3.0")`
     elif isinstance(written, ir.Compare):
         inner = (written.left, *written.comparators)
     elif isinstance(written, ir.Choice):

@@ -12,9 +12,9 @@ from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.premises import Premise
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
-from torchdevlint.rules.surroundings import in_project_for_the_host, in_tests
+from torchdevlint.rules.surroundings import in_project, in_project_for_the_host, in_tests
 from torchdevlint.rules.wording import MISMATCH, is_placeholder, owns
 
 
@@ -46,8 +46,9 @@ class ModelInputLeftOnCpu(Rule):
     (`accelerator.prepare`, prefetchers), default devices, functions that export a model that they are given, inputs that
     `forward` moves itself, or never reads, in the class of this file or of the project.
 
-    In a project, a model that is an argument is asked of its callers, in this file and the others: where they
-    give one on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
+    In a project of several files, what a model that is an argument gets is a note: its callers know where it is, and of the last six such
+    findings that were read in unread projects one was true. So is an argument that meets a model made here, where no caller that is seen
+    gives it on an accelerator.
 
     ## Fix safety
     `.to(device)` on a tokenizer's output or a tensor is safe: on a CPU run it does nothing. Unsafe where the device is that of an argument,
@@ -153,7 +154,7 @@ class ModelInputLeftOnCpu(Rule):
             f"{what} is still on the CPU when it meets {f'the output of a model on {device.describe()}' if is_loss else where}"
             f"{' (moved on line {0})' if moved else ''}: on an accelerator that raises {MISMATCH}; move it first, for example "
             f"`.to({_spelled(device.name)})`",
-            severity=ERROR if certain else WARNING,
+            severity=ERROR if certain else INFO if given and in_project(meeting.op, facts) else WARNING,
             related=(
                 *((Mention(moved, "here the model moved"),) if moved is not None else ()),
                 *((Mention(made, "here it comes from"),) if at is not made else ()),

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_method
-from torchdevlint.rules.structure import target_of_move
+from torchdevlint.rules.structure import operations, target_of_move
 
 _SETUP = frozenset({"__init__", "__post_init__", "setup", "build", "_build", "reset_parameters"})
 
@@ -34,7 +35,8 @@ class WeightsMovedInForward(Rule):
         model.to(device)  # once, where the model is built
 
     ## When it stays silent
-    Submodules that are created lazily outside of the constructor; casts to a dtype; classes that are no modules.
+    Submodules that are created lazily outside of the constructor; a move under `if not self.prepared:`, where
+    `self.prepared` is set; casts to a dtype; classes that are no modules.
 
     ## Proof
     After a call with an input on another device the submodule's parameters have left the module's device.
@@ -56,6 +58,8 @@ class WeightsMovedInForward(Rule):
         if module.kind is not Kind.MODULE or not attribute or target_of_move(call, facts) is None:
             return
         stores = summary.stores_of(attribute)
+        if _is_once(call, facts):
+            return
         if not stores or any(store.body.name not in _SETUP or not _is_module(store.value) for store in stores):
             return
         method = facts.callee(call)
@@ -65,6 +69,21 @@ class WeightsMovedInForward(Rule):
             f"missing `model.to(device)`, takes the weights away from where the "
             f"module was placed, and under `nn.DataParallel` the move is lost and repeated each step; move the whole module once, outside",
         )
+
+
+def _is_once(call: ir.Call, facts: Facts) -> bool:
+    """True behind a test of an attribute that the body sets: `if not self.prepared: self.layer.to(x.device); self.prepared = True`."""
+    block = block_of(facts.body, call)
+    if block is None:
+        return False
+    tested = {
+        facts.place(test.operand if isinstance(test := facts.definition(register), ir.Unary) else register)
+        for register, _ in deciding_sides(facts.body, block)
+    }
+    return any(
+        isinstance(op, ir.StoreAttribute) and f"{facts.place(op.object)}.{op.name}" in tested
+        for op in operations(facts.body)
+    )
 
 
 def _is_module(value: Value) -> bool:
