@@ -10,6 +10,28 @@ from torchdevlint import check_source
 from torchdevlint.findings import Severity
 
 CASES = {
+    "a tensor for inputs of one shape": (
+        "TDL504",
+        Severity.WARNING,
+        """
+        class Net(nn.Module):
+            def forward(self, x):
+                if x.shape[-1] == 2:
+                    x = x * torch.ones(2)
+                return x
+        """,
+    ),
+    "a tensor in a mode of training": (
+        "TDL504",
+        Severity.ERROR,
+        """
+        class Net(nn.Module):
+            def forward(self, x):
+                if self.training:
+                    x = x * torch.ones(2)
+                return x
+        """,
+    ),
     "an accelerator or the CPU": (
         "TDL804",
         Severity.ERROR,

@@ -11,8 +11,9 @@ from torchdevlint.flow.values import Evidence, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.cases import names_of
 from torchdevlint.rules.order import block_of, deciding_sides
+from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.rule import ERROR, WARNING
-from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations
+from torchdevlint.rules.structure import body_of, converts_on_host, exports, is_test_file, operations
 from torchdevlint.rules.wording import is_data_code, is_placeholder, owns
 
 
@@ -173,7 +174,7 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
             )
         if not local and not meeting.strict:
             return WARNING if other.evidence >= Evidence.STRONG else None
-        return ERROR
+        return WARNING if _is_for_some_inputs(cpu.origin, facts) else ERROR
     if not local:
         return (
             WARNING
@@ -185,3 +186,37 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
     if meeting.strict or meeting.role in ("index", "output") or other.parameter:
         return WARNING
     return WARNING if is_of_parameter(other, facts) else None
+
+
+_ASKS_INPUT = frozenset({"isinstance", "is_tensor", "len", "dim", "size", "numel", "nelement"})
+
+
+def _is_for_some_inputs(made: ir.Op, facts: Facts) -> bool:
+    """True behind a test of the kind or the shape of something: which inputs come is for the caller to choose."""
+    body = body_of(made, facts)
+    block = block_of(body, made) if body is not None else None
+    return (
+        body is not None
+        and block is not None
+        and any(_asks_input(test, body, facts) for test, _ in deciding_sides(body, block))
+    )
+
+
+def _asks_input(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    written = facts.analysis.index_of(body).definitions[register]
+    inner: tuple[ir.Register, ...] = ()
+    if isinstance(written, ir.Attribute):
+        return written.name in ("shape", "ndim")
+    if isinstance(written, ir.Call):
+        if last_name(written, body, facts) in _ASKS_INPUT:
+            return True
+        inner = tuple(argument.value for argument in written.arguments)
+    elif isinstance(written, ir.Compare):
+        inner = (written.left, *written.comparators)
+    elif isinstance(written, ir.Choice):
+        inner = written.values
+    elif isinstance(written, ir.Unary):
+        inner = (written.operand,)
+    elif isinstance(written, ir.Subscript):
+        inner = (written.object,)
+    return any(_asks_input(part, body, facts) for part in inner)

@@ -69,7 +69,8 @@ class FactoryWithoutDeviceInForward(Rule):
     ## What it does
     Follows tensors made by a factory without `device=` (`torch.zeros`, `torch.arange`, `torch.from_numpy`, ...) to the operation where
     they meet an argument, a parameter, a buffer or the output of a submodule. In `forward` and what it calls this is an error,
-    in other functions a warning. So is a tensor that a function returns beside others which it puts on the device that it was asked for.
+    but for what is made behind a test of an input's kind or shape: that and what other functions make is a warning. So is a tensor
+    that a function returns beside others which it puts on the device that it was asked for.
 
     ## Why is this bad?
     The code works as long as everything is on the CPU. Once the module or the argument is on an accelerator the operation raises
