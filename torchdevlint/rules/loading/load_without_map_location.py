@@ -61,7 +61,8 @@ class LoadWithoutMapLocation(Rule):
 
     A published file is `info`: one that comes with the package (`__file__`), that a download gave (`hf_hub_download`), that stands in a
     folder `pretrained...` by a literal path, or whose name ends in its hash or is that of an architecture (`resnet101.pth`), be it by each
-    call of the function or by the default of an option. Such files are saved from the CPU as a rule. So is a file that is read by the keys
+    call of the function, by the default of an option or under a name of another module of the project.
+    Such files are saved from the CPU as a rule. So is a file that is read by the keys
     `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells that it holds weights or
     the state of a training run: features, graphs, tables, results. What is done with the result tells it (`load_state_dict`, `.eval()`,
     `["optimizer"]`), or its name and the file's (`checkpoint`, `model`), or that the program loads weights elsewhere.
