@@ -1,4 +1,4 @@
-"""Lines that are never reached without CUDA, because something goes to a literal CUDA device before them on every path."""
+"""Lines that are never reached without CUDA, because what needs it comes before them on every path: in their function, or in all that call it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import lru_cache
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
-from torchdevlint.program.project import Member, Project
+from torchdevlint.program.project import Project
 from torchdevlint.rules.callers import Site, calls_of
-from torchdevlint.rules.neighbours import demanding, facts_of
+from torchdevlint.rules.neighbours import demanding, functions_that
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import literal_accelerator
@@ -129,17 +129,8 @@ def _starts_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
 @lru_cache(maxsize=64)
 def _starting(project: Project) -> dict[str, frozenset[str]]:
     """The functions of a project that set CUDA's device or start NCCL in any case, by their files."""
-    found = {}
-    for path in project.holding((b"set_device(", b"init_process_group("), _STARTS):
-        facts = facts_of(Member(project, path))
-        names = {
-            body.name
-            for body in (facts.program.bodies if facts is not None else ())
-            if facts is not None and body.kind == "function" and body.owner is None and _always_starts(body, facts)
-        }
-        if names:
-            found[path] = frozenset(names)
-    return found
+    holding = project.holding((b"set_device(", b"init_process_group("), _STARTS)
+    return functions_that(_always_starts, holding, project)
 
 
 def _always_starts(body: ir.Body, facts: Facts) -> bool:

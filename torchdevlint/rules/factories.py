@@ -13,7 +13,7 @@ from torchdevlint.rules.cases import names_of
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.rule import ERROR, WARNING
-from torchdevlint.rules.structure import body_of, converts_on_host, exports, is_test_file, operations
+from torchdevlint.rules.structure import body_of, converts_on_host, exports, is_test_file, operations, tested_in
 from torchdevlint.rules.wording import is_data_code, is_placeholder, owns
 
 
@@ -204,19 +204,8 @@ def _is_for_some_inputs(made: ir.Op, facts: Facts) -> bool:
 
 def _asks_input(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
     written = facts.analysis.index_of(body).definitions[register]
-    inner: tuple[ir.Register, ...] = ()
     if isinstance(written, ir.Attribute):
         return written.name in ("shape", "ndim")
-    if isinstance(written, ir.Call):
-        if last_name(written, body, facts) in _ASKS_INPUT:
-            return True
-        inner = tuple(argument.value for argument in written.arguments)
-    elif isinstance(written, ir.Compare):
-        inner = (written.left, *written.comparators)
-    elif isinstance(written, ir.Choice):
-        inner = written.values
-    elif isinstance(written, ir.Unary):
-        inner = (written.operand,)
-    elif isinstance(written, ir.Subscript):
-        inner = (written.object,)
-    return any(_asks_input(part, body, facts) for part in inner)
+    if isinstance(written, ir.Call) and last_name(written, body, facts) in _ASKS_INPUT:
+        return True
+    return any(_asks_input(part, body, facts) for part in tested_in(written))

@@ -6,7 +6,7 @@ Without a project (a text, a file outside of any repository) there are no other 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -443,14 +443,21 @@ def calls_what_stops(body: ir.Body, facts: Facts) -> bool:
 @lru_cache(maxsize=64)
 def demanding(project: Project) -> dict[str, frozenset[str]]:
     """The functions of a project that stop without CUDA, by their files."""
+    return functions_that(demands_cuda, project.holding(_STOPS_HINTS, _STOPS), project)
+
+
+def functions_that(
+    is_wanted: Callable[[ir.Body, Facts], bool], paths: Iterable[str], project: Project
+) -> dict[str, frozenset[str]]:
+    """The names of the functions in these files that are wanted, by their files; methods aside."""
     found = {}
-    for path in project.holding(_STOPS_HINTS, _STOPS):
+    for path in paths:
         facts = facts_of(Member(project, path))
-        names = [
+        names = {
             body.name
             for body in (facts.program.bodies if facts is not None else ())
-            if facts is not None and body.kind == "function" and body.owner is None and demands_cuda(body, facts)
-        ]
+            if facts is not None and body.kind == "function" and body.owner is None and is_wanted(body, facts)
+        }
         if names:
             found[path] = frozenset(names)
     return found

@@ -31,6 +31,19 @@ def called_as(body: ir.Body) -> str:
     return body.owner.name if body.owner is not None and body.name == "__init__" else body.name
 
 
+def tested_in(op: ir.Op | None) -> tuple[ir.Register, ...]:
+    """What a condition is made of: the sides of a comparison, what `and`, `or` and `not` join, what a call is given, what an index is taken of."""
+    if isinstance(op, ir.Call):
+        return (op.function, *(argument.value for argument in op.arguments))
+    if isinstance(op, ir.Compare):
+        return (op.left, *op.comparators)
+    if isinstance(op, ir.Choice):
+        return op.values
+    if isinstance(op, ir.Unary):
+        return (op.operand,)
+    return (op.object,) if isinstance(op, ir.Subscript) else ()
+
+
 def nested(body: ir.Body) -> Iterator[ir.Body]:
     """A body and the functions that are made in it."""
     yield body

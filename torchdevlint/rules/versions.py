@@ -7,7 +7,7 @@ import re
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import operations, tested_in
 
 # `torch.__version__`, `TORCH_VERSION`, `is_torch_version`, `TORCH_2_4`, `_TORCH_GREATER_EQUAL_2_4`
 _VERSION = re.compile(r"version|torch\w*_\d|torch\d|is_torch_", re.IGNORECASE)
@@ -44,7 +44,6 @@ def _asks_version(register: ir.Register, body: ir.Body, facts: Facts, depth: int
     written = index.definitions[register]
     if depth == 0:
         return False
-    inner: tuple[ir.Register, ...] = ()
     if isinstance(written, ir.Attribute):
         return bool(_VERSION.search(written.name))
     if isinstance(written, ir.Load):
@@ -53,19 +52,10 @@ def _asks_version(register: ir.Register, body: ir.Body, facts: Facts, depth: int
         function, first = index.dotted(written.function), written.positional(0)
         if function == "hasattr" and first is not None:
             return facts.analysis.resolve_text(index.dotted(first)).partition(".")[0] == "torch"
-        inner = (written.function, *(argument.value for argument in written.arguments))
         given = [index.definitions[argument.value] for argument in written.arguments]
         if any(isinstance(op, ir.Constant) and _NUMBER.fullmatch(str(op.value)) for op in given):
             return True  # `requires("2.3.0")`
-    elif isinstance(written, ir.Compare):
-        inner = (written.left, *written.comparators)
-    elif isinstance(written, ir.Choice):
-        inner = written.values
-    elif isinstance(written, ir.Unary):
-        inner = (written.operand,)
-    elif isinstance(written, ir.Subscript):
-        inner = (written.object,)
-    return any(_asks_version(part, body, facts, depth - 1) for part in inner)
+    return any(_asks_version(part, body, facts, depth - 1) for part in tested_in(written))
 
 
 def _is_stored_version(name: str, body: ir.Body, facts: Facts, depth: int) -> bool:
