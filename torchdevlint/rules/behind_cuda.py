@@ -11,7 +11,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
 from torchdevlint.program.project import Project
 from torchdevlint.rules.callers import Site, calls_of
-from torchdevlint.rules.neighbours import demanding, functions_that
+from torchdevlint.rules.neighbours import calls_imported, demanding, functions_that
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import literal_accelerator
@@ -103,15 +103,12 @@ def _needs_cuda(op: ir.Call, site: Site) -> bool:
 
 def _calls_what_needs_cuda(op: ir.Call, site: Site) -> bool:
     member = site.facts.analysis.member
-    dotted = site.facts.analysis.resolve_text(site.facts.analysis.index_of(site.body).dotted(op.function))
-    name = dotted.rpartition(".")[2]
-    return (
-        member is not None
-        and bool(name)
-        and any(
-            name in _starting(member.project).get(path, ()) or name in demanding(member.project).get(path, ())
-            for path in (member.project.resolve(dotted, member.path) if "." in dotted else (member.path,))
-        )
+    if member is None:
+        return False
+    called = site.facts.analysis.index_of(site.body).dotted(op.function)
+    return any(
+        called in table.get(member.path, ()) or calls_imported(table, op, site.body, site.facts)
+        for table in (_starting(member.project), demanding(member.project))
     )
 
 

@@ -6,7 +6,7 @@ Without a project (a text, a file outside of any repository) there are no other 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -432,12 +432,19 @@ def calls_what_stops(body: ir.Body, facts: Facts) -> bool:
     member = facts.analysis.member
     if member is None or not demanding(member.project):
         return False
-    return any(
-        demanding(member.project).get(path, frozenset()) & {dotted.rpartition(".")[2]}
-        for op in operations(body)
-        if isinstance(op, ir.Call) and (dotted := _callee(op, body, facts))
-        for path in member.project.resolve(dotted, member.path)
-    )
+    calls = [op for op in operations(body) if isinstance(op, ir.Call)]
+    return any(calls_imported(demanding(member.project), op, body, facts) for op in calls)
+
+
+def calls_imported(functions_of: Mapping[str, frozenset[str]], call: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    """True for a call of an imported function that is one of these, by their files."""
+    member = facts.analysis.member
+    dotted = facts.analysis.index_of(body).dotted(call.function)
+    if member is None or dotted.partition(".")[0] not in facts.analysis.aliases:
+        return False
+    resolved = facts.analysis.resolve_text(dotted)
+    name = resolved.rpartition(".")[2]
+    return any(name in functions_of.get(path, ()) for path in member.project.resolve(resolved, member.path))
 
 
 @lru_cache(maxsize=64)
