@@ -53,8 +53,7 @@ def _computed_from_module(analysis: Analysis, store: AttributeStore) -> ir.Op | 
     found = analysis.index_of(store.body)
     made = found.definitions[store.op.value]
     if isinstance(made, ir.Load):
-        stores = [op for b in store.body.blocks for op in b.ops if isinstance(op, ir.Store) and op.name == made.name]
-        made = found.definitions[stores[0].value] if len(stores) == 1 else None
+        made = found.bound_once(made.name)
     if isinstance(made, (ir.Binary, ir.Subscript)):
         return made
     written = found.definitions[made.function] if isinstance(made, ir.Call) else None

@@ -115,8 +115,8 @@ def _gives_new(
     if depth == 0 or made is None:
         return False
     if isinstance(made, ir.Load):
-        stores = [op for block in body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == made.name]
-        return bool(stores) and all(_gives_new(analysis, summary, body, op.value, depth - 1) for op in stores)
+        bound = index.bound_to(made.name)
+        return bool(bound) and all(_gives_new(analysis, summary, body, value, depth - 1) for value in bound)
     if isinstance(made, ir.Attribute):
         return made.name in ("data", "T", "mT")
     if not isinstance(made, ir.Call):

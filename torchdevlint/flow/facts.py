@@ -16,6 +16,7 @@ from torchdevlint.program import ir
 if TYPE_CHECKING:
     from torchdevlint.flow.analysis import Analysis
     from torchdevlint.flow.frame import Frame
+    from torchdevlint.flow.index import BodyIndex
 
 
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
@@ -150,6 +151,12 @@ class Facts:
         """The body that the operation stands in."""
         assert self.frame is not None
         return self.frame.body
+
+    @property
+    def index(self) -> BodyIndex:
+        """The index of that body."""
+        assert self.frame is not None
+        return self.frame.index
 
     def value(self, register: ir.Register | None) -> Value:
         """What the analysis knows of a register; UNKNOWN for None."""

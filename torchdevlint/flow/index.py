@@ -91,7 +91,7 @@ class BodyIndex:
     extended: frozenset[str]  # names through which an attribute or element is stored
     order: list[int]  # reverse postorder of the blocks
     has_loop: bool
-    stored: frozenset[str]
+    stored: dict[str, list[ir.Register]]  # the values that are bound to each name, block by block
     body: ir.Body
     local_calls: tuple[tuple[str, ir.Call], ...] = ()  # calls of `name(...)` and `self.name(...)`, by name
     _readers: Readers | None = None
@@ -99,6 +99,15 @@ class BodyIndex:
     def use(self, path: str) -> NameUse:
         """How `path` is used; an empty use for one that is not."""
         return self.uses.get(path, _NO_USE)
+
+    def bound_to(self, name: str) -> list[ir.Register]:
+        """The values that are bound to a name here, block by block."""
+        return self.stored.get(name, [])
+
+    def bound_once(self, name: str) -> ir.Op | None:
+        """The operation that made what a name is bound to; None where it is bound more than once, or not here."""
+        values = self.bound_to(name)
+        return self.definitions[values[0]] if len(values) == 1 else None
 
     def dotted(self, register: ir.Register) -> str:
         """The names that an expression is written with ("a.b.c"); "" for anything else, ".b" for an attribute of anything else."""
@@ -218,7 +227,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
     self_reads: set[str] = set()
     self_fills: set[str] = set()
     extended: set[str] = set()
-    stored: set[str] = set()
+    stored: dict[str, list[ir.Register]] = {}
     local_calls: list[tuple[str, ir.Call]] = []
 
     def use(path: str) -> NameUse:
@@ -261,7 +270,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
                     if root == self_name and name:
                         self_fills.add(name)
             elif kind is ir.Store:
-                stored.add(op.name)  # type: ignore[attr-defined]
+                stored.setdefault(op.name, []).append(op.value)  # type: ignore[attr-defined]
                 if _makes_from_data(definitions, definitions[op.value], aliases):  # type: ignore[attr-defined]
                     use(op.name).is_converted = True  # type: ignore[attr-defined]
     order, has_loop = _reverse_postorder(body.blocks)
@@ -276,7 +285,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
         frozenset(extended),
         order,
         has_loop,
-        frozenset(stored),
+        stored,
         body,
         tuple(local_calls),
     )

@@ -222,14 +222,11 @@ def _is_type_string(frame: Frame, register: ir.Register) -> bool:
     written = frame.definitions[register]
     if not isinstance(written, ir.Load) or frame.values[register].kind is Kind.DTYPE:
         return False
-    for block in frame.body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Store) and op.name == written.name:
-                if _asks_type(frame.definitions[op.value], frame):
-                    return True
-                if frame.analysis.resolve_text(frame.index.dotted(op.value)).startswith("torch.cuda."):
-                    return True
-    return False
+    return any(
+        _asks_type(frame.definitions[value], frame)
+        or frame.analysis.resolve_text(frame.index.dotted(value)).startswith("torch.cuda.")
+        for value in frame.index.bound_to(written.name)
+    )
 
 
 def _asks_type(made: ir.Op | None, frame: Frame) -> bool:

@@ -180,9 +180,8 @@ def _literals(register: ir.Register | None, facts: Facts, depth: int) -> Iterato
         for value in written.values:
             yield from _literals(value, facts, depth)
     elif isinstance(written, ir.Load) and depth:
-        for op in operations(facts.body):
-            if isinstance(op, ir.Store) and op.name == written.name:
-                yield from _literals(op.value, facts, depth - 1)
+        for value in facts.index.bound_to(written.name):
+            yield from _literals(value, facts, depth - 1)
 
 
 def _path_words(call: ir.Call, facts: Facts) -> set[str]:

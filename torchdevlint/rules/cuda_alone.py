@@ -204,13 +204,10 @@ def _is_for_cuda(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
 
 def _is_loaded_extension(name: str, facts: Facts) -> bool:
     module = facts.program.module
-    definitions = facts.analysis.index_of(module).definitions
+    index = facts.analysis.index_of(module)
     return any(
-        isinstance(op, ir.Store)
-        and op.name == name
-        and isinstance(made := definitions[op.value], ir.Call)
-        and last_name(made, module, facts) in LOADS_EXTENSION
-        for op in operations(module)
+        isinstance(made := index.definitions[value], ir.Call) and last_name(made, module, facts) in LOADS_EXTENSION
+        for value in index.bound_to(name)
     )
 
 

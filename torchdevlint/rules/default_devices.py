@@ -227,16 +227,12 @@ def _default_of(name: str, facts: Facts) -> DefaultDevice | None:
 def _is_rebound(name: str, body: ir.Body, facts: Facts) -> bool:
     """True when the function gives the name another value than `torch.device(name)`."""
     index = facts.analysis.index_of(body)
-    if name not in index.stored:
-        return False
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Store) and op.name == name:
-                written = index.definitions[op.value]
-                given = written.arguments if isinstance(written, ir.Call) else ()
-                inner = index.definitions[given[0].value] if len(given) == 1 else None
-                if not (isinstance(inner, ir.Load) and inner.name == name):
-                    return True
+    for value in index.bound_to(name):
+        written = index.definitions[value]
+        given = written.arguments if isinstance(written, ir.Call) else ()
+        inner = index.definitions[given[0].value] if len(given) == 1 else None
+        if not (isinstance(inner, ir.Load) and inner.name == name):
+            return True
     return False
 
 

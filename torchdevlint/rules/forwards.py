@@ -113,8 +113,8 @@ def _bound(name: str, place: _Place, seen: set[tuple[ir.Body, str]]) -> Iterator
     if (body, name) in seen:
         return
     seen.add((body, name))
-    stored = [op.value for op in operations(body) if isinstance(op, ir.Store) and op.name == name]
-    for value in stored:
+    bound = facts.analysis.index_of(body).bound_to(name)
+    for value in bound:
         if not _is_made_of(name, value, place):
             yield from _classes(value, place, seen)
     if any(parameter.name == name for parameter in body.parameters):
@@ -124,7 +124,7 @@ def _bound(name: str, place: _Place, seen: set[tuple[ir.Body, str]]) -> Iterator
                 yield ""
             else:
                 yield from _classes(given, _Place(site.body, site.facts), seen)
-    elif not stored:
+    elif not bound:
         yield ""
 
 

@@ -110,9 +110,9 @@ def _is_name_on_host(name: str, place: _Place) -> bool:
     if _is_moved_here(name, place):
         return True
     place = place._replace(seen=place.seen | {(id(place.body), name)})
-    stores = [op for op in operations(place.body) if isinstance(op, ir.Store) and op.name == name]
+    bound = place.facts.analysis.index_of(place.body).bound_to(name)
     is_parameter = any(parameter.name == name for parameter in place.body.parameters)
-    if not stores and not is_parameter:
+    if not bound and not is_parameter:
         parent = place.body.parent
         return parent is not None and _is_name_on_host(name, place._replace(body=parent))
     fills = list(_fills(name, place))
@@ -120,14 +120,14 @@ def _is_name_on_host(name: str, place: _Place) -> bool:
         return True
     if not all(_is_on_host(value, place) for op in fills for value in _filled(op)):
         return False
-    if len(stores) == 1 and _is_module_that_stays(stores[0], place):
+    if len(bound) == 1 and _is_module_that_stays(bound[0], place):
         return True
-    return all(_is_on_host(op.value, place) for op in stores) and (not is_parameter or _is_given_host(name, place))
+    return all(_is_on_host(value, place) for value in bound) and (not is_parameter or _is_given_host(name, place))
 
 
-def _is_module_that_stays(store: ir.Store, place: _Place) -> bool:
+def _is_module_that_stays(register: ir.Register, place: _Place) -> bool:
     """True for a module of `torch.nn` that is made in a file in which nothing is moved."""
-    made = place.definition(store.value)
+    made = place.definition(register)
     if not isinstance(made, ir.Call) or place.facts.mentions("cuda", "to", "device"):
         return False
     index = place.facts.analysis.index_of(place.body)

@@ -155,10 +155,11 @@ def _bound_texts(name: str, facts: Facts) -> Iterator[str]:
             yield from _texts(store.op.value, facts.analysis.index_of(store.body).definitions)
         return
     for body in (facts.body, facts.program.module):
-        stores = [op for block in body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == root]
-        for op in stores:
-            yield from _texts(op.value, facts.analysis.index_of(body).definitions)
-        if stores:
+        index = facts.analysis.index_of(body)
+        bound = index.bound_to(root)
+        for value in bound:
+            yield from _texts(value, index.definitions)
+        if bound:
             return
 
 

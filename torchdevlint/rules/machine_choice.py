@@ -37,8 +37,8 @@ def machine_decides(call: ir.Call, facts: Facts) -> bool:
     written = facts.definition(register)
     if not isinstance(written, ir.Load) or any(written.name == one.name for one in facts.body.parameters):
         return False
-    stored = [op.value for op in operations(facts.body) if isinstance(op, ir.Store) and op.name == written.name]
-    return bool(stored) and all(_asks_machine(register, facts, 0) for register in stored)
+    bound = facts.index.bound_to(written.name)
+    return bool(bound) and all(_asks_machine(register, facts, 0) for register in bound)
 
 
 def _under_test(facts: Facts) -> bool:

@@ -160,11 +160,9 @@ def bound_elsewhere(op: ir.Load | ir.Attribute, body: ir.Body, facts: Facts) -> 
         there = facts_of(Member(member.project, path))
         if there is not None:
             name = resolved.rpartition(".")[2]
-            stored = [
-                op.value for op in operations(there.program.module) if isinstance(op, ir.Store) and op.name == name
-            ]
-            if len(stored) == 1:
-                yield stored[0], there
+            bound = there.analysis.index_of(there.program.module).bound_to(name)
+            if len(bound) == 1:
+                yield bound[0], there
 
 
 def default_device_is_set(facts: Facts) -> bool:

@@ -66,7 +66,7 @@ def _parts(register: ir.Register, body: ir.Body, facts: Facts, depth: int) -> It
         inner.append(written.object)
     elif isinstance(written, ir.Load):
         here = body if _binds(written.name, body, facts) else facts.program.module
-        stored = _stored(written.name, here)
+        stored = facts.analysis.index_of(here).bound_to(written.name)
         given = any(parameter.name == written.name for parameter in here.parameters)
         if len(stored) == 1 and not given:
             yield from _parts(stored[0], here, facts, depth - 1)
@@ -76,10 +76,6 @@ def _parts(register: ir.Register, body: ir.Body, facts: Facts, depth: int) -> It
 
 def _binds(name: str, body: ir.Body, facts: Facts) -> bool:
     return name in facts.analysis.index_of(body).stored or any(parameter.name == name for parameter in body.parameters)
-
-
-def _stored(name: str, body: ir.Body) -> list[ir.Register]:
-    return [op.value for block in body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
 
 
 def last_name(call: ir.Call, body: ir.Body, facts: Facts) -> str:

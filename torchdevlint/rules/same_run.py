@@ -49,10 +49,7 @@ def _is_temporary(path: ir.Register, facts: Facts, seen: frozenset[str]) -> bool
         if isinstance(op, ir.Load) and op.name in _FIXTURES:
             return True
         if isinstance(op, ir.Load) and op.name not in seen and body is facts.body:
-            stored = [
-                other.value for other in operations(body) if isinstance(other, ir.Store) and other.name == op.name
-            ]
-            sources = [_source(definitions[value], definitions) for value in stored]
+            sources = [_source(definitions[value], definitions) for value in facts.index.bound_to(op.name)]
             if any(s is not None and _is_temporary(s, facts, seen | {op.name}) for s in sources):
                 return True
     return False

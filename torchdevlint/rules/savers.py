@@ -98,8 +98,7 @@ def _saved_keys(save: Site) -> frozenset[str]:
         if around is None:
             return frozenset()
         body, definitions = around, save.facts.analysis.index_of(around).definitions
-        stored = [op.value for op in operations(body) if isinstance(op, ir.Store) and op.name == name]
-        written = definitions[stored[0]] if len(stored) == 1 else None
+        written = save.facts.analysis.index_of(body).bound_once(name)
         for op in operations(body):
             if isinstance(op, ir.StoreSubscript) and spelling(op.object, body, save.facts) == name:
                 keys |= _constants([op.index], definitions)

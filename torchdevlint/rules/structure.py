@@ -332,8 +332,7 @@ def where_taken_out(written: ir.Op | None, cpu: Value, facts: Facts) -> ir.Op | 
     """The `batch["x"]` of `x = batch["x"]`, when that is all that the name is bound to."""
     if not isinstance(written, ir.Load):
         return None
-    stores = [op for op in operations(facts.body) if isinstance(op, ir.Store) and op.name == written.name]
-    taken = facts.definition(stores[0].value) if len(stores) == 1 else None
+    taken = facts.index.bound_once(written.name)
     return taken if isinstance(taken, ir.Subscript) and facts.value(taken.dst).origin is cpu.origin else None
 
 

@@ -146,8 +146,7 @@ def _is_allocated(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
     index = facts.analysis.index_of(body)
     written = index.definitions[register]
     if isinstance(written, ir.Load):
-        stores = [other for other in operations(body) if isinstance(other, ir.Store) and other.name == written.name]
-        written = index.definitions[stores[0].value] if len(stores) == 1 else None
+        written = index.bound_once(written.name)
     return isinstance(written, ir.Call) and facts.analysis.resolve_text(index.dotted(written.function)) in _ALLOCATED
 
 

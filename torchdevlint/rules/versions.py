@@ -61,7 +61,7 @@ def _asks_version(register: ir.Register, body: ir.Body, facts: Facts, depth: int
 def _is_stored_version(name: str, body: ir.Body, facts: Facts, depth: int) -> bool:
     """True for a name that a test of the version was stored under, in the body or in the module."""
     return any(
-        isinstance(op, ir.Store) and op.name == name and _asks_version(op.value, place, facts, depth - 1)
+        _asks_version(value, place, facts, depth - 1)
         for place in dict.fromkeys((body, facts.program.module))
-        for op in operations(place)
+        for value in facts.analysis.index_of(place).bound_to(name)
     )

@@ -143,8 +143,7 @@ def _state_dict_behind(move: ir.Call, facts: Facts) -> ir.Call | None:
 
 
 def _written_to(name: str, facts: Facts) -> ir.Op | None:
-    stores = [op for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
-    return facts.definition(stores[0].value) if len(stores) == 1 else None
+    return facts.index.bound_once(name)
 
 
 def _restored(snapshot: _Snapshot, facts: Facts) -> ir.Op | None:

@@ -20,7 +20,7 @@ from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_given_no_file, is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.same_run import file_place, is_of_this_run
-from torchdevlint.rules.structure import is_test, operations
+from torchdevlint.rules.structure import is_test
 from torchdevlint.rules.surroundings import in_tests, in_unreached_code, with_trainers_on_host
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
@@ -242,11 +242,10 @@ def _is_received(call: ir.Call, facts: Facts) -> bool:
     """True for a buffer over an array's memory, or over a service's answer: what another process sent."""
     file = call.argument("f", 0)
     place = facts.place(file)
-    buffers = [op.value for op in operations(facts.body) if isinstance(op, ir.Store) and op.name == place]
     return any(
         (isinstance(op, ir.Call) and last_name(op, body, facts) in ("numpy", "tobytes"))
         or (isinstance(op, ir.Attribute) and op.name == "content")
-        for register in (file, *buffers)
+        for register in (file, *facts.index.bound_to(place))
         for op, body in parts(register, facts)
     )
 

@@ -114,21 +114,16 @@ def _device_attribute(op: ir.Attribute, body: ir.Body, facts: Facts, depth: int)
 def _named(name: str, body: ir.Body, facts: Facts, depth: int) -> bool:
     scope: ir.Body | None = body
     while scope is not None:
+        index = facts.analysis.index_of(scope)
         for parameter in scope.parameters:
             if parameter.name == name:
                 annotation = parameter.annotation
                 annotated = annotation is not None and facts.analysis.resolve_text(annotation.name) == "torch.device"
-                return annotated and not _stored(name, scope)
-        stored = _stored(name, scope)
-        if stored:
-            definitions = facts.analysis.index_of(scope).definitions
-            return all(_is_device(definitions[op.value], scope, facts, depth + 1) for op in stored)
+                return annotated and not index.bound_to(name)
+        if index.bound_to(name):
+            return all(_is_device(index.definitions[value], scope, facts, depth + 1) for value in index.bound_to(name))
         scope = scope.parent
     return False
-
-
-def _stored(name: str, body: ir.Body) -> list[ir.Store]:
-    return [op for block in body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
 
 
 def _fix(register: ir.Register, facts: Facts) -> NodeFix | None:

@@ -103,13 +103,7 @@ def _names_float64(register: ir.Register | None, facts: Facts) -> bool:
 def _is_float64(op: ir.Op | None, facts: Facts) -> bool:
     """True for an expression that certainly makes float64: `.double()`, `dtype=torch.float64`, also through one name."""
     if isinstance(op, ir.Load):
-        stores = [
-            other
-            for block in facts.body.blocks
-            for other in block.ops
-            if isinstance(other, ir.Store) and other.name == op.name
-        ]
-        return len(stores) == 1 and _is_float64(facts.definition(stores[0].value), facts)
+        return _is_float64(facts.index.bound_once(op.name), facts)
     if not isinstance(op, ir.Call):
         return False
     name = facts.callee(op)

@@ -146,13 +146,12 @@ def _may_be_apple(target: Device, facts: Facts) -> bool:
 
 
 def _is_pinned(name: str, facts: Facts) -> bool:
-    for block in facts.body.blocks:
-        for op in block.ops:
-            made = facts.definition(op.value) if isinstance(op, ir.Store) and op.name == name else None
-            if isinstance(made, ir.Call):
-                flag = made.keyword("pin_memory")
-                if facts.callee(made) == ".pin_memory" or (flag is not None and facts.constant(flag) is True):
-                    return True
+    for value in facts.index.bound_to(name):
+        made = facts.definition(value)
+        if isinstance(made, ir.Call):
+            flag = made.keyword("pin_memory")
+            if facts.callee(made) == ".pin_memory" or (flag is not None and facts.constant(flag) is True):
+                return True
     return False
 
 

@@ -491,10 +491,9 @@ def _is_read_for_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str,
             return False
         around = around.parent
     given = any(known.name == name for known in scope.parameters)
-    stored = sum(isinstance(op, ir.Store) and op.name == name for op in operations(scope))
-    return (
-        around is scope and given + stored == 1 and facts.analysis.index_of(scope).dotted(parameter.default) == in_hand
-    )
+    index = facts.analysis.index_of(scope)
+    bound = len(index.bound_to(name))
+    return around is scope and given + bound == 1 and index.dotted(parameter.default) == in_hand
 
 
 def _use_of(name: str, body: ir.Body) -> _Use:

@@ -141,12 +141,11 @@ def _of_name(name: str, body: ir.Body, facts: Facts) -> list[str]:
     while scope is not None:
         if any(parameter.name == name for parameter in scope.parameters):
             return []
-        stored = [op for block in scope.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
-        if stored:
-            definitions = facts.analysis.index_of(scope).definitions
+        index = facts.analysis.index_of(scope)
+        if index.bound_to(name):
             found: list[str] = []
-            for op in stored:
-                texts = list(_of(definitions[op.value], scope, facts, 0))
+            for value in index.bound_to(name):
+                texts = list(_of(index.definitions[value], scope, facts, 0))
                 if not texts:
                     return []
                 found += texts

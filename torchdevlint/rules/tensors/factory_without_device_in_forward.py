@@ -342,8 +342,7 @@ def _is_placed_by_hand(register: ir.Register, facts: Facts) -> bool:
     """True for `x.to(device)`, for a factory with `device=`, and for a name that is bound to one of these alone."""
     written = facts.definition(register)
     if isinstance(written, ir.Load):
-        stores = [op for op in operations(facts.body) if isinstance(op, ir.Store) and op.name == written.name]
-        written = facts.definition(stores[0].value) if len(stores) == 1 else None
+        written = facts.index.bound_once(written.name)
     if not isinstance(written, ir.Call):
         return False
     return facts.callee(written) in (".to", ".cuda") or written.keyword("device") is not None

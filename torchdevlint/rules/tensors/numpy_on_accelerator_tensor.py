@@ -350,12 +350,11 @@ def _is_made_from_host(register: ir.Register, facts: Facts) -> bool:
     root, _ = _root(register, facts)
     if not isinstance(root, ir.Load):
         return isinstance(root, ir.Call) and _is_given_host_tensors(root, facts)
-    for op in operations(facts.body):
-        if isinstance(op, ir.Store) and op.name == root.name:
-            made = facts.definition(op.value)
-            made = facts.definition(made.source) if isinstance(made, ir.Unpack) else made
-            if isinstance(made, ir.Call) and _is_given_host_tensors(made, facts):
-                return True
+    for value in facts.index.bound_to(root.name):
+        made = facts.definition(value)
+        made = facts.definition(made.source) if isinstance(made, ir.Unpack) else made
+        if isinstance(made, ir.Call) and _is_given_host_tensors(made, facts):
+            return True
     return False
 
 

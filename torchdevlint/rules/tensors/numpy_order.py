@@ -117,15 +117,7 @@ def _is_output(register: ir.Register, facts: Facts) -> bool:
     """True for the output of a module that this function made, directly or through a name bound once."""
     written = facts.definition(register)
     if isinstance(written, ir.Load):
-        stores = [
-            op
-            for block in facts.body.blocks
-            for op in block.ops
-            if isinstance(op, ir.Store) and op.name == written.name
-        ]
-        if len(stores) != 1:
-            return False
-        written = facts.definition(stores[0].value)
+        written = facts.index.bound_once(written.name)
     return isinstance(written, ir.Call) and _is_module_call(written, facts)
 
 
