@@ -64,7 +64,8 @@ def look(text: str, questions: Questions, sightings: Sightings = NO_SIGHTINGS, *
 
 def _sifted(text: str, questions: Questions) -> Look | None:
     """What the rules say of the text as `ast` reads it; None where the running Python refuses it."""
-    program = from_ast.read(text)
+    member = questions.member
+    program = from_ast.read(text) if member is None else member.project.program_of(member.path, text)
     return None if program is None else _asked(program, questions)
 
 

@@ -96,16 +96,17 @@ def analyse(
     dispatch = _Dispatch(rules, program.words)
     seen: set[tuple[str, int]] = set()
 
-    def ask(rule: Rule, check: Check, *given: Any) -> None:
-        try:
-            for report in check(*given) or ():
-                key = (rule.code, id(report.op))
-                if key not in seen and not given[-1].expects_error:
-                    seen.add(key)
-                    result.reports.append(report)
-        except Exception as error:
-            if not any(crash.code == rule.code for crash in result.crashes):
-                result.crashes.append(RuleCrash(rule.code, error))
+    def ask(asked: Sequence[_Asked], *given: Any) -> None:
+        for rule, check in asked:
+            try:
+                for report in check(*given) or ():
+                    key = (rule.code, id(report.op))
+                    if key not in seen and not given[-1].expects_error:
+                        seen.add(key)
+                        result.reports.append(report)
+            except Exception as error:
+                if not any(crash.code == rule.code for crash in result.crashes):
+                    result.crashes.append(RuleCrash(rule.code, error))
 
     checks = dispatch.checks
     every_call, device_calls, meets = checks("call"), checks("device-call"), checks("meet")
@@ -132,25 +133,17 @@ def analyse(
                 elif op.keyword("device") is not None:
                     wanted += device_calls
                 if wanted:
-                    facts = frame.facts()
-                    for rule, check in wanted:
-                        ask(rule, check, op, facts)
+                    ask(wanted, op, frame.facts())
             elif event == "attribute":
                 found = checks("attribute", op.name)  # type: ignore[attr-defined]
                 if found:
-                    facts = frame.facts()
-                    for rule, check in found:
-                        ask(rule, check, op, facts)
+                    ask(found, op, frame.facts())
             elif event == "meet":
-                facts = frame.facts()
-                for rule, check in meets:
-                    ask(rule, check, extra, facts)
+                ask(meets, extra, frame.facts())
             elif event == "op":
                 found = checks("op", type(op).__name__)
                 if found:
-                    facts = frame.facts()
-                    for rule, check in found:
-                        ask(rule, check, op, facts)
+                    ask(found, op, frame.facts())
 
         return sink
 
@@ -159,10 +152,8 @@ def analyse(
     )
     analysis.run(sink_for)
     for cls in program.classes:
-        for rule, check in checks("class"):
-            ask(rule, check, analysis.summary_of(cls), Facts(analysis, None, None))
-    for rule, check in checks("file"):
-        ask(rule, check, Facts(analysis, None, None))
+        ask(checks("class"), analysis.summary_of(cls), Facts(analysis, None, None))
+    ask(checks("file"), Facts(analysis, None, None))
     told = _one_per_place([report for report in result.reports if report.holds is None or report.holds()])
     result.reports = [_toned_down(report, Facts(analysis, None, None)) for report in told]
     return result

@@ -138,6 +138,8 @@ class Facts:
         self.analysis = analysis
         self.frame = frame
         self.block = block
+        self._called: ir.Call | None = None
+        self._callee = ""
 
     # ---------------------------------------------------------------------------------------------- values
 
@@ -171,11 +173,13 @@ class Facts:
 
     def callee(self, call: ir.Call) -> str:
         """The resolved dotted name of the callee, or ".name" for a method of something else, or ""."""
-        name = self.qualified(call.function)
-        if name is not None:
-            return name
-        written = self.definition(call.function)
-        return "." + written.name if isinstance(written, ir.Attribute) else ""
+        if self._called is not call:  # every rule that hears of a call asks
+            name = self.qualified(call.function)
+            if name is None:
+                written = self.definition(call.function)
+                name = "." + written.name if isinstance(written, ir.Attribute) else ""
+            self._called, self._callee = call, name
+        return self._callee
 
     def constant(self, register: ir.Register | None) -> Any:
         """The constant that the register certainly holds (also through a name), or NOTHING."""

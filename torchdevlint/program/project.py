@@ -29,6 +29,7 @@ FEWEST_FILES = 3
 # Where a name may stand of what is called from notebooks, settings, scripts and by readers of the documentation.
 _TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
 _LARGEST_TEXT = 2_000_000
+_MOST_KEPT = 100  # Programs of files that were linted, for those that ask of them later
 _REPOSITORIES = (".git", ".hg")
 _PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg")
 _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.txt", "environment.yml")
@@ -41,6 +42,7 @@ class Project:
         self.root = root
         self._bytes: dict[str, bytes] = {}
         self._programs: dict[str, ir.Program | None] = {}
+        self._linted: dict[str, tuple[bytes, ir.Program | None]] = {}
         self._torch_beyond: dict[str, Version | None] = {}
 
     @cached_property
@@ -110,12 +112,23 @@ class Project:
     def program(self, path: str) -> ir.Program | None:
         """The Program of a file; None for one that cannot be read."""
         if path not in self._programs:
-            try:
-                text = self.read(path).decode("utf-8")
-            except UnicodeDecodeError:
-                text = self.read(path).decode("latin-1")
-            self._programs[path] = from_ast.read(text)
+            raw = self.read(path)
+            seen, program = self._linted.pop(path, (b"", None))
+            self._programs[path] = program if program is not None and seen == raw else from_ast.read(_decoded(raw))
         return self._programs[path]
+
+    def program_of(self, path: str, text: str) -> ir.Program | None:
+        """The Program of a text that stands for a file: the one that was read of the file, where it is its text. It is kept for a while, as
+        others may ask for it.
+        """
+        raw = text.encode("utf-8", "replace")
+        if raw == self._bytes.get(path) and path in self._programs:
+            return self._programs[path]
+        program = from_ast.read(text)
+        self._linted[path] = raw, program
+        if len(self._linted) > _MOST_KEPT:
+            del self._linted[next(iter(self._linted))]
+        return program
 
     def importing(self, path: str) -> Iterator[str]:
         """The other Python files with an import statement that holds the name of a module."""
@@ -282,6 +295,13 @@ def _nearest(folder: str, names: tuple[str, ...]) -> str | None:
 
 def _is_environment(folder: str, name: str) -> bool:
     return name.startswith(".") or os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _is_made(module: str) -> bool:

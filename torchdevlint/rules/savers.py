@@ -84,6 +84,7 @@ def _saves_otherwise(project: Project) -> bool:
     return any(True for _ in project.holding(_OTHER_HINTS, _OTHER_WAYS))
 
 
+@lru_cache(maxsize=1024)
 def _saved_keys(save: Site) -> frozenset[str]:
     """The keys of a dict that is saved, also by a name that is bound once; none for anything else."""
     register, body = save.call.argument("obj", 0), save.body
@@ -116,6 +117,7 @@ def _constants(registers: list[ir.Register], definitions: list[ir.Op | None]) ->
     return {op.value for op in written if isinstance(op, ir.Constant)}
 
 
+@lru_cache(maxsize=1024)
 def _file_names(save: Site) -> frozenset[str]:
     return _names(_file(save), save.body, save.facts)
 
