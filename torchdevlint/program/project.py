@@ -30,6 +30,7 @@ FEWEST_FILES = 3
 _TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
 _LARGEST_TEXT = 2_000_000
 _MOST_KEPT = 100  # Programs of files that were linted, for those that ask of them later
+_IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)|(?:\\\\\n|[^\n;])*)")
 _REPOSITORIES = (".git", ".hg")
 _PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg")
 _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.txt", "environment.yml")
@@ -145,16 +146,21 @@ class Project:
             if any(part in self.read(path) for part in parts) and pattern.search(self.read(path))
         )
 
-    def is_mentioned(self, word: str, besides: str) -> bool:
+    def is_mentioned(self, word: str, besides: str, importing: bool = True) -> bool:
         """True when a word occurs in any file of the project but one, other than as the name of what is defined there: also in notebooks, settings,
-        scripts and documentation.
+        scripts and documentation. Without `importing`, it is not enough that a Python file imports it under its own name.
         """
         files, texts = self._walked
         raw = word.encode()
         pattern = re.compile(rb"(?<!\w)(?<!\bdef )(?<!\bclass )" + re.escape(raw) + rb"(?!\w)")
-        return any(
-            path != besides and raw in self.read(path) and pattern.search(self.read(path)) for path in (*files, *texts)
-        )
+
+        def mentions(path: str) -> bool:
+            text = self.read(path)
+            if path == besides or raw not in text or not pattern.search(text):
+                return False
+            return importing or not path.endswith(".py") or pattern.search(_IMPORTS.sub(_renamed, text)) is not None
+
+        return any(mentions(path) for path in (*files, *texts))
 
     def is_offered(self, word: str, path: str) -> bool:
         """True for a name of a file that an `__init__.py` holds, or is: it is for others."""
@@ -295,6 +301,11 @@ def _nearest(folder: str, names: tuple[str, ...]) -> str | None:
 
 def _is_environment(folder: str, name: str) -> bool:
     return name.startswith(".") or os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+
+
+def _renamed(statement: re.Match[bytes]) -> bytes:
+    """What is left of an import statement: the names that it gives others."""
+    return b" ".join(re.findall(rb"\w+(?=[ \t]+as\b)", statement.group()))
 
 
 def _decoded(raw: bytes) -> str:

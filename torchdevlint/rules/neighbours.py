@@ -287,7 +287,7 @@ def is_unreached(body: ir.Body, facts: Facts) -> bool:
     return (
         bool(unnamed)
         and (_is_whole_program(facts) or bool(_importers(member)))
-        and not all(member.project.is_mentioned(name, besides=member.path) for name in unnamed)
+        and not all(member.project.is_mentioned(name, besides=member.path, importing=False) for name in unnamed)
     )
 
 
