@@ -80,6 +80,20 @@ def restore(folder):
     return checkpoint
 """
 
+EXPERIMENT = """
+import torch
+class Experiment:
+    def fit_all(self, batches):
+        for x in batches:
+            self.net(x).sum().backward()
+    def predict(self, path):
+        self.net.load_state_dict(torch.load(path))
+"""
+PAIRS = """
+    weights = OrderedDict([[name.split("module.")[-1], {}] for name, value in net.state_dict().items()])
+    torch.save(weights, path)
+"""
+
 
 # name: (the file that is checked, whether it is a note there, the project's files)
 LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
@@ -129,6 +143,22 @@ LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "net.py",
         False,
         {"net.py": RESTORE, "main.py": "from net import restore\nnet.train()\nrestore(net)"},
+    ),
+    "behind the training of the same object": (
+        "net.py",
+        True,
+        {
+            "net.py": EXPERIMENT,
+            "main.py": "from net import Experiment as E\ne = E()\ne.fit_all([])\ne.predict('a.pth')",
+        },
+    ),
+    "behind the training of another object": (
+        "net.py",
+        False,
+        {
+            "net.py": EXPERIMENT,
+            "main.py": "from net import Experiment as E\ne, f = E(), E()\nf.fit_all([])\ne.predict('a.pth')",
+        },
     ),
     "in a temporary folder": (
         "net.py",
@@ -348,6 +378,25 @@ LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
                 "state = net.state_dict()\n    for k in state.keys():\n        state[k] = state[k].to('cpu')\n"
                 "    torch.save(state, path)"
             ),
+        },
+    ),
+    "all who save move each value of a list of pairs": (
+        "net.py",
+        True,
+        {"net.py": RESTORE, "save.py": SAVE.format(PAIRS.format("value.cpu()"))},
+    ),
+    "all who save move no value of a list of pairs": (
+        "net.py",
+        False,
+        {"net.py": RESTORE, "save.py": SAVE.format(PAIRS.format("value"))},
+    ),
+    "who saves is called as a function of safetensors": (
+        "net.py",
+        True,
+        {
+            "net.py": RESTORE,
+            "save.py": SAVE.format("torch.save(net.cpu(), path)"),
+            "main.py": "from net import save as save_model\nsave_model(net, path, 3)",
         },
     ),
     "all who save move each tensor somewhere": (

@@ -22,6 +22,7 @@ _PLAIN = frozenset(
 )
 # What gives something where its parts are.
 _KEEPS = frozenset("dict list tuple set OrderedDict deepcopy copy max min".split())
+_OF_PAIRS = frozenset({"dict", "OrderedDict"})
 _KEEPS_RECEIVER = frozenset("state_dict detach clone float half contiguous copy items values keys".split())
 _FILLS = frozenset({"update", "append", "extend", "setdefault", "insert"})
 _TO_CPU = re.compile(r"(?:\A|_)cpu(?:_|\Z)")
@@ -92,7 +93,22 @@ def _is_result_on_host(call: ir.Call, place: _Place) -> bool:
         if isinstance(receiver, (ir.Load, ir.Attribute)) and PLAIN_STATE.search(receiver.name):
             return name == "state_dict"
         return _is_on_host(method.object, place)
-    return name in _KEEPS and all(_is_on_host(argument.value, place) for argument in call.arguments)
+    if name not in _KEEPS:
+        return False
+    given = [_values_of_pairs(argument.value, place) if name in _OF_PAIRS else None for argument in call.arguments]
+    return all(
+        _is_on_host(argument.value if values is None else values, place)
+        for argument, values in zip(call.arguments, given, strict=True)
+    )
+
+
+def _values_of_pairs(register: ir.Register, place: _Place) -> ir.Register | None:
+    """What becomes the values of a dict that is made of pairs: `v.cpu()` of `[[k, v.cpu()] for k, v in state.items()]`; None for anything else."""
+    pairs = place.definition(register)
+    pair = place.definition(pairs.value) if isinstance(pairs, ir.Comprehension) else None
+    if not isinstance(pair, ir.Sequence) or len(pair.elements) != 2:
+        return None
+    return pair.elements[1].value
 
 
 def _names_cpu(register: ir.Register | None, place: _Place) -> bool:

@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.functions import SAVES
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
-from torchdevlint.rules.callers import calls_of
+from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.order import block_of, follows
 from torchdevlint.rules.paths import last_name, parts, spelling
@@ -103,10 +103,21 @@ def _is_called_behind_training(facts: Facts) -> bool:
             lambda op, site=site: (
                 (isinstance(op, ir.Attribute) and op.name == "backward")  # type: ignore[misc]
                 or (isinstance(op, ir.Call) and _trains(op, site.body, site.facts, _CALLS_DEEP))
+                or (isinstance(op, ir.Call) and _trains_same_object(op, site, facts))
             ),
         )
         for site in sites
     )
+
+
+def _trains_same_object(call: ir.Call, site: Site, facts: Facts) -> bool:
+    """True for `exp.train(setting)` beside `exp.predict(setting)`, where the class that defines `predict` trains in `train`."""
+    index = site.facts.analysis.index_of(site.body)
+    owner, _, name = index.dotted(call.function).rpartition(".")
+    if facts.body.owner is None or not owner or owner != index.dotted(site.call.function).rpartition(".")[0]:
+        return False
+    method = facts.body.owner.methods.get(name)
+    return method is not None and method is not facts.body and _goes_backward(method, facts, _CALLS_DEEP)
 
 
 def _is_saved_before(call: ir.Call, facts: Facts) -> bool:

@@ -21,9 +21,9 @@ _SAVES_HINT = re.compile(
     rb"\b(?:torch|serialization)\.save *\(|dcp_to_torch_save|(?m:^[ \t]*from torch(?:\.serialization)? import .*\bsave\b)"
 )
 # Other ways to save than `torch.save`, as bytes: a file must hold one of the first, and match.
-_OTHER_HINTS = (b"save_", b"Trainer", b"ModelCheckpoint", b"lightning", b".save")
+_OTHER_HINTS = (b"save_", b"Trainer", b"ModelCheckpoint", b"lightning", b".save", b"safetensors")
 _OTHER_WAYS = re.compile(
-    rb"save_pretrained|Trainer\b|ModelCheckpoint|lightning|save_file\b|save_model *\(|\b(?:xm|accelerator|fabric)\.save"
+    rb"save_pretrained|Trainer\b|ModelCheckpoint|lightning|save_file\b|safetensors|\b(?:xm|accelerator|fabric)\.save"
 )
 _FILE_NAME = re.compile(r"(?:\A|/)([\w-]{3,}\.\w+)\Z")
 
