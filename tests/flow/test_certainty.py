@@ -581,6 +581,46 @@ TOLD = {
             return found
         """,
     ),
+    "a loader whose collate function leaves its batches where they are": (
+        "TDL401",
+        """
+        device = torch.device("cuda")
+        model = nn.Linear(3, 2).to(device)
+
+
+        def collate(samples):
+            rows = torch.stack(samples)
+            return rows
+
+
+        def loaders(data):
+            return torch.utils.data.DataLoader(data, collate_fn=collate)
+
+
+        def test(dataloader):
+            for rows in dataloader:
+                model(rows)
+        """,
+    ),
+    "a loader of a data set that knows no device": (
+        "TDL401",
+        """
+        def test(path, device):
+            model = nn.Linear(3, 2).to(device)
+            data = Rows(path, True)
+            for rows in torch.utils.data.DataLoader(data):
+                model(rows)
+        """,
+    ),
+    "a loader over a tensor that is made here": (
+        "TDL401",
+        """
+        def test(points: torch.Tensor, device):
+            model = nn.Linear(3, 2).to(device)
+            for rows in torch.utils.data.DataLoader(torch.zeros(len(points), 3)):
+                model(rows)
+        """,
+    ),
 }
 
 
@@ -1366,6 +1406,67 @@ UNTOLD = {
             if points:
                 return first[first > second]
             return found
+        """,
+    ),
+    "a loader whose collate function moves its batches": (
+        "TDL401",
+        """
+        device = torch.device("cuda")
+        model = nn.Linear(3, 2).to(device)
+
+
+        def collate(samples):
+            rows = torch.stack(samples).to(device)
+            return rows
+
+
+        def loaders(data):
+            return torch.utils.data.DataLoader(data, collate_fn=collate)
+
+
+        def test(dataloader):
+            for rows in dataloader:
+                model(rows)
+        """,
+    ),
+    "a loader whose collate function calls one that moves its batches": (
+        "TDL401",
+        """
+        device = torch.device("cuda")
+        model = nn.Linear(3, 2).to(device)
+
+
+        def collate(samples):
+            rows = torch.stack(samples).cuda()
+            return rows
+
+
+        def loaders(data):
+            return torch.utils.data.DataLoader(data, collate_fn=lambda samples: collate(samples))
+
+
+        def test(dataloader):
+            for rows in dataloader:
+                model(rows)
+        """,
+    ),
+    "a loader of a data set that was told a device": (
+        "TDL401",
+        """
+        def test(path, device):
+            model = nn.Linear(3, 2).to(device)
+            data = Rows(path, device=device)
+            for rows in torch.utils.data.DataLoader(data):
+                model(rows)
+        """,
+    ),
+    "a loader over a tensor of the caller": (
+        "TDL401",
+        """
+        def test(points: torch.Tensor, device):
+            model = nn.Linear(3, 2).to(device)
+            for rows in torch.utils.data.DataLoader(points):
+                model(rows)
         """,
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torchdevlint.flow import attributes, call_sites, class_shape, index, module_calls, values
+from torchdevlint.flow import attributes, call_sites, class_shape, index, loaders, module_calls, values
 from torchdevlint.flow.devices import CPU, TOP, Device, symbolic
 from torchdevlint.flow.facts import ClassSummary, Use
 from torchdevlint.flow.frame import Environment, Frame
@@ -61,6 +61,7 @@ class Analysis:
         self.attribute_cache: dict[tuple[int, str], Value] = {}
         self._settled: set[int] = set()
         self._call_sites: call_sites.Sites | None = None
+        self._places_batches: bool | None = None
         self._reported: set[int] = set()
         self._imports: Environment = {}
         self._sink_for: Callable[[Frame], Sink] | None = None
@@ -109,6 +110,13 @@ class Analysis:
         if self._call_sites is None:
             self._call_sites = call_sites.collect(self)
         return self._call_sites
+
+    @property
+    def places_batches(self) -> bool:
+        """True for a file with a loader whose batches may be on a device already."""
+        if self._places_batches is None:
+            self._places_batches = loaders.any_may_place(self)
+        return self._places_batches
 
     def discards(self, body: ir.Body) -> dict[ir.Register, ir.Discard]:
         """The expression statements of a body by register."""

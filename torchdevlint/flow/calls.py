@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import methods, module_calls, python_calls, torch_calls
+from torchdevlint.flow import loaders, methods, module_calls, python_calls, torch_calls
 from torchdevlint.flow.devices import CPU, TOP
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.module_calls import batch_encoding, call_module, copied, optimizer, pretrained, returns_tensors
@@ -229,7 +229,7 @@ def _symbol_call(frame: Frame, op: ir.Call, name: str) -> Value:
     return UNKNOWN
 
 
-_EXACT: dict[str, Handler] = {**python_calls.EXACT, **torch_calls.EXACT, **module_calls.EXACT}
+_EXACT: dict[str, Handler] = {**python_calls.EXACT, **torch_calls.EXACT, **module_calls.EXACT, **loaders.EXACT}
 
 
 def _may_place(frame: Frame, name: str) -> bool:

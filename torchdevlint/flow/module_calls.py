@@ -355,25 +355,6 @@ def copied(frame: Frame, op: ir.Call, name: str) -> Value:
     return replace(value, group=None) if value.kind is Kind.TENSOR else value
 
 
-_TENSOR_DATASET = "torch.utils.data.TensorDataset"
-
-
-def _tensor_dataset(frame: Frame, op: ir.Call, name: str) -> Value:
-    """A data set of tensors, which gives them from where they are."""
-    placed = any(
-        part.device.may_be_accelerator for argument in op.arguments for part in frame.values[argument.value].parts
-    )
-    return Value(Kind.OTHER, symbol=_TENSOR_DATASET, moved=op if placed else None)
-
-
-def _loader(frame: Frame, op: ir.Call, name: str) -> Value:
-    generator, data = op.keyword("collate_fn"), op.argument("dataset", 0)
-    held = frame.values[data] if data is not None else UNKNOWN
-    if held.symbol == _TENSOR_DATASET and held.moved is not None:
-        return Value(Kind.OTHER)  # its batches are where the tensors were put
-    return Value(Kind.LOADER, evidence=Evidence.USAGE if generator is not None else Evidence.STRONG, symbol=name)
-
-
 def _extractor(frame: Frame, op: ir.Call, name: str) -> Value:
     """What gives the features of a model runs on the model's own layers, wherever they are (torchvision/models/feature_extraction.py)."""
     register = op.argument("model", 0)
@@ -397,8 +378,4 @@ EXACT: dict[str, Handler] = {
     "torchvision.models._utils.IntermediateLayerGetter": _extractor,
     "clip.tokenize": _token_ids,
     "open_clip.tokenize": _token_ids,
-    "torch.utils.data.TensorDataset": _tensor_dataset,
-    "torch.utils.data.dataset.TensorDataset": _tensor_dataset,
-    "torch.utils.data.DataLoader": _loader,
-    "torch.utils.data.dataloader.DataLoader": _loader,
 }

@@ -14,3 +14,8 @@ LOADER_NAME = re.compile(r"(?:\A|_|\.)(?:\w*_?(?:data)?loader|dl|train_dl|val_dl
 def looks_like_device(path: str) -> bool:
     """True for a path that names a device by custom: `device`, `self.device`, `args.device`."""
     return bool(DEVICE_NAME.search(path)) and not _NO_DEVICE.search(path.rpartition(".")[2])
+
+
+def follows_a_tensor(device: str) -> bool:
+    """True for `x.device`, which is wherever that tensor is; an option or the object itself names a device of its own."""
+    return device.endswith(".device") and not device.startswith(("self.", "args.", "config.", "cfg.", "opt."))

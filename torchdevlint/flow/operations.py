@@ -514,7 +514,12 @@ def _store(frame: Frame, op: ir.Store) -> None:
     value = _named_device(value, op.name)
     if value.kind is Kind.UNKNOWN and value.device is not TOP:
         value = _by_usage(frame, op.name, value)
-    elif value.kind is Kind.UNKNOWN and not _is_called(frame, op.value) and LOADER_NAME.search(op.name):
+    elif (
+        value.kind is Kind.UNKNOWN
+        and not _is_called(frame, op.value)
+        and LOADER_NAME.search(op.name)
+        and not frame.analysis.places_batches
+    ):
         value = Value(Kind.LOADER, evidence=Evidence.NAME)
     elif value.kind is Kind.TENSOR and value.evidence is Evidence.NAME:
         use = frame.index.uses.get(op.name)

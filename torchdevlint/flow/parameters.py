@@ -45,7 +45,7 @@ def annotated(analysis: Analysis, annotation: ir.Annotation, name: str) -> Value
     if resolved == "str":
         return Value(Kind.DEVICE, symbolic(name)) if looks_like_device(name) else values.STRING
     if resolved in modules.LOADERS or last == "DataLoader":
-        return Value(Kind.LOADER, evidence=Evidence.USAGE)
+        return Value(Kind.OTHER) if analysis.places_batches else Value(Kind.LOADER, evidence=Evidence.USAGE)
     if resolved in modules.MODULE_BASES or resolved == "torch.nn.Module" or last in ("PreTrainedModel",):
         return Value(Kind.MODULE, TOP, ref=name, evidence=Evidence.STRONG)
     if resolved.startswith("torch.optim."):
@@ -126,7 +126,7 @@ def parameter_value(
         and call_sites.given_tensor(analysis, body, parameter, number)
     ):
         return tensor(symbolic(f"{name}.device"), parameter=name, evidence=Evidence.USAGE)
-    if LOADER_NAME.search(name):
+    if LOADER_NAME.search(name) and not analysis.places_batches:
         return Value(Kind.LOADER, evidence=Evidence.NAME, parameter=name)
     if name in ("model", "net", "network") and use.called:
         return Value(Kind.MODULE, TOP, ref=name, evidence=Evidence.NAME, parameter=name)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from torchdevlint.findings import Severity
 from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.knowledge import functions, modules
-from torchdevlint.flow.naming import looks_like_device
+from torchdevlint.flow.loaders import called_by
+from torchdevlint.flow.naming import follows_a_tensor, looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, Report, Rule, on_any_call, on_call, on_file
@@ -101,8 +102,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
             return
         # `x.to(y.device)` follows a sample; only a device that the program names is one that it chose.
         if (device.place == "sym" and not (device.chosen or looks_like_device(device.name))) or (
-            device.name.endswith(".device")
-            and not device.name.startswith(("self.", "args.", "config.", "cfg.", "opt."))
+            follows_a_tensor(device.name)
         ):
             return
         self._placed.setdefault(id(facts.body), []).append(_Placement(call, device.name, device.is_accelerator))
@@ -186,22 +186,10 @@ def _sample_code(loaders: list[_Loading], facts: Facts) -> Iterator[tuple[str, i
                     yield f"`{summary.cls.name}.{body.name}`", inner
     for loader in loaders:
         if isinstance(loader.collate_body, ir.Body):
-            for body in _called(loader.collate_body, facts):
+            for body in called_by(loader.collate_body, facts.analysis):
                 for inner in nested(body):
                     if fresh(inner):
                         yield f"the collate function `{loader.collate or 'lambda'}`", inner
-
-
-def _called(start: ir.Body, facts: Facts) -> list[ir.Body]:
-    """A function and those that it calls by a name of the functions around it."""
-    found = [start]
-    for body in found:
-        called = {path for path, use in facts.analysis.index_of(body).uses.items() if use.called}
-        scope = body.parent
-        while scope is not None:
-            found += [inner for inner in scope.functions if inner.name in called and inner not in found]
-            scope = scope.parent
-    return found
 
 
 def _is_dataset(summary: ClassSummary) -> bool:

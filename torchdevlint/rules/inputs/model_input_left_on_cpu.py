@@ -43,7 +43,8 @@ class ModelInputLeftOnCpu(Rule):
     ## When it stays silent
     Models whose device is unknown, batches of a loader that the caller gave, tests, `DataParallel` and the other wrappers that move inputs,
     models loaded with `device_map` or quantized, values from functions that were not followed, loaders that such a function gave
-    (`accelerator.prepare`, prefetchers), default devices, functions that export a model that they are given, inputs that
+    (`accelerator.prepare`, prefetchers), loaders over a caller's tensors, of a data set that is told a device, or with a collate function
+    that moves its batches (and in such a file what a function is given as a loader), default devices, functions that export a model that they are given, inputs that
     `forward` moves itself, or never reads, in the class of this file or of the project.
 
     In a project of several files, what a model that is an argument gets is a note: its callers know where it is, and of the last six such

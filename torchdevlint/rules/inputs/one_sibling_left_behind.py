@@ -38,7 +38,8 @@ class OneSiblingLeftBehind(Rule):
 
     ## When it stays silent
     The sibling is a length, an index, a name; it goes through `.item()` or stays in host code; wrappers that move inputs; a model
-    whose `forward` moves that input itself, also in a class of another file of the project.
+    whose `forward` moves that input itself, also in a class of another file of the project; batches of a loader whose data set is told a
+    device, or whose collate function moves what it returns.
 
     ## Fix safety
     The same move on the sibling is safe when both are known to be tensors.

@@ -1,0 +1,138 @@
+"""Loaders of batches, and where those come from: the host, unless the data set or the collate function put them elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchdevlint.flow.devices import from_string
+from torchdevlint.flow.index import BodyIndex
+from torchdevlint.flow.naming import follows_a_tensor, looks_like_device
+from torchdevlint.flow.operands import Handler
+from torchdevlint.flow.values import UNKNOWN, Evidence, Kind, Value
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.analysis import Analysis
+    from torchdevlint.flow.frame import Frame
+
+_TENSOR_DATASET = "torch.utils.data.TensorDataset"
+
+
+def _tensor_dataset(frame: Frame, op: ir.Call, name: str) -> Value:
+    """A data set of tensors, which gives them from where they are."""
+    placed = any(_is_placed(frame.values[argument.value]) for argument in op.arguments)
+    return Value(Kind.OTHER, symbol=_TENSOR_DATASET, moved=op if placed else None)
+
+
+def _loader(frame: Frame, op: ir.Call, name: str) -> Value:
+    collate, data = op.keyword("collate_fn"), op.argument("dataset", 0)
+    held = frame.values[data] if data is not None else UNKNOWN
+    if (held.symbol == _TENSOR_DATASET and held.moved is not None) or (held.is_tensor and _is_placed(held)):
+        return Value(Kind.OTHER)  # its batches are where the tensors were put
+    if _may_place(frame.analysis, frame.index, op):
+        return Value(Kind.OTHER)
+    return Value(Kind.LOADER, evidence=Evidence.USAGE if collate is not None else Evidence.STRONG, symbol=name)
+
+
+EXACT: dict[str, Handler] = {
+    "torch.utils.data.TensorDataset": _tensor_dataset,
+    "torch.utils.data.dataset.TensorDataset": _tensor_dataset,
+    "torch.utils.data.DataLoader": _loader,
+    "torch.utils.data.dataloader.DataLoader": _loader,
+}
+
+
+def _is_placed(held: Value) -> bool:
+    """True for a tensor that may be on an accelerator, also one that a caller gives."""
+    return any(part.device.may_be_accelerator for part in held.parts)
+
+
+def any_may_place(analysis: Analysis) -> bool:
+    """True for a file with a loader whose batches may be placed: what a function of it is given as a loader may be that one."""
+    if analysis.program.words.isdisjoint(("DataLoader", "collate_fn")):
+        return False
+    for body in analysis.program.bodies:
+        index = analysis.index_of(body)
+        for op in (op for block in body.blocks for op in block.ops):
+            if isinstance(op, ir.Call) and _makes_loader(op, index) and _may_place(analysis, index, op):
+                return True
+    return False
+
+
+def _makes_loader(op: ir.Call, index: BodyIndex) -> bool:
+    return op.keyword("collate_fn") is not None or index.dotted(op.function).rpartition(".")[2] == "DataLoader"
+
+
+def _may_place(analysis: Analysis, index: BodyIndex, op: ir.Call) -> bool:
+    """True for a loader whose data set or collate function was told a device, or whose collate function moves what it returns."""
+    collate = op.argument("collate_fn", 6)
+    made = [_written(index, register) for register in (op.argument("dataset", 0), collate) if register is not None]
+    if any(isinstance(call, ir.Call) and _is_told_a_device(call, index) for call in made):
+        return True
+    return collate is not None and any(_places(body, analysis) for body in _run_by(collate, index, analysis))
+
+
+def _written(index: BodyIndex, register: ir.Register) -> ir.Op | None:
+    """What made a value, also behind the name that it was bound to."""
+    op = index.definitions[register]
+    return (index.bound_once(op.name) or op) if isinstance(op, ir.Load) else op
+
+
+def _is_told_a_device(call: ir.Call, index: BodyIndex) -> bool:
+    """True for `Data(path, device=device)` and `Collate(device)`."""
+    return any(_names_accelerator(index, argument.value) for argument in call.arguments if not argument.star)
+
+
+def _names_accelerator(index: BodyIndex, register: ir.Register) -> bool:
+    """True for a device that the program names, which no other tensor gives."""
+    written = index.definitions[register]
+    if isinstance(written, ir.Constant):
+        return isinstance(written.value, str) and from_string(written.value).is_accelerator
+    name = index.dotted(register)
+    return looks_like_device(name) and not follows_a_tensor(name)
+
+
+def _run_by(collate: ir.Register, index: BodyIndex, analysis: Analysis) -> Iterator[ir.Body]:
+    """The functions of the file that run for each batch: the collate function, and those that it calls by name."""
+    written = _written(index, collate)
+    if isinstance(written, ir.MakeFunction):
+        yield from called_by(written.function, analysis)
+    elif isinstance(written, (ir.Load, ir.Attribute)):
+        for body in analysis.program.bodies:
+            if body.name == written.name and body.kind == "function":
+                yield from called_by(body, analysis)
+    elif isinstance(written, ir.Call):  # `partial(collate, vocabulary)`, `Collate(vocabulary)`
+        made = {index.dotted(register) for register in (written.function, *(a.value for a in written.arguments))}
+        for body in analysis.program.bodies:
+            is_called = body.owner is not None and body.owner.name in made and body.name == "__call__"
+            if body.kind == "function" and (is_called or body.name in made):
+                yield from called_by(body, analysis)
+
+
+def called_by(start: ir.Body, analysis: Analysis) -> list[ir.Body]:
+    """A function and those that it calls by a name of the functions around it."""
+    found = [start]
+    for body in found:
+        called = {path for path, use in analysis.index_of(body).uses.items() if use.called}
+        scope = body.parent
+        while scope is not None:
+            found += [inner for inner in scope.functions if inner.name in called and inner not in found]
+            scope = scope.parent
+    return found
+
+
+def _places(body: ir.Body, analysis: Analysis) -> bool:
+    """True for a function that puts something on a device that the program names."""
+    index = analysis.index_of(body)
+    for op in (op for block in body.blocks for op in block.ops):
+        if not isinstance(op, ir.Call):
+            continue
+        method, device = index.definitions[op.function], op.keyword("device")
+        if isinstance(method, ir.Attribute) and method.name == "cuda":
+            return True
+        if isinstance(method, ir.Attribute) and method.name == "to" and device is None:
+            device = op.positional(0)
+        if device is not None and _names_accelerator(index, device):
+            return True
+    return any(_places(inner, analysis) for inner in body.functions)
