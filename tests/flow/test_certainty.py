@@ -621,6 +621,30 @@ TOLD = {
                 model(rows)
         """,
     ),
+    "an index on the device that an object was asked for": (
+        "TDL506",
+        """
+        class Learner:
+            def __init__(self, size, device):
+                self.device = torch.device(device)
+
+            def count(self, chosen):
+                counter = torch.zeros(10)
+                return counter[chosen.long().to(self.device)]
+        """,
+    ),
+    "samples on the device that a data set was asked for": (
+        "TDL701",
+        """
+        class Rays(torch.utils.data.Dataset):
+            def __init__(self, images, device):
+                self.images = images
+                self.device = device
+
+            def __getitem__(self, number):
+                return self.images[number], torch.arange(3, device=self.device)
+        """,
+    ),
 }
 
 
@@ -1467,6 +1491,30 @@ UNTOLD = {
             model = nn.Linear(3, 2).to(device)
             for rows in torch.utils.data.DataLoader(points):
                 model(rows)
+        """,
+    ),
+    "an index where an object of another file keeps its entries": (
+        "TDL506",
+        """
+        class Learner:
+            def __init__(self, size):
+                self.buffer = Buffer(size)
+
+            def count(self, chosen):
+                counter = torch.zeros(10)
+                return counter[chosen.long().to(self.buffer.device)]
+        """,
+    ),
+    "samples where the images of a data set are": (
+        "TDL701",
+        """
+        class Rays(torch.utils.data.Dataset):
+            def __init__(self, images, device):
+                self.images = images
+                self.device = device
+
+            def __getitem__(self, number):
+                return self.images[number], torch.arange(3, device=self.images.device)
         """,
     ),
 }

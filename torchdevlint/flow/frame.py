@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.flow import conditions, parameters, values
 from torchdevlint.flow.devices import TOP, Device, symbolic
 from torchdevlint.flow.facts import Facts, Meeting, Use
-from torchdevlint.flow.naming import looks_like_device
+from torchdevlint.flow.naming import follows_an_object, looks_like_device
 from torchdevlint.flow.operations import HANDLERS
 from torchdevlint.flow.values import (
     UNKNOWN,
@@ -265,9 +265,22 @@ class Frame:
         if kind is Kind.SCALAR and isinstance(value.constant, int) and not isinstance(value.constant, bool):
             return Device("acc", f"cuda:{value.constant}")
         place = self.place(register)
-        if place and looks_like_device(place):
+        if place and looks_like_device(place) and not self._is_of_an_unknown_attribute(place, register):
             return symbolic(place)
         return TOP
+
+    def _is_of_an_unknown_attribute(self, place: str, register: ir.Register) -> bool:
+        """True for `self.buffer.device` of an object of which nothing is known: it may keep what it holds on the CPU."""
+        written = self.definitions[register]
+        if not isinstance(written, ir.Attribute) or written.name != "device" or not follows_an_object(place):
+            return False
+        holder = self.definitions[written.object]
+        return (
+            isinstance(holder, ir.Attribute)
+            and self.values[holder.object].ref == "self"
+            and self.values[written.object].kind is Kind.UNKNOWN
+            and self.index.use(place.removesuffix(".device")).kind()[1] < Evidence.USAGE
+        )
 
     def module_device(self, module: Value) -> Device:
         """Where a module's parameters are now."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.flow.devices import from_string
 from torchdevlint.flow.index import BodyIndex
-from torchdevlint.flow.naming import follows_a_tensor, looks_like_device
+from torchdevlint.flow.naming import follows_an_object, looks_like_device
 from torchdevlint.flow.operands import Handler
 from torchdevlint.flow.values import UNKNOWN, Evidence, Kind, Value
 from torchdevlint.program import ir
@@ -90,7 +90,7 @@ def _names_accelerator(index: BodyIndex, register: ir.Register) -> bool:
     if isinstance(written, ir.Constant):
         return isinstance(written.value, str) and from_string(written.value).is_accelerator
     name = index.dotted(register)
-    return looks_like_device(name) and not follows_a_tensor(name)
+    return looks_like_device(name) and not follows_an_object(name)
 
 
 def _run_by(collate: ir.Register, index: BodyIndex, analysis: Analysis) -> Iterator[ir.Body]:

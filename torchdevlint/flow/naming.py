@@ -16,6 +16,13 @@ def looks_like_device(path: str) -> bool:
     return bool(DEVICE_NAME.search(path)) and not _NO_DEVICE.search(path.rpartition(".")[2])
 
 
-def follows_a_tensor(device: str) -> bool:
-    """True for `x.device`, which is wherever that tensor is; an option or the object itself names a device of its own."""
-    return device.endswith(".device") and not device.startswith(("self.", "args.", "config.", "cfg.", "opt."))
+# Who keeps the device that the program chose: the object itself, options, and what launches a run.
+_OF_A_CHOICE = re.compile(
+    r"(?:\A|[._])(?:self|cls|args?|opts?|options|config|cfg|conf|hparams|hps|params|settings|flags|context|ctx|accelerator|fabric|trainer)\.device\Z",
+    re.IGNORECASE,
+)
+
+
+def follows_an_object(device: str) -> bool:
+    """True for `x.device` and `self.images.device`, which are wherever that tensor is; options and the object itself name a device of their own."""
+    return device.endswith(".device") and not _OF_A_CHOICE.search(device)

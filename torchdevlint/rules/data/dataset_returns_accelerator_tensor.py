@@ -10,7 +10,7 @@ from torchdevlint.findings import Severity
 from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.loaders import called_by
-from torchdevlint.flow.naming import follows_a_tensor, looks_like_device
+from torchdevlint.flow.naming import follows_an_object, looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, Report, Rule, on_any_call, on_call, on_file
@@ -66,8 +66,8 @@ class DatasetReturnsAcceleratorTensor(Rule):
             images = images.to(device, non_blocking=True)
 
     ## When it stays silent
-    Moves to the device of another sample tensor or to the CPU; data that is placed in the constructor; programs that start workers by
-    "spawn". When all loaders of the file
+    Moves to the device of another tensor, of the sample or of the data set (`self.images.device`), or to the CPU; data that is placed in
+    the constructor; programs that start workers by "spawn". When all loaders of the file
     load in the main process without pinning it is an info, and so where the file stands in a project and no file that imports it, or
     names its classes, speaks of a loader.
 
@@ -102,7 +102,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
             return
         # `x.to(y.device)` follows a sample; only a device that the program names is one that it chose.
         if (device.place == "sym" and not (device.chosen or looks_like_device(device.name))) or (
-            follows_a_tensor(device.name)
+            follows_an_object(device.name)
         ):
             return
         self._placed.setdefault(id(facts.body), []).append(_Placement(call, device.name, device.is_accelerator))

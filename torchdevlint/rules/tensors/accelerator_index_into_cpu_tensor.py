@@ -43,7 +43,8 @@ class AcceleratorIndexIntoCpuTensor(Rule):
 
     ## When it stays silent
     Assignments `table[index] = value`, whose indices PyTorch's source moves to the table (awaits a GPU); slices, integers and 0-dim
-    indices; an index that is on the CPU or of which nothing is known; plain attributes of modules (TDL603).
+    indices; an index that is on the CPU or of which nothing is known, or that was moved to where an object of another file keeps
+    its tensors (`self.buffer.device`); plain attributes of modules (TDL603).
 
     In a project, an argument is asked of its callers, in this file and the others: where they
     give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
