@@ -321,6 +321,14 @@ TOLD = {
             model.load_state_dict(torch.load(path))
         """,
     ),
+    "a load of a state that a generator made": (
+        "TDL101",
+        """
+        def resume(model, folder):
+            generator_state = torch.load(folder / "generator_state.pth")
+            model.load_state_dict(generator_state)
+        """,
+    ),
     "a device that a class of the file is given": (
         "TDL801",
         """
@@ -1099,6 +1107,18 @@ UNTOLD = {
         def resume(trainer, path):
             state = torch.load(path)
             trainer.train_dataloader.load_state_dict(state)
+        """,
+    ),
+    "a load of the states of random generators": (
+        "TDL101",
+        """
+        def resume(folder, rank, world_size):
+            if world_size > 1:
+                rng_file = folder / f"rng_state_{rank}.pth"
+            else:
+                rng_file = folder / "rng_state.pth"
+            checkpoint_state = torch.load(rng_file)
+            torch.random.set_rng_state(checkpoint_state["cpu"])
         """,
     ),
     "a device that a record keeps": (

@@ -66,9 +66,60 @@ WEIGHTS = {
             x = torch.load(file)
             net.load_state_dict(x["params"] if "params" in x else x)
         """,
+    "read by a count, and called a checkpoint": """
+        def last(file):
+            checkpoint = torch.load(file)
+            return checkpoint["epoch"], checkpoint["loss"]
+        """,
+    "given whole to what restores a model": """
+        def read(file):
+            stats = torch.load(file)
+            rebuild_model(stats["kept"])
+        """,
+    "by an option that is called so": """
+        def read():
+            D = torch.load(argparse.ArgumentParser("of games").parse_args().checkpoint)
+            return D
+        """,
+    "weights that are plotted, and restored": """
+        def show(net, file):
+            x = torch.load(file)
+            plt.plot(x["curve"])
+            net.load_state_dict(x["kept"])
+        """,
 }
 
 NOTES = {
+    "read by counts alone": """
+        def last(file):
+            info = torch.load(file)
+            return info["epoch"], info["best_acc1"]
+        """,
+    "its measured values are given to what makes a model": """
+        def read(file):
+            stats = torch.load(file)
+            rebuild_model(stats["metrics"])
+        """,
+    "a flag that speaks of a checkpoint": """
+        def read(file):
+            stats = torch.load(file)
+            return stats["is_final_checkpoint"], stats["table"]
+        """,
+    "by an option of a program that is called so": """
+        def read():
+            D = torch.load(argparse.ArgumentParser("of checkpoints").parse_args().replay)
+            return D
+        """,
+    "plotted": """
+        def show():
+            params, count = torch.load("record.pth")
+            plt.plot(params, count)
+        """,
+    "written as JSON": """
+        def show(file):
+            params = torch.load(file)
+            json.dump(params, open("params.json", "w"))
+        """,
     "nothing tells": """
         def read(file):
             return torch.load(file)
@@ -119,7 +170,7 @@ NOTES = {
 
 
 def severities(text: str) -> set[Severity]:
-    source = "import io\nimport torch\n" + textwrap.dedent(text)
+    source = "import argparse, io, json\nimport torch\nimport matplotlib.pyplot as plt\n" + textwrap.dedent(text)
     return {finding.severity for finding in check_source(source, level="info", select=["TDL101"])}
 
 

@@ -9,8 +9,10 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.checkpoints import (
     CHECKPOINT,
     COUNTERS,
+    COUNTS,
     DATA,
     HOST_KEYS,
+    MEASURED,
     MODULE_METHODS,
     TENSOR_METHODS,
 )
@@ -21,6 +23,8 @@ from torchdevlint.rules.structure import operations
 
 _HANDS_ON = frozenset({"items", "values", "copy", "float", "half", "to", "cuda", "cpu", "detach"})
 _MOVES = frozenset({"to", "cuda"})  # of a lone tensor, or of a module, whose name tells it
+_SHOWS = ("matplotlib.", "seaborn.", "json.")
+_FLAGS = ("is_", "has_")
 _BY_KEY = frozenset({"get", "pop"})
 
 
@@ -30,9 +34,13 @@ def holds_checkpoint(call: ir.Call, facts: Facts) -> bool:
     What is done with the result counts first, then the name that it gets, the path, the function, and last whether the file restores weights at all.
     """
     seen = _follow(call, facts)
-    known = [key for key in seen.keys if CHECKPOINT.search(key) or key in COUNTERS]
+    known = [key for key in seen.keys if (CHECKPOINT.search(key) and not key.startswith(_FLAGS)) or key in COUNTERS]
+    if not seen.is_weights and seen.keys and all(_is_number(key) for key in seen.keys):
+        return any(CHECKPOINT.search(name) for name in seen.names or _path_words(call, facts))
     if seen.is_weights or (known and len(known) * 2 >= len(seen.keys)):
         return True
+    if seen.is_shown:
+        return False
     if seen.is_data or seen.keys:
         return any(CHECKPOINT.search(name) for name in seen.names or {facts.body.name})
     for words in (seen.names, _path_words(call, facts), {facts.body.name}):
@@ -41,6 +49,10 @@ def holds_checkpoint(call: ir.Call, facts: Facts) -> bool:
         if any(DATA.search(word) for word in words):
             return False
     return facts.mentions("load_state_dict") or _makes_it_on_cuda(facts)
+
+
+def _is_number(key: str) -> bool:
+    return key in COUNTS or bool(MEASURED.search(key))
 
 
 def _makes_it_on_cuda(facts: Facts) -> bool:
@@ -97,6 +109,7 @@ class _Seen:
     keys: set[str] = field(default_factory=set)
     is_weights: bool = False
     is_data: bool = False
+    is_shown: bool = False  # a plot or a text is made of it, which takes no tensor of a GPU
     whole: bool = False  # it is loaded into a module as it is, without a key
 
 
@@ -122,8 +135,10 @@ def _read(op: ir.Op, held: set[ir.Register], whole: set[ir.Register], seen: _See
             seen.names.add(op.name)
     elif isinstance(op, ir.Subscript):
         if op.object in held:
-            seen.keys |= _keys(op.index, facts) if op.object in whole else set()
-            held.add(op.dst)
+            keys = _keys(op.index, facts)
+            seen.keys |= keys if op.object in whole else set()
+            if not keys or not all(MEASURED.search(key) for key in keys):
+                held.add(op.dst)
     elif isinstance(op, ir.Compare):
         if op.operators[0] in ("in", "not in") and op.comparators[0] in held:
             seen.keys |= _keys(op.left, facts)
@@ -162,6 +177,7 @@ def _read_call(op: ir.Call, held: set[ir.Register], whole: set[ir.Register], see
     given = [argument.value for argument in op.arguments if argument.value in held]
     if not given:
         return
+    seen.is_shown = seen.is_shown or facts.analysis.resolve_text(facts.index.dotted(op.function)).startswith(_SHOWS)
     if CHECKPOINT.search(name):
         seen.is_weights = True
         seen.whole = seen.whole or not whole.isdisjoint(given)

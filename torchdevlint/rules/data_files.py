@@ -1,4 +1,4 @@
-"""Files that hold data which the CPU made, no checkpoint: prepared data sets, splits, vocabularies, caches of inputs."""
+"""Files that hold data which the CPU made, no checkpoint: prepared data sets, splits, vocabularies, caches of inputs, states of random generators."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ _DATA_WORDS = re.compile(
     r"(?:\A|[^a-z])(?:splits?|vocab(?:s|ulary)?|corpus|metadata|meta|transforms|tokenizer|indices)(?:[^a-z]|\Z)",
     re.IGNORECASE,
 )
+# The state of random generators, which PyTorch gives as bytes on the CPU, be it that of a GPU.
+_RANDOM_STATES = re.compile(r"(?:\A|[^a-z])(?:rng|random_states?)(?:[^a-z]|\Z)")
 
 
 def names_data(path: ir.Register | None, facts: Facts) -> bool:
-    """True when the file's name says that it holds prepared data."""
+    """True when the file's name says that it holds prepared data, or the state of random generators."""
     return any(_is_data_name(op) for op, _ in parts(path, facts))
 
 
@@ -85,11 +87,15 @@ def _stored_name(call: ir.Call, facts: Facts) -> str:
 def _is_data_name(op: ir.Op) -> bool:
     if isinstance(op, ir.Attribute):
         return op.name in _DATA_ATTRIBUTES
+    if isinstance(op, ir.Load):
+        return bool(_RANDOM_STATES.search(op.name))
+    if isinstance(op, ir.FormattedString):
+        return bool(_RANDOM_STATES.search(op.prefix))
     if not (isinstance(op, ir.Constant) and isinstance(op.value, str)):
         return False
     folders, _, file = op.value.rpartition("/")
     return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or (
-        "." in file and bool(_DATA_WORDS.search(file) or _DATA_FILES.search(file))
+        "." in file and bool(_DATA_WORDS.search(file) or _DATA_FILES.search(file) or _RANDOM_STATES.search(file))
     )
 
 

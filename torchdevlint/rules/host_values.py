@@ -26,7 +26,7 @@ _OF_PAIRS = frozenset({"dict", "OrderedDict"})
 _KEEPS_RECEIVER = frozenset("state_dict detach clone float half contiguous copy items values keys".split())
 _FILLS = frozenset({"update", "append", "extend", "setdefault", "insert"})
 _TO_CPU = re.compile(r"(?:\A|_)cpu(?:_|\Z)")
-_COUNTERS = COUNTERS | {"epoch", "best_acc", "name"}
+_COUNTERS = COUNTERS | {"best_acc", "name"}
 
 
 class _Place(NamedTuple):

@@ -8,6 +8,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 
 _DEPTH = 10
+_OPTIONS = ("parse_args", "parse_known_args")
 
 
 def parts(register: ir.Register | None, facts: Facts, inside: ir.Body | None = None) -> Iterator[tuple[ir.Op, ir.Body]]:
@@ -56,6 +57,8 @@ def _parts(register: ir.Register, body: ir.Body, facts: Facts, depth: int) -> It
     inner: list[ir.Register] = []
     if isinstance(written, ir.Call):
         function = definitions[written.function]
+        if isinstance(function, ir.Attribute) and function.name in _OPTIONS:
+            return  # a path that is an option of a program is not made of the program's description
         inner += [function.object] if isinstance(function, ir.Attribute) else []  # "{}.transforms.pt".format(...)
         inner += [argument.value for argument in written.arguments]
     elif isinstance(written, ir.Binary):

@@ -15,16 +15,19 @@ CHECKPOINT = re.compile(
     r"|generator|discriminator|encoder|decoder|backbone|(?<![a-z])ema(?![a-z])|agent|lora|adapter|teacher|student|best|epoch|unet|(?<![a-z])vae",
     re.IGNORECASE,
 )
-# Settings and counters that stand beside the weights in such a file.
-COUNTERS = frozenset("step steps global_step iter iteration iterations args config cfg hparams arch version".split())
+# Counters, and with them settings, that stand beside the weights in such a file.
+COUNTS = frozenset("epoch step steps global_step iter iteration iterations".split())
+COUNTERS = COUNTS | frozenset("args config cfg hparams arch version".split())
 # Whose `state_dict()` holds plain values, by the last word of its name (torch/amp/grad_scaler.py, torch/optim/lr_scheduler.py).
 PLAIN_STATE = re.compile(r"(?:scaler|scheduler|sched|dataloader|loader|sampler)\Z", re.IGNORECASE)
 # What the CPU makes: samples and what is measured or counted over them.
 DATA = re.compile(
     r"data|feat|embed|(?<![a-z])emb(?![a-z])|cache|statistic|stats|(?<![a-z])ids?(?![a-z])|ind(?:ex|ices)|meta|graph|docs?(?![a-z])|document|vector|latent"
-    r"|caption|result|tensor|sample|batch|speaker|voice|profile|vocab|label|score|pred|mask|image|audio|wav|(?<![a-z])mels?(?![a-z])|triple|row(?![a-z])",
+    r"|caption|result|tensor|sample|batch|speaker|voice|profile|vocab|label|score|pred|mask|image|audio|wav|(?<![a-z])mels?(?![a-z])|triple|row(?![a-z])|replay|metric",
     re.IGNORECASE,
 )
+# What is measured of a model and kept beside its weights, as numbers, and who writes it down.
+MEASURED = re.compile(r"metric|result|score|loss|acc(?![a-z])|accuracy|logger", re.IGNORECASE)
 # Methods that a module has and a tensor or a dict has not.
 MODULE_METHODS = frozenset(
     "eval train parameters named_parameters state_dict load_state_dict modules named_modules children zero_grad requires_grad_".split()

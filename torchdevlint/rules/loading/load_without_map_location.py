@@ -53,19 +53,20 @@ class LoadWithoutMapLocation(Rule):
     `load_state_dict` copies the values to wherever the model's parameters are.
 
     ## When it stays silent
-    A second positional argument, `*args` or `**kwargs` (they may carry it); a literal `.safetensors` path, which is read onto the CPU;
-    inside `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values, or from anything
-    in a program of one process; a file that it fills when it does not exist; a file whose name says that it holds prepared data
-    (`self.processed_paths[0]`, "split_dict.pt", "train.pt"); data sets; tests; buffers over what another process sent; the branch of an
-    availability test whose other branch does map; `load` functions of other libraries.
+    A second positional argument, `*args` or `**kwargs` (they may carry it); a literal `.safetensors` path, which is read onto the CPU; inside
+    `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values, or from anything in a
+    program of one process; a file that it fills when it does not exist; a file whose name says that it holds prepared data
+    (`self.processed_paths[0]`, "split_dict.pt", "train.pt") or the state of random generators (`rng_state.pth`: bytes on the CPU); data sets;
+    tests; buffers over what another process sent; the branch of an availability test whose other branch does map; `load` functions of other
+    libraries.
 
-    A published file is `info`: one that comes with the package (`__file__`), that a download gave (`hf_hub_download`), that stands in a
-    folder `pretrained...` by a literal path, or whose name ends in its hash or is that of an architecture (`resnet101.pth`), be it by each
-    call of the function, by the default of an option or under a name of another module of the project.
-    Such files are saved from the CPU as a rule. So is a file that is read by the keys
-    `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells that it holds weights or
-    the state of a training run: features, graphs, tables, results. What is done with the result tells it (`load_state_dict`, `.eval()`,
-    `["optimizer"]`), or its name and the file's (`checkpoint`, `model`), or that the program loads weights elsewhere.
+    A published file is `info`: one that comes with the package (`__file__`), that a download gave (`hf_hub_download`), that stands in a folder
+    `pretrained...` by a literal path, or whose name ends in its hash or is that of an architecture (`resnet101.pth`), be it by each call of the
+    function, by the default of an option or under a name of another module of the project. Such files are saved from the CPU as a rule. So is a
+    file that is read by the keys `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells
+    that it holds weights or the state of a training run: features, graphs, tables, results, what is plotted or written as JSON, and what is read
+    for its epoch and its accuracy alone. What is done with the result tells it (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and
+    the file's (`checkpoint`, `model`), or that the program loads weights elsewhere.
 
     So is a load of what the same run has written: behind the training loop of the same function, or where each call of the function stands
     behind training, be it by another method of the same object (the best checkpoint of this very run), of the path that
