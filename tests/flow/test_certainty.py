@@ -15,6 +15,53 @@ from torch import nn
 """
 
 TOLD = {
+    "an input that follows the machine, beside a model that nobody moves": (
+        "TDL801",
+        """
+        def evaluate(model: nn.Module, loader):
+            for images in loader:
+                if torch.cuda.is_available():
+                    images = images.cuda()
+                model(images)
+        """,
+    ),
+    "a move in a function of a file without another framework": (
+        "TDL801",
+        """
+        def place(x):
+            return x.cuda()
+        """,
+    ),
+    "a method of a module that places something": (
+        "TDL605",
+        """
+        class Net(nn.Module):
+            def batch(self, x):
+                return x.to("mps")
+        """,
+    ),
+    "a deprecated name beside another warning that is ignored": (
+        "TDL805",
+        """
+        import warnings
+        warnings.filterwarnings("ignore", message="`torch.cuda.amp.GradScaler.*")
+
+        def run(model, x):
+            with torch.cuda.amp.autocast():
+                return model(x)
+        """,
+    ),
+    "a state that was loaded before the move": (
+        "TDL202",
+        """
+        def resume(state):
+            model = nn.Linear(3, 3)
+            optimizer = torch.optim.Adam(model.parameters())
+            optimizer.load_state_dict(state)
+            model.cuda()
+            return model, optimizer
+        """,
+    ),
     "a guard that is one of two": (
         "TDL801",
         """
@@ -664,6 +711,62 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "an input that follows the machine, as the model does": (
+        "TDL801",
+        """
+        def evaluate(model: nn.Module, loader):
+            for images in loader:
+                if torch.cuda.is_available():
+                    images = images.cuda()
+                model(images)
+
+        def main(arch, loader):
+            model = arch()
+            if torch.cuda.is_available():
+                model = model.cuda()
+            evaluate(model, loader)
+        """,
+    ),
+    "a function that is for GPUs by its name": (
+        "TDL801",
+        """
+        def move_to_cuda(x):
+            return x.cuda()
+        """,
+    ),
+    "a method that moves the module to a device of its name": (
+        "TDL605",
+        """
+        class Net(nn.Module):
+            def mps(self):
+                return self.to("mps")
+        """,
+    ),
+    "a deprecated name whose warning is ignored": (
+        "TDL805",
+        """
+        import warnings
+        warnings.filterwarnings("ignore", message="`torch.cuda.amp.autocast.*is deprecated.*", category=FutureWarning)
+
+        def run(model, x):
+            with torch.cuda.amp.autocast():
+                return model(x)
+        """,
+    ),
+    "a state that is moved by hand before": (
+        "TDL202",
+        """
+        def resume(state):
+            model = nn.Linear(3, 3)
+            optimizer = torch.optim.Adam(model.parameters())
+            optimizer.load_state_dict(state)
+            for entry in optimizer.state.values():
+                for key, value in entry.items():
+                    entry[key] = value.cuda()
+            model.cuda()
+            return model, optimizer
+        """,
+    ),
     "a guard among others in a list": (
         "TDL801",
         """

@@ -217,8 +217,18 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {
             "net.py": NET.replace("forward", "encode").replace("torch.nn.Module", "Base"),
-            "train.py": "from net import Net",
+            "train.py": "from net import Net\nNet()",
         },
+    ),
+    "others import it, and never use it": (
+        "net.py",
+        True,
+        {"net.py": NET, "train.py": "from net import (\n    Net,\n)\n"},
+    ),
+    "others import it under another name": (
+        "net.py",
+        False,
+        {"net.py": NET, "train.py": "from net import Net as Model\nModel()"},
     ),
     "nobody names the class": ("net.py", True, {"net.py": NET, "train.py": "from net import *"}),
     "a notebook names it": (
@@ -513,6 +523,24 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "ops.py",
         True,
         {"ops.py": FORWARD, "train.py": "from ops import Net\nNet()(x)", "plot.py": "import train"},
+    ),
+    "neither the program nor what it imports speaks of a device": (
+        "ops.py",
+        True,
+        {
+            "ops.py": FORWARD + "from nets import Other\nprint(Net()(x))",
+            "nets.py": "class Other:\n    pass",
+            "gpu.py": "from nets import Other\nNet().cuda()",
+        },
+    ),
+    "what the program imports speaks of a device": (
+        "ops.py",
+        False,
+        {
+            "ops.py": FORWARD + "from nets import Other\nprint(Net()(x))",
+            "nets.py": "from kit import device\nclass Other:\n    pass",
+            "plot.py": "",
+        },
     ),
     "a file of the project speaks of a device": (
         "ops.py",

@@ -19,6 +19,11 @@ _COLLECTIVES = frozenset(
 )
 
 
+def is_of_another_framework(facts: Facts) -> bool:
+    """True for a file that imports another framework whose tensors have a `.cuda()`, and not torch."""
+    return facts.imports("paddle", "oneflow", "jittor", "mindspore", "cntk") and not facts.imports("torch")
+
+
 def is_cuda_only(facts: Facts) -> bool:
     """True for files that need CUDA anyway, and for tests that are skipped without it as a whole."""
     if facts.imports(*KERNEL_LANGUAGES) or requires(facts, *CUDA_PACKAGES):

@@ -206,9 +206,27 @@ _PLACES = re.compile(
 
 
 def places_nothing(facts: Facts) -> bool:
-    """True for a file of a project of several files, no package for others, of which none speaks of a device."""
+    """True where no file that runs speaks of a device: in a project of several files, no package for others, and in a program with what it imports."""
     member = facts.analysis.member
-    return member is not None and not member.project.is_package and _is_for_host(member.project)
+    if member is None or not member.project.tells_by_silence:
+        return False
+    if _is_whole_program(facts):
+        return not any(_PLACES.search(member.project.read(path)) for path in (member.path, *_imported(member, facts)))
+    return not member.project.is_package and _is_for_host(member.project)
+
+
+def _imported(member: Member, facts: Facts) -> frozenset[str]:
+    """The files of the project that run, in turn, when a file does: those that it imports at any place."""
+    found: set[str] = set()
+    waiting: list[tuple[str, Facts]] = [(member.path, facts)]
+    while waiting:
+        path, there = waiting.pop()
+        for op in (op for body in there.program.bodies for op in operations(body) if isinstance(op, ir.Import)):
+            for other in set(member.project.resolve(op.qualified, path)) - found:
+                found.add(other)
+                known = facts_of(Member(member.project, other))
+                waiting += [(other, known)] if known is not None else []
+    return frozenset(found)
 
 
 # What makes the move of a module give it other Parameters, or other storage, than an optimizer over it holds (torch/nn/modules/module.py, `_apply`).
@@ -252,7 +270,7 @@ def _speaks_of_mps(project: Project) -> bool:
 
 @lru_cache(maxsize=64)
 def _is_for_host(project: Project) -> bool:
-    return project.tells_by_silence and not any(_PLACES.search(project.read(path)) for path in project.files)
+    return not any(_PLACES.search(project.read(path)) for path in project.files)
 
 
 def is_unreached(body: ir.Body, facts: Facts) -> bool:
@@ -435,14 +453,20 @@ def calls_what_stops(body: ir.Body, facts: Facts) -> bool:
 
 
 def calls_imported(functions_of: Mapping[str, frozenset[str]], call: ir.Call, body: ir.Body, facts: Facts) -> bool:
-    """True for a call of an imported function that is one of these, by their files."""
+    """True for a call of an imported function that is one of these, by their files, also where a package hands it on."""
     member = facts.analysis.member
     dotted = facts.analysis.index_of(body).dotted(call.function)
     if member is None or dotted.partition(".")[0] not in facts.analysis.aliases:
         return False
     resolved = facts.analysis.resolve_text(dotted)
     name = resolved.rpartition(".")[2]
-    return any(name in functions_of.get(path, ()) for path in member.project.resolve(resolved, member.path))
+    found = member.project.resolve(resolved, member.path)
+    if any(name in functions_of.get(path, ()) for path in found):
+        return True
+    package = PurePath(found[-1]).parent if found and found[-1].endswith("__init__.py") else None
+    return package is not None and any(
+        name in names and package in PurePath(path).parents for path, names in functions_of.items()
+    )
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,14 @@ from torchdevlint.program import ir
 from torchdevlint.rules.neighbours import default_device_is_set, is_unreached, moves_keep_parameters, places_nothing
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import body_of, calls_exporter, is_test_file, operations, reads_command_line
+from torchdevlint.rules.structure import (
+    body_of,
+    calls_exporter,
+    is_named_for_gpus,
+    is_test_file,
+    operations,
+    reads_command_line,
+)
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _DATA_FOLDER = re.compile(
@@ -159,6 +166,12 @@ def _tests_before(op: ir.Op, facts: Facts) -> Iterator[tuple[ir.Register, bool, 
             yield test, side, body
 
 
+def in_function_for_gpus(op: ir.Op, facts: Facts) -> bool:
+    """True in a function that says by its name that it is for GPUs: `move_to_cuda`, `occupy_gpu`. Who calls it asks for one."""
+    body = body_of(op, facts)
+    return body is not None and is_named_for_gpus(body)
+
+
 def in_benchmark(op: ir.Op, facts: Facts) -> bool:
     """True in a benchmark, by the name of its folder, file or function, that measures times or memory of a GPU."""
     if not facts.mentions(*_MEASURES) and not (facts.mentions("cuda") and facts.mentions("Event", "synchronize")):
@@ -188,7 +201,9 @@ def in_project(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
-    """True in a project of programs, no package for others, of which no file speaks of a device: all of it runs on the CPU."""
+    """True in a project of programs, no package for others, of which no file speaks of a device, and in a program that, with all that it imports, speaks
+    of none: all of it runs on the CPU.
+    """
     return places_nothing(facts)
 
 

@@ -215,3 +215,17 @@ def give_device(call: ir.Op, expression: str, applicability: Applicability) -> N
 
     edits = builders.add_keyword(call, "device", expression)
     return NodeFix(applicability, f"Create it with `device={expression}`", edits) if edits else None
+
+
+def needed(device: str) -> str:
+    """What a device needs, in words: "CUDA", or the type of another one."""
+    return "CUDA" if device.startswith("cuda") else device.partition(":")[0]
+
+
+def raised(device: str) -> str:
+    """What happens where that is missing (torch/cuda/__init__.py, `_lazy_init`)."""
+    return (
+        '"Torch not compiled with CUDA enabled" or "Found no NVIDIA driver" is raised'
+        if device.startswith("cuda")
+        else "it raises"
+    )

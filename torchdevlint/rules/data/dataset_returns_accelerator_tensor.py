@@ -155,7 +155,14 @@ def _is_loaded_nowhere(facts: Facts) -> bool:
         *member.project.importing(member.path),
         *member.project.holding(names, re.compile(rb"\b(?:%s)\b" % b"|".join(names))),
     }
-    return not any(_LOADER.search(member.project.read(user)) for user in users - {member.path})
+    named = re.compile(rb"(\bclass )?\b(?:%s)\b" % b"|".join(names))
+
+    def loads(user: str) -> bool:
+        text = member.project.read(user)
+        defines = any(found.group(1) for found in named.finditer(text))  # another data set of that name
+        return not defines and _LOADER.search(named.sub(b"", text)) is not None  # a data set may call itself a loader
+
+    return not any(loads(user) for user in users - {member.path})
 
 
 def _truth(call: ir.Call, name: str, position: int, facts: Facts) -> bool | None:

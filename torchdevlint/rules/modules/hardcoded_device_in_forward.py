@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
@@ -14,7 +13,7 @@ from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
-from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
+from torchdevlint.rules.structure import is_literal_device, is_named_for_gpus, literal_accelerator, operations
 from torchdevlint.rules.surroundings import (
     in_benchmark,
     in_branch_not_taken,
@@ -22,15 +21,15 @@ from torchdevlint.rules.surroundings import (
     in_unreached_code,
     under_test_for_a_build,
 )
-from torchdevlint.rules.wording import MISMATCH
+from torchdevlint.rules.wording import MISMATCH, needed, raised
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast", "torch.autocast_mode.autocast")
 _SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.device("{}")'}
 
 # The caller asked for this very device.
-_OVERRIDES = frozenset({"cuda", "to", "_apply"})
-_NAMED = re.compile(r"(?:\A|_)(?:gpu|cuda)(?:_|\Z)")  # `to_gpu`, `one_unet_in_gpu`: who calls it asks for CUDA
+# Methods that move the module itself; a library that adds one for a device of its own names it like torch's `cuda`.
+_OVERRIDES = frozenset({"cuda", "mps", "xpu", "npu", "hpu", "ipu", "to", "_apply"})
 
 
 class HardcodedDeviceInForward(Rule):
@@ -92,7 +91,7 @@ class HardcodedDeviceInForward(Rule):
         summary = facts.class_summary
         if summary is None or not summary.is_module or summary.is_lightning or facts.body.kind == "module":
             return
-        if facts.body.name in _OVERRIDES or _NAMED.search(facts.body.name):
+        if facts.body.name in _OVERRIDES or is_named_for_gpus(facts.body):
             return
         device = literal_accelerator(call, facts)
         name = facts.callee(call)
@@ -119,9 +118,8 @@ class HardcodedDeviceInForward(Rule):
         advice = f"use `{source[0]}`" if source else "follow the device of an input or a parameter instead"
         yield self.report(
             call,
-            f'`{written}` in a method of a module ties it to {_which(device.name)}: without CUDA it raises "Torch not compiled '
-            f'with CUDA enabled" or '
-            f'"Found no NVIDIA driver", and on another device the next operation raises "Expected all tensors to be on the same device"; {advice}',
+            f"`{written}` in a method of a module ties it to {_which(device.name)}: without {needed(device.name)} {raised(device.name)}, and on another device "
+            f'the next operation raises "Expected all tensors to be on the same device"; {advice}',
             severity=_severity(facts),
             fix=lambda: _fix(call, name, source),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability
@@ -39,8 +40,8 @@ class ModuleHasNoDeviceAttribute(Rule):
 
     ## When it stays silent
     A base class of another file; `__getattr__`; the attribute is set anywhere in the file, also from outside (`model.device = ...`,
-    `setattr`), or by a subclass; `try` around
-    the line or `hasattr`.
+    `setattr`), or by a subclass, also of another file of the project; `try`
+    around the line or `hasattr`.
 
     ## Fix safety
     Unsafe: `next(self.parameters())` raises StopIteration for a module without parameters, and a sharded module has several devices.
@@ -91,7 +92,9 @@ class ModuleHasNoDeviceAttribute(Rule):
             if op.name in self._set_from_outside or op.name in spelled:
                 continue
             if summary is not None and (
-                _defines(summary, op.name, facts) or not only_plain_bases(summary, facts.analysis)
+                _defines(summary, op.name, facts)
+                or not only_plain_bases(summary, facts.analysis)
+                or _is_given_by_heirs(summary, op.name, facts)
             ):
                 continue
             yield self.report(
@@ -130,6 +133,20 @@ def _gives(summary: ClassSummary, name: str) -> bool:
         if base is not summary:
             bases += base.base_summaries
     return False
+
+
+def _is_given_by_heirs(summary: ClassSummary, name: str, facts: Facts) -> bool:
+    """True where a class of another file of the project derives from this one, in a file that stores the attribute."""
+    member = facts.analysis.member
+    if member is None:
+        return False
+    heir = re.compile(rf"(?m)^[ \t]*class \w+\([^)]*\b{re.escape(summary.cls.name)}\b".encode())
+    stores = re.compile(rf"\bself\.{name}\s*=[^=]|\bdef {name}\b".encode())
+    return any(
+        stores.search(member.project.read(path))
+        for path in member.project.holding((summary.cls.name.encode(),), heir)
+        if path != member.path
+    )
 
 
 def _fix(op: ir.Attribute, place: str) -> NodeFix | None:

@@ -12,6 +12,7 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, built_again, statement_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.structure import operations
 
 
 class OptimizerStateLeftBehind(Rule):
@@ -67,7 +68,7 @@ class OptimizerStateLeftBehind(Rule):
             state = facts.frame.env.get(f"@opt{id(optimizer.origin)}")
             if not isinstance(state, Value) or state.moved is None or stateless(optimizer, facts):
                 continue
-            if built_again(optimizer.origin or call, call, facts):
+            if built_again(optimizer.origin or call, call, facts) or _is_moved_by_hand(optimizer, facts):
                 continue
             loaded = state.constant == "filled"
             if not (_leaves_state(before, target, loaded) and (loaded or _steps_later(optimizer, call, facts))):
@@ -88,6 +89,15 @@ class OptimizerStateLeftBehind(Rule):
             related=(Mention(filled, "here the optimizer gets state"),),
             fix=(lambda: _load_below(filled, call, facts)) if loaded else None,
         )
+
+
+def _is_moved_by_hand(optimizer: Value, facts: Facts) -> bool:
+    """True where the function goes over the state of the optimizer: `for state in optimizer.state.values():`."""
+    store = statement_of(optimizer.origin, facts) if optimizer.origin is not None else None
+    return isinstance(store, ir.Store) and any(
+        isinstance(op, ir.Attribute) and op.name == "state" and facts.place(op.object) == store.name
+        for op in operations(facts.body)
+    )
 
 
 def _leaves_state(before: Device | None, target: Device, loaded: bool) -> bool:

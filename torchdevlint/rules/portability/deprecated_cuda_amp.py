@@ -9,6 +9,7 @@ from torchdevlint.findings import Applicability
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_file
+from torchdevlint.rules.structure import operations
 from torchdevlint.rules.surroundings import in_unreached_code
 from torchdevlint.rules.versions import is_for_some_versions, names_one_of
 
@@ -50,7 +51,8 @@ class DeprecatedCudaAmp(Rule):
     ## When it stays silent
     Names of other packages (apex, accelerate); a `try` that imports both spellings for old versions, or whose handler falls back to the old
     one; a test of torch's version, or of what torch has, in a file that names the new spelling as well. It is a note where the requirements
-    of the project (`requirements.txt`, `environment.yml`, `setup.py`, `setup.cfg`, `pyproject.toml`) rule out torch 2.4 and all that follow.
+    of the project (`requirements.txt`, `environment.yml`, `setup.py`, `setup.cfg`, `pyproject.toml`) rule out torch 2.4 and all that follow,
+    and where the file has this very warning ignored.
 
     ## Fix safety
     Safe where the project's oldest torch is known to be 2.4 or newer (`target-torch`, or the lower bound in its dependencies): before,
@@ -92,7 +94,7 @@ class DeprecatedCudaAmp(Rule):
             yield self.report(
                 call,
                 f'`torch.{device}.amp.{last}` is deprecated and warns since PyTorch 2.4; use `torch.amp.{last}` with the device type "{device}"',
-                severity=INFO if _is_out_of_reach(facts) else WARNING,
+                severity=INFO if _is_out_of_reach(facts) or _is_silenced(last, facts) else WARNING,
                 fix=lambda call=call, name=name, written=written: self._fix(call, name, written, facts),  # type: ignore[misc]
             )
 
@@ -158,6 +160,25 @@ def _is_out_of_reach(facts: Facts) -> bool:
     member = facts.analysis.member
     beyond = member.project.torch_beyond(member.path) if member is not None else None
     return beyond is not None and beyond <= _WARNS_SINCE
+
+
+def _is_silenced(name: str, facts: Facts) -> bool:
+    """True in a file that has the warning of this function ignored: `filterwarnings("ignore", message="`torch.cuda.amp.autocast.*")`."""
+    module = facts.program.module
+    index = facts.analysis.index_of(module)
+    for op in operations(module):
+        if (
+            isinstance(op, ir.Call)
+            and facts.analysis.resolve_text(index.dotted(op.function)) == "warnings.filterwarnings"
+        ):
+            action, message = (
+                index.definitions[register] if register is not None else None
+                for register in (op.argument("action", 0), op.argument("message", 1))
+            )
+            ignored = isinstance(action, ir.Constant) and action.value == "ignore"
+            if ignored and isinstance(message, ir.Constant) and f"amp.{name}" in str(message.value):
+                return True
+    return False
 
 
 def _edits(call: ir.Call, device: str, last: str) -> tuple[Edits | None, ...]:

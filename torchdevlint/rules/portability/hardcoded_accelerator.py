@@ -19,6 +19,7 @@ from torchdevlint.rules.literals import (
     chosen_device,
     is_conditional_test,
     is_cuda_only,
+    is_of_another_framework,
     names_first_cuda,
     spelled_accelerator,
 )
@@ -34,8 +35,14 @@ from torchdevlint.rules.structure import (
     reads_command_line,
     runs_for_each_gpu,
 )
-from torchdevlint.rules.surroundings import in_benchmark, in_tests, in_unreached_code, under_test_for_a_build
-from torchdevlint.rules.wording import MISMATCH
+from torchdevlint.rules.surroundings import (
+    in_benchmark,
+    in_function_for_gpus,
+    in_tests,
+    in_unreached_code,
+    under_test_for_a_build,
+)
+from torchdevlint.rules.wording import MISMATCH, needed, raised
 
 # Names by which a file asks the machine, or its caller, for the device.
 _ASKS = ("is_cuda", "current_accelerator", "is_torch_cuda_available", "no_cuda", "use_cuda")
@@ -109,7 +116,7 @@ class HardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL801", "hardcoded-accelerator", WARNING
-    quiet_in = (in_unreached_code, in_tests, in_benchmark, under_test_for_a_build)
+    quiet_in = (in_unreached_code, in_tests, in_benchmark, under_test_for_a_build, in_function_for_gpus)
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -119,6 +126,7 @@ class HardcodedAccelerator(Rule):
         self._defaults = DefaultDevices()
         self._choices: list[tuple[ir.Call, str]] = []
         self._places_model = False
+        self._moved: set[str] = set()  # names of what the file moves
 
     @on_device_call
     def collect(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
@@ -143,10 +151,11 @@ class HardcodedAccelerator(Rule):
                 self._found.append(found._replace(name=name, safe=safe and found.device in ("cuda", "cuda:0")))
 
     def _note_choice(self, call: ir.Call, facts: Facts) -> None:
-        """Note an input that follows the machine, and whether the file places a model itself."""
-        self._places_model = self._places_model or (
-            facts.callee(call) in (".cuda", ".to") and facts.value(facts.receiver(call)).kind is Kind.MODULE
-        )
+        """Note an input that follows the machine, and whether the file places a model itself, known as one or by the name of the argument."""
+        if facts.callee(call) in (".cuda", ".to"):
+            receiver = facts.receiver(call)
+            self._places_model = self._places_model or facts.value(receiver).kind is Kind.MODULE
+            self._moved.add(facts.place(receiver))
         model = model_left_behind(call, facts)
         if model and all(known is not call for known, _ in self._choices):
             self._choices.append((call, model))
@@ -175,7 +184,8 @@ class HardcodedAccelerator(Rule):
             yield self._reported(first, f" ({len(others)} more in this {where})" if others else "", is_note)
         defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
-            yield self._reported_choice(call, model)
+            if model not in self._moved:
+                yield self._reported_choice(call, model)
         if defaults:
             is_note = needs_cuda_anyway(defaults[0].function, facts) or all(is_always_given(d, facts) for d in defaults)
             yield self._reported_default(defaults[0], len(defaults) - 1, is_note)
@@ -199,17 +209,17 @@ class HardcodedAccelerator(Rule):
         more = f" ({others} more in this file)" if others else ""
         return self.report(
             default.op,
-            f"`{called}(...)` called without `{default.parameter.name}`{more} needs {_needed(default.device)}: where there is none {_raised(default.device)}; "
+            f"`{called}(...)` called without `{default.parameter.name}`{more} needs {needed(default.device)}: where there is none {raised(default.device)}; "
             "default to None and choose the device in the function, with an availability test",
             severity=INFO if is_note else WARNING,
         )
 
     def _reported(self, found: _Found, more: str, is_note: bool) -> Report:
-        spelled = f"`{found.spelled}`{more} needs {_needed(found.device)}: where there is none"
+        spelled = f"`{found.spelled}`{more} needs {needed(found.device)}: where there is none"
         advice = f"use `{found.name}`" if found.name else "choose the device with an availability test"
         return self.report(
             found.literal or found.call,
-            f"{spelled} {_raised(found.device)}; {advice}",
+            f"{spelled} {raised(found.device)}; {advice}",
             severity=INFO if is_note else WARNING,
             fix=lambda: _fix(found),
         )
@@ -230,18 +240,6 @@ class _Found(NamedTuple):
     @property
     def type(self) -> str:
         return self.device.partition(":")[0]
-
-
-def _needed(device: str) -> str:
-    return "CUDA" if device.startswith("cuda") else device.partition(":")[0]
-
-
-def _raised(device: str) -> str:
-    return (
-        '"Torch not compiled with CUDA enabled" or "Found no NVIDIA driver" is raised'
-        if device.startswith("cuda")
-        else "it raises"
-    )
 
 
 def _is_trial(found: _Found, facts: Facts) -> bool:
@@ -379,8 +377,10 @@ def _is_default(call: ir.Call, facts: Facts) -> bool:
 
 
 def _is_elsewhere(facts: Facts) -> bool:
-    """True in methods of an nn.Module (TDL605 speaks of those), in an own method `cuda`, in tests that something may skip, and around a collective."""
-    if facts.body.name == "cuda" and facts.body.owner is not None:
+    """True in methods of an nn.Module (TDL605 speaks of those), in an own method `cuda`, in tests that something may skip, around a collective, and in a file
+    of another framework.
+    """
+    if (facts.body.name == "cuda" and facts.body.owner is not None) or is_of_another_framework(facts):
         return True
     summary = facts.class_summary
     if summary is not None and summary.is_module and not summary.is_lightning:
