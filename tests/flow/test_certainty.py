@@ -727,13 +727,6 @@ UNTOLD = {
             evaluate(model, loader)
         """,
     ),
-    "a function that is for GPUs by its name": (
-        "TDL801",
-        """
-        def move_to_cuda(x):
-            return x.cuda()
-        """,
-    ),
     "a method that moves the module to a device of its name": (
         "TDL605",
         """

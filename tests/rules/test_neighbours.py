@@ -220,6 +220,26 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "train.py": "from net import Net\nNet()",
         },
     ),
+    "its name says that it moves to a GPU": (
+        "net.py",
+        True,
+        {"net.py": "def move_to_cuda(x):\n    return x.cuda()", "train.py": "from net import *\nmove_to_cuda(y)"},
+    ),
+    "its name says that it is for CUDA": (
+        "net.py",
+        False,
+        {"net.py": "def dtw_cuda(x):\n    return x.cuda()", "train.py": "from net import *\ndtw_cuda(y)"},
+    ),
+    "the project asks for kernels": (
+        "train.py",
+        True,
+        {"train.py": SCRIPT, "net.py": NET, "requirements/gpu.txt": "triton>=3.0.0; sys_platform == 'linux'"},
+    ),
+    "the project speaks of kernels": (
+        "train.py",
+        False,
+        {"train.py": SCRIPT, "net.py": NET, "requirements.txt": "numpy  # triton is not needed\ntritonclient"},
+    ),
     "others import it, and never use it": (
         "net.py",
         True,
@@ -523,24 +543,6 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "ops.py",
         True,
         {"ops.py": FORWARD, "train.py": "from ops import Net\nNet()(x)", "plot.py": "import train"},
-    ),
-    "neither the program nor what it imports speaks of a device": (
-        "ops.py",
-        True,
-        {
-            "ops.py": FORWARD + "from nets import Other\nprint(Net()(x))",
-            "nets.py": "class Other:\n    pass",
-            "gpu.py": "from nets import Other\nNet().cuda()",
-        },
-    ),
-    "what the program imports speaks of a device": (
-        "ops.py",
-        False,
-        {
-            "ops.py": FORWARD + "from nets import Other\nprint(Net()(x))",
-            "nets.py": "from kit import device\nclass Other:\n    pass",
-            "plot.py": "",
-        },
     ),
     "a file of the project speaks of a device": (
         "ops.py",

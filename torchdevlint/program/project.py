@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from torchdevlint.program import from_ast, ir
-from torchdevlint.program.requirements import STATES_REQUIREMENTS, Version, first_torch_beyond
+from torchdevlint.program.requirements import STATES_REQUIREMENTS, Version, asks_for_kernels, first_torch_beyond
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
 
 # A larger project is not searched: each question would cost more than the file that asks.
@@ -92,6 +92,13 @@ class Project:
         setup = self.read(os.path.join(self.root, "setup.py"))
         return b"CUDAExtension" in setup and not any(word in setup for word in (b"CppExtension", b"is_available"))
 
+    @cached_property
+    def asks_for_kernels(self) -> bool:
+        """True where the requirements at the root, or in its folder of requirements, name kernels for CUDA, also for a part of what the project does."""
+        return asks_for_kernels(
+            stated for folder in (self.root, os.path.join(self.root, "requirements")) for stated in self._stated(folder)
+        )
+
     def torch_beyond(self, path: str) -> Version | None:
         """The first minor version of torch that the requirements beside a file, or above it, rule out; None where they say nothing or set no end."""
         folder = os.path.dirname(path)
@@ -101,14 +108,20 @@ class Project:
 
     def _requirements(self, folder: str) -> Iterator[tuple[str, str]]:
         while True:
-            for name in sorted(filter(STATES_REQUIREMENTS.fullmatch, _names(folder))):
-                path = os.path.join(folder, name)
-                if (_size(path) or _LARGEST_TEXT) < _LARGEST_TEXT:
-                    yield name, self.read(path).decode("utf-8", "replace")
+            yield from self._stated(folder)
             parent = os.path.dirname(folder)
             if folder == self.root or parent == folder:
                 return
             folder = parent
+
+    def _stated(self, folder: str) -> Iterator[tuple[str, str]]:
+        """The texts of a folder that state requirements, by their names."""
+        is_theirs = os.path.basename(folder) == "requirements"
+        for name in sorted(_names(folder)):
+            path = os.path.join(folder, name)
+            states = STATES_REQUIREMENTS.fullmatch(name) or (is_theirs and name.endswith(".txt"))
+            if states and (_size(path) or _LARGEST_TEXT) < _LARGEST_TEXT:
+                yield name, self.read(path).decode("utf-8", "replace")
 
     def program(self, path: str) -> ir.Program | None:
         """The Program of a file; None for one that cannot be read."""

@@ -11,6 +11,10 @@ Version = tuple[int, int]
 STATES_REQUIREMENTS = re.compile(
     r"requirements[\w.-]*\.txt|environment[\w.-]*\.ya?ml|setup\.(?:py|cfg)|pyproject\.toml"
 )
+# What a project asks for that has kernels for CUDA: as a requirement of all that it does, or of a part.
+_KERNELS = re.compile(
+    r"""(?m)^[ \t]*(?:-[ \t]+)?["']?[^#\n]*\b(?:triton|apex|mamba[-_]ssm|causal[-_]conv1d|transformer[-_]engine|cupy|fbgemm|megatron)(?![\w.])"""
+)
 # `torch==1.9.0`, `- pytorch=1.9`, `"torch>=2.1,<2.3"`, `torch = "^1.9"`: the name, and what is said of it.
 _STATEMENT = re.compile(
     r"""(?mi)(?:^[ \t]*(?:-[ \t]+)?["']?(?:pytorch::)?|["'])(?:py)?torch(?![\w.:/-])(?:\[[^\]\n]*\])?[ \t]*=?[ \t]*["']?([^"'#;\n]*)"""
@@ -23,6 +27,11 @@ def first_torch_beyond(texts: Iterator[tuple[str, str]]) -> Version | None:
     bounds = [_bound(found[1]) for name, text in texts for found in _STATEMENT.finditer(_dependencies(name, text))]
     known = [bound for bound in bounds if bound is not None]
     return max(known) if known and len(known) == len(bounds) else None
+
+
+def asks_for_kernels(texts: Iterator[tuple[str, str]]) -> bool:
+    """True where one of these texts (each with its name) names a package of kernels for CUDA, such as triton or apex."""
+    return any(_KERNELS.search(_dependencies(name, text)) for name, text in texts)
 
 
 def _dependencies(name: str, text: str) -> str:

@@ -63,11 +63,18 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
         or any(op is not found and _is_for_cuda(op, body, facts) for op in operations(body))
         or any(_starts_nccl(other, facts) for other in _around(body, facts))
         or _is_quantized(body)
+        or _is_built_with_kernels(facts)
         or stops_without_cuda(facts)
         or calls_what_stops(body, facts)
         or is_called_where_cuda_works(body, facts)
         or (found is not None and is_where_cuda_works(found, body, facts))
     )
+
+
+def _is_built_with_kernels(facts: Facts) -> bool:
+    """True in a project whose requirements name kernels for CUDA, such as triton: of those who build with them, few look for another device."""
+    member = facts.analysis.member
+    return member is not None and member.project.asks_for_kernels
 
 
 def imports_cuda_alone(facts: Facts) -> bool:

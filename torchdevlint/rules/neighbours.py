@@ -206,27 +206,9 @@ _PLACES = re.compile(
 
 
 def places_nothing(facts: Facts) -> bool:
-    """True where no file that runs speaks of a device: in a project of several files, no package for others, and in a program with what it imports."""
+    """True for a file of a project of several files, no package for others, of which none speaks of a device."""
     member = facts.analysis.member
-    if member is None or not member.project.tells_by_silence:
-        return False
-    if _is_whole_program(facts):
-        return not any(_PLACES.search(member.project.read(path)) for path in (member.path, *_imported(member, facts)))
-    return not member.project.is_package and _is_for_host(member.project)
-
-
-def _imported(member: Member, facts: Facts) -> frozenset[str]:
-    """The files of the project that run, in turn, when a file does: those that it imports at any place."""
-    found: set[str] = set()
-    waiting: list[tuple[str, Facts]] = [(member.path, facts)]
-    while waiting:
-        path, there = waiting.pop()
-        for op in (op for body in there.program.bodies for op in operations(body) if isinstance(op, ir.Import)):
-            for other in set(member.project.resolve(op.qualified, path)) - found:
-                found.add(other)
-                known = facts_of(Member(member.project, other))
-                waiting += [(other, known)] if known is not None else []
-    return frozenset(found)
+    return member is not None and not member.project.is_package and _is_for_host(member.project)
 
 
 # What makes the move of a module give it other Parameters, or other storage, than an optimizer over it holds (torch/nn/modules/module.py, `_apply`).
@@ -270,7 +252,7 @@ def _speaks_of_mps(project: Project) -> bool:
 
 @lru_cache(maxsize=64)
 def _is_for_host(project: Project) -> bool:
-    return not any(_PLACES.search(project.read(path)) for path in project.files)
+    return project.tells_by_silence and not any(_PLACES.search(project.read(path)) for path in project.files)
 
 
 def is_unreached(body: ir.Body, facts: Facts) -> bool:

@@ -31,14 +31,6 @@ def called_as(body: ir.Body) -> str:
     return body.owner.name if body.owner is not None and body.name == "__init__" else body.name
 
 
-_FOR_GPUS = re.compile(r"(?:\A|_)(?:gpus?|cuda)(?:_|\Z)")
-
-
-def is_named_for_gpus(body: ir.Body) -> bool:
-    """True for a function, or one within it, that says by its name that it is for GPUs: `to_gpu`, `one_unet_in_gpu`."""
-    return bool(_FOR_GPUS.search(body.name)) or (body.parent is not None and is_named_for_gpus(body.parent))
-
-
 def tested_in(op: ir.Op | None) -> tuple[ir.Register, ...]:
     """What a condition is made of: the sides of a comparison, what `and`, `or` and `not` join, what a call is given, what an index is taken of."""
     if isinstance(op, ir.Call):

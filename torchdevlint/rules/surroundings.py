@@ -17,7 +17,6 @@ from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import (
     body_of,
     calls_exporter,
-    is_named_for_gpus,
     is_test_file,
     operations,
     reads_command_line,
@@ -28,6 +27,7 @@ _DATA_FOLDER = re.compile(
     r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
 )
 
+_MOVES_TO_GPUS = re.compile(r"(?:\A|_)(?:move|send|put|transfer)_to_(?:gpus?|cuda)\Z|\Ato_(?:gpus?|cuda)\Z")
 _BENCHMARK = re.compile(r"(?:\A|_)(?:bench(?:mark(?:s|ing)?)?|probe|speed_?test)(?:_|\Z)")
 _PROFILES = re.compile(r"(?:\A|_)(?:bench(?:mark)?|profile)(?:_|\Z)")
 # How the time of kernels and the memory of a GPU are measured.
@@ -166,10 +166,12 @@ def _tests_before(op: ir.Op, facts: Facts) -> Iterator[tuple[ir.Register, bool, 
             yield test, side, body
 
 
-def in_function_for_gpus(op: ir.Op, facts: Facts) -> bool:
-    """True in a function that says by its name that it is for GPUs: `move_to_cuda`, `occupy_gpu`. Who calls it asks for one."""
-    body = body_of(op, facts)
-    return body is not None and is_named_for_gpus(body)
+def in_function_that_moves_to_gpus(op: ir.Op, facts: Facts) -> bool:
+    """True in a function of a project that says by its name that it moves to a GPU, `move_to_cuda`: who calls it asks for one."""
+    body = body_of(op, facts) if facts.analysis.member is not None else None
+    while body is not None and not _MOVES_TO_GPUS.search(body.name):
+        body = body.parent
+    return body is not None
 
 
 def in_benchmark(op: ir.Op, facts: Facts) -> bool:
@@ -201,9 +203,7 @@ def in_project(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
-    """True in a project of programs, no package for others, of which no file speaks of a device, and in a program that, with all that it imports, speaks
-    of none: all of it runs on the CPU.
-    """
+    """True in a project of programs, no package for others, of which no file speaks of a device: all of it runs on the CPU."""
     return places_nothing(facts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchdevlint.findings import Applicability, Severity
@@ -13,7 +14,7 @@ from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
-from torchdevlint.rules.structure import is_literal_device, is_named_for_gpus, literal_accelerator, operations
+from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
 from torchdevlint.rules.surroundings import (
     in_benchmark,
     in_branch_not_taken,
@@ -30,6 +31,7 @@ _SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.devic
 # The caller asked for this very device.
 # Methods that move the module itself; a library that adds one for a device of its own names it like torch's `cuda`.
 _OVERRIDES = frozenset({"cuda", "mps", "xpu", "npu", "hpu", "ipu", "to", "_apply"})
+_NAMED = re.compile(r"(?:\A|_)(?:gpu|cuda)(?:_|\Z)")  # `to_gpu`, `one_unet_in_gpu`: who calls it asks for CUDA
 
 
 class HardcodedDeviceInForward(Rule):
@@ -91,7 +93,7 @@ class HardcodedDeviceInForward(Rule):
         summary = facts.class_summary
         if summary is None or not summary.is_module or summary.is_lightning or facts.body.kind == "module":
             return
-        if facts.body.name in _OVERRIDES or is_named_for_gpus(facts.body):
+        if facts.body.name in _OVERRIDES or _NAMED.search(facts.body.name):
             return
         device = literal_accelerator(call, facts)
         name = facts.callee(call)

@@ -37,7 +37,7 @@ from torchdevlint.rules.structure import (
 )
 from torchdevlint.rules.surroundings import (
     in_benchmark,
-    in_function_for_gpus,
+    in_function_that_moves_to_gpus,
     in_tests,
     in_unreached_code,
     under_test_for_a_build,
@@ -116,7 +116,7 @@ class HardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL801", "hardcoded-accelerator", WARNING
-    quiet_in = (in_unreached_code, in_tests, in_benchmark, under_test_for_a_build, in_function_for_gpus)
+    quiet_in = (in_unreached_code, in_tests, in_benchmark, under_test_for_a_build, in_function_that_moves_to_gpus)
     fixable = "sometimes"
 
     def __init__(self) -> None:
