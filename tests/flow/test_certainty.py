@@ -700,6 +700,19 @@ TOLD = {
                 return self.images[number], torch.arange(3, device=self.device)
         """,
     ),
+    "a tensor that a model gives by name": (
+        "TDL509",
+        """
+        class Pages(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.detector = nn.Sequential(nn.Linear(3, 3))
+
+            def forward(self, pages):
+                found = self.detector(pages)
+                return [np.asarray(one["boxes"]) for one in found]
+        """,
+    ),
 }
 
 
@@ -1633,6 +1646,19 @@ UNTOLD = {
                 return self.images[number], torch.arange(3, device=self.images.device)
         """,
     ),
+    "what is deeper in what a model gives": (
+        "TDL509",
+        """
+        class Pages(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.detector = nn.Sequential(nn.Linear(3, 3))
+
+            def forward(self, pages):
+                found = self.detector(pages)
+                return [np.asarray(cell["corners"]) for one in found for cell in one["cells"]]
+        """,
+    ),
 }
 
 
@@ -1641,3 +1667,10 @@ def test_what_is_not_certain_is_not_told(name: str) -> None:
     code, source = UNTOLD[name]
     found = check_source(IMPORTS + textwrap.dedent(source))
     assert code not in {finding.code for finding in found}
+
+
+def test_a_variable_of_a_comprehension_is_called_as_it_is_written() -> None:
+    """Its own name tells it apart from the variables around it."""
+    _, source = TOLD["a tensor that a model gives by name"]
+    (finding,) = check_source(IMPORTS + textwrap.dedent(source))
+    assert finding.message.startswith("`one['boxes']`")

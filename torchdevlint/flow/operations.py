@@ -295,6 +295,9 @@ def _read_item(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> Val
             return found  # type: ignore[no-any-return]
     kind = base.kind
     key = index.constant
+    if kind is Kind.TENSOR and isinstance(key, str):
+        # What a model gives by name is a dict of tensors rather than a tensor, and what is deeper in it may well be a list or a number.
+        return replace(base, evidence=Evidence(max(base.evidence - 1, Evidence.NONE)))
     if kind is Kind.TENSOR:
         return _index_tensor(frame, op, base, index)
     if kind in (Kind.TUPLE, Kind.LIST):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from torchdevlint.rules.premises import Premise
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
+_OF_A_COMPREHENSION = re.compile(
+    r"(?<=\w)@\d+"
+)  # what tells the variables of two comprehensions apart, and nobody wrote
 
 
 class NodeFix(NamedTuple):
@@ -162,7 +166,7 @@ class Rule:
     ) -> Report:
         """A report of this rule on `op` (the expression to change)."""
         told = self.severity if severity is None else severity
-        return Report(type(self), op, message, told, related, fix, holds, rests_on)
+        return Report(type(self), op, _OF_A_COMPREHENSION.sub("", message), told, related, fix, holds, rests_on)
 
     @classmethod
     def hooks(cls) -> Iterator[tuple[Hook, str]]:

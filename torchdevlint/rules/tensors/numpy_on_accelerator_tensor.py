@@ -74,7 +74,8 @@ class NumpyOnAcceleratorTensor(Rule):
     caller in the file gives on the CPU; what NumPy reads as an index or a shape (`np.split(x, t)`);
     what a call made of tensors that are all on the CPU; the side of `x.device.type == "cpu"`; arguments in the
     files of tests; what is used as an array (`depth.astype(...)`); the side of a flag for CUDA that says no (`if args.use_cuda: ... else: ...`);
-    what a module whose class is not in the file gives, where the program asks whether it is an array, or gives it one.
+    what a module whose class is not in the file gives, where the program asks whether it is an array, or gives it one; what lies deeper in
+    the dicts that a module gives (`page["cells"][0]["corners"]`), which may be a list.
     A detached tensor in a function that draws is a note. An argument of which nothing else is known is a note: of eight such findings
     on public code none was true, the callers knew where their tensors are.
 
