@@ -713,6 +713,21 @@ TOLD = {
                 return [np.asarray(one["boxes"]) for one in found]
         """,
     ),
+    "a trial of a module": (
+        "TDL504",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(3, 2)
+
+            def forward(self, x):
+                return self.layer(x)
+
+            def trial(self, device="cpu"):
+                return self.layer(torch.rand(1, 3))
+        """,
+    ),
 }
 
 
@@ -1657,6 +1672,21 @@ UNTOLD = {
             def forward(self, pages):
                 found = self.detector(pages)
                 return [np.asarray(cell["corners"]) for one in found for cell in one["cells"]]
+        """,
+    ),
+    "a module that tests itself": (
+        "TDL504",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(3, 2)
+
+            def forward(self, x):
+                return self.layer(x)
+
+            def test(self, device="cpu"):
+                return self.layer(torch.rand(1, 3))
         """,
     ),
 }

@@ -28,6 +28,7 @@ _DATA_FOLDER = re.compile(
 )
 
 _MOVES_TO_GPUS = re.compile(r"(?:\A|_)(?:move|send|put|transfer)_to_(?:gpus?|cuda)\Z|\Ato_(?:gpus?|cuda)\Z")
+_SELF_TEST = re.compile(r"_?(?:self_|unit_)?test(?:_forward|_model|_net(?:work)?)?\Z")
 _BENCHMARK = re.compile(r"(?:\A|_)(?:bench(?:mark(?:s|ing)?)?|probe|speed_?test)(?:_|\Z)")
 _PROFILES = re.compile(r"(?:\A|_)(?:bench(?:mark)?|profile)(?:_|\Z)")
 # How the time of kernels and the memory of a GPU are measured.
@@ -47,6 +48,15 @@ def in_tests(_: ir.Op, facts: Facts) -> bool:
     if is_test_file(facts):
         return True
     return not _TEST_FOLDERS.isdisjoint(_folders(facts)) and not reads_command_line(facts)
+
+
+def in_self_test(op: ir.Op, facts: Facts) -> bool:
+    """True in `def test(self, device="cpu"):` of a module, which makes its own inputs: who calls it does so with a module that is new."""
+    body = body_of(op, facts)
+    if body is None or body.owner is None or not _SELF_TEST.match(body.name):
+        return False
+    asked = body.parameters[1:]
+    return facts.analysis.summary_of(body.owner).is_module and all(given.default is not None for given in asked)
 
 
 def in_data_folder(_: ir.Op, facts: Facts) -> bool:

@@ -42,6 +42,7 @@ from torchdevlint.rules.surroundings import (
     in_data_folder,
     in_exporter,
     in_project_for_the_host,
+    in_self_test,
     in_tests,
     in_unreached_code,
     under_another_default_device,
@@ -95,8 +96,8 @@ class FactoryWithoutDeviceInForward(Rule):
     converted (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a tensor that is made where the argument is None or, by
     `isinstance`, no tensor; what a function returns on the two sides of a caller's flag (`full=False`); the start of a choice
     (`y = torch.tensor([0])` before several branches give `y` its value); probes of which only the shape is read; models that the same method
-    makes; tests; functions that export a model; functions that call `.numpy()` and speak of no device. A function that draws, or whose result
-    a function of the file draws, gets an info.
+    makes; tests, also a method `test` of a module that asks for no input; functions that export a model; functions that call `.numpy()` and
+    speak of no device. A function that draws, or whose result a function of the file draws, gets an info.
 
     In a project, an argument, or what an object that is no module keeps of its constructor's, is asked of its callers, in this file and the others: where they
     give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
@@ -118,6 +119,7 @@ class FactoryWithoutDeviceInForward(Rule):
         with_hidden_gpus,
         with_trainers_on_host,
         in_tests,
+        in_self_test,
         in_data_folder,
         in_exporter,
         in_unreached_code,
