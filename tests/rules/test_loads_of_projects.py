@@ -450,15 +450,69 @@ LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
 }
 
 
+def codes_of(root: Path, checked: str, files: Mapping[str, str]) -> list[str]:
+    (root / ".git").mkdir()
+    for path, text in files.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text)
+    return [finding.code for finding in check_paths([root / checked], isolated=True, select=["TDL10"])]
+
+
 @pytest.mark.parametrize("name", LOADS)
 def test_the_project_decides_between_warning_and_note(tmp_path: Path, name: str) -> None:
     checked, is_note, files = LOADS[name]
-    (tmp_path / ".git").mkdir()
-    for path, text in files.items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text(text)
-    found = check_paths([tmp_path / checked], isolated=True, select=["TDL10"])
-    assert [finding.code for finding in found] == ([] if is_note else ["TDL101"])
+    assert codes_of(tmp_path, checked, {**files, "README.md": "Trains with cuda."}) == ([] if is_note else ["TDL101"])
+
+
+UNMOVED = "torch.save(net.state_dict(), path)"
+
+# name: (the file that is checked, whether it is a note there, the project's files, of which no other says anything of CUDA)
+PROGRAMS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
+    "nothing in the project knows of another device": (
+        "net.py",
+        True,
+        {"net.py": RESTORE, "save.py": SAVE.format(UNMOVED)},
+    ),
+    "another file of the project knows of devices": (
+        "net.py",
+        False,
+        {"net.py": RESTORE, "save.py": SAVE.format(UNMOVED), "main.py": "use(device)"},
+    ),
+    "a notebook of the project knows of CUDA": (
+        "net.py",
+        False,
+        {
+            "net.py": RESTORE,
+            "save.py": SAVE.format(UNMOVED),
+            "main.ipynb": '{"cells": [{"cell_type": "code", "source": ["net.cuda()"]}]}',
+        },
+    ),
+    "nothing knows of another device in a folder that no other imports": (
+        "1.2 nets/net.py",
+        True,
+        {
+            "1.2 nets/net.py": RESTORE,
+            "1.2 nets/save.py": SAVE.format(UNMOVED),
+            "main.py": "use(device)",
+        },
+    ),
+    "nothing knows of another device in a folder that others may import": (
+        "nets/net.py",
+        False,
+        {
+            "nets/net.py": RESTORE,
+            "nets/save.py": SAVE.format(UNMOVED),
+            "main.py": "use(device)",
+        },
+    ),
+    "nothing in the project knows of another device, or saves": ("net.py", False, {"net.py": RESTORE}),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_a_program_saves_that_knows_the_cpu_alone_is_a_note(tmp_path: Path, name: str) -> None:
+    checked, is_note, files = PROGRAMS[name]
+    assert codes_of(tmp_path, checked, files) == ([] if is_note else ["TDL101"])
 
 
 # name: (whether it is silent, or a note, and the text)

@@ -75,10 +75,12 @@ class LoadWithoutMapLocation(Rule):
     a literal CUDA device, also where each call of the function stands behind such, and one in a file that saves the results of `.cpu()` alone.
 
     Where the file stands in a project, its other files count: a load in a file that cannot be imported without a library for CUDA alone, be it
-    through other files; calls from other files; a path of literals in a project of several files that trains nothing, whose files others have published; and a
-    file in which the project saves nothing but what is certainly on the CPU, or plain values: `{k: v.cpu() for k, v in state.items()}`, numbers,
-    texts. Who saves it is known by the keys that are read, by the literal name of the file (a saver in the folder of the load comes before those of
-    others) or by the spelling of its path; where none of these tells, all of the project's calls of `torch.save` must save such, and it must have no other way to save.
+    through other files; calls from other files; a path of literals in a project of several files that trains nothing, whose files others have
+    published; and a file in which the project saves nothing but what is certainly on the CPU, or plain values: `{k: v.cpu() for k, v in
+    state.items()}`, numbers, texts, anything where no file of the program speaks of CUDA, of a device or of a library that chooses one. Who saves
+    it is known by the keys that are read, by the literal name of the file (a saver in the folder of the load comes before those of others) or by
+    the spelling of its path; where none of these tells, all of the project's calls of `torch.save` must save such, and it must have no other way
+    to save.
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
