@@ -728,6 +728,23 @@ TOLD = {
                 return self.layer(torch.rand(1, 3))
         """,
     ),
+    "an array on the side on which another tensor is on the CPU, by a name": (
+        "TDL509",
+        """
+        class Values(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("rows", torch.zeros(3))
+                self.register_buffer("others", torch.zeros(3))
+
+            def arrays(self, given: torch.Tensor):
+                rows = self.rows
+                where = given.device.type
+                if where == "cpu":
+                    return rows.numpy()
+                return rows.cpu().numpy()
+        """,
+    ),
 }
 
 
@@ -1687,6 +1704,23 @@ UNTOLD = {
 
             def test(self, device="cpu"):
                 return self.layer(torch.rand(1, 3))
+        """,
+    ),
+    "an array on the side on which the tensor is on the CPU, by a name": (
+        "TDL509",
+        """
+        class Values(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("rows", torch.zeros(3))
+                self.register_buffer("others", torch.zeros(3))
+
+            def arrays(self, given: torch.Tensor):
+                rows = self.rows
+                where = rows.device.type
+                if where == "cpu":
+                    return rows.numpy()
+                return rows.cpu().numpy()
         """,
     ),
 }

@@ -124,7 +124,7 @@ def _refine_device(frame: Frame, op: ir.Compare, true: Knowledge, false: Knowled
     right = frame.values[op.comparators[0]]
     if right.constant == "cpu" or (right.kind is Kind.DEVICE and right.device is CPU):
         _refine_all_on(frame, op, true if op.operators[0] == "==" else false)
-    place = frame.place(op.left).removesuffix(".type")
+    place = _read_from(frame, op.left).removesuffix(".type")
     name = place.removesuffix(".device")
     known = frame.env.get(name) if place != name else None
     if not isinstance(known, Value) or known.kind not in (Kind.TENSOR, Kind.UNKNOWN):
@@ -134,6 +134,13 @@ def _refine_device(frame: Frame, op: ir.Compare, true: Knowledge, false: Knowled
         side.places[name] = replace(known, kind=Kind.TENSOR, device=CPU, origin=None, others=())
     elif known.kind is Kind.TENSOR and right.kind in (Kind.DEVICE, Kind.STRING, Kind.UNKNOWN):
         side.places[name] = replace(known, device=right.device, origin=None, others=())
+
+
+def _read_from(frame: Frame, register: ir.Register) -> str:
+    """The path of what is compared, also behind the name that it was bound to: `where = x.device.type`."""
+    written = frame.definitions[register]
+    made = frame.index.bound_once(written.name) if isinstance(written, ir.Load) else None
+    return frame.place(made.dst if isinstance(made, ir.Attribute) else register)
 
 
 def _refine_all_on(frame: Frame, op: ir.Compare, side: Knowledge) -> None:
