@@ -230,15 +230,28 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"net.py": "def dtw_cuda(x):\n    return x.cuda()", "train.py": "from net import *\ndtw_cuda(y)"},
     ),
-    "the project asks for kernels": (
-        "train.py",
+    "the package asks for kernels": (
+        "kit/net.py",
         True,
-        {"train.py": SCRIPT, "net.py": NET, "requirements/gpu.txt": "triton>=3.0.0; sys_platform == 'linux'"},
+        {
+            "kit/net.py": SCRIPT.replace("from net import Net", "Net = abs"),
+            "kit/__init__.py": "",
+            "requirements/gpu.txt": "triton>=3.0.0; sys_platform == 'linux'",
+        },
     ),
-    "the project speaks of kernels": (
+    "the package beside a program asks for kernels": (
         "train.py",
         False,
-        {"train.py": SCRIPT, "net.py": NET, "requirements.txt": "numpy  # triton is not needed\ntritonclient"},
+        {"train.py": SCRIPT, "net.py": NET, "requirements.txt": "triton>=3.0.0"},
+    ),
+    "the package speaks of kernels": (
+        "kit/net.py",
+        False,
+        {
+            "kit/net.py": SCRIPT.replace("from net import Net", "Net = abs"),
+            "kit/__init__.py": "",
+            "requirements.txt": "numpy  # triton is not needed\ntritonclient",
+        },
     ),
     "others import it, and never use it": (
         "net.py",

@@ -29,7 +29,9 @@ FEWEST_FILES = 3
 # Where a name may stand of what is called from notebooks, settings, scripts and by readers of the documentation.
 _TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
 _LARGEST_TEXT = 2_000_000
-_MOST_KEPT = 100  # Programs of files that were linted, for those that ask of them later
+# The bytes and Programs of the files that were linted last, for those that ask of them later.
+_LINTED: dict[str, tuple[bytes, ir.Program | None]] = {}
+_MOST_KEPT = 100
 _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)|(?:\\\\\n|[^\n;])*)")
 _REPOSITORIES = (".git", ".hg")
 _PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg")
@@ -43,7 +45,6 @@ class Project:
         self.root = root
         self._bytes: dict[str, bytes] = {}
         self._programs: dict[str, ir.Program | None] = {}
-        self._linted: dict[str, tuple[bytes, ir.Program | None]] = {}
         self._torch_beyond: dict[str, Version | None] = {}
 
     @cached_property
@@ -127,7 +128,7 @@ class Project:
         """The Program of a file; None for one that cannot be read."""
         if path not in self._programs:
             raw = self.read(path)
-            seen, program = self._linted.pop(path, (b"", None))
+            seen, program = _LINTED.pop(path, (b"", None))
             self._programs[path] = program if program is not None and seen == raw else from_ast.read(_decoded(raw))
         return self._programs[path]
 
@@ -139,9 +140,9 @@ class Project:
         if raw == self._bytes.get(path) and path in self._programs:
             return self._programs[path]
         program = from_ast.read(text)
-        self._linted[path] = raw, program
-        if len(self._linted) > _MOST_KEPT:
-            del self._linted[next(iter(self._linted))]
+        _LINTED[path] = raw, program
+        if len(_LINTED) > _MOST_KEPT:
+            del _LINTED[next(iter(_LINTED))]
         return program
 
     def importing(self, path: str) -> Iterator[str]:

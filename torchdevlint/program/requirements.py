@@ -13,7 +13,7 @@ STATES_REQUIREMENTS = re.compile(
 )
 # What a project asks for that has kernels for CUDA: as a requirement of all that it does, or of a part.
 _KERNELS = re.compile(
-    r"""(?m)^[ \t]*(?:-[ \t]+)?["']?[^#\n]*\b(?:triton|apex|mamba[-_]ssm|causal[-_]conv1d|transformer[-_]engine|cupy|fbgemm|megatron)(?![\w.])"""
+    r"""(?m)^[ \t]*(?:-[ \t]+)?["']?[^#\n]*\b(?:triton|mamba[-_]ssm|causal[-_]conv1d|transformer[-_]engine|cupy|fbgemm)(?![\w.])"""
 )
 # `torch==1.9.0`, `- pytorch=1.9`, `"torch>=2.1,<2.3"`, `torch = "^1.9"`: the name, and what is said of it.
 _STATEMENT = re.compile(
@@ -30,7 +30,7 @@ def first_torch_beyond(texts: Iterator[tuple[str, str]]) -> Version | None:
 
 
 def asks_for_kernels(texts: Iterator[tuple[str, str]]) -> bool:
-    """True where one of these texts (each with its name) names a package of kernels for CUDA, such as triton or apex."""
+    """True where one of these texts (each with its name) names a package of kernels for CUDA, such as triton."""
     return any(_KERNELS.search(_dependencies(name, text)) for name, text in texts)
 
 

@@ -72,9 +72,9 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
 
 
 def _is_built_with_kernels(facts: Facts) -> bool:
-    """True in a project whose requirements name kernels for CUDA, such as triton: of those who build with them, few look for another device."""
+    """True in a package of a project whose requirements name kernels for CUDA, such as triton: of those who build with them, few look for another device."""
     member = facts.analysis.member
-    return member is not None and member.project.asks_for_kernels
+    return member is not None and member.project.asks_for_kernels and member.project.is_in_package(member.path)
 
 
 def imports_cuda_alone(facts: Facts) -> bool:
