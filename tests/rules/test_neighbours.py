@@ -688,3 +688,35 @@ def test_behind_allocated_memory_cuda_is_at_work(tmp_path: Path, before: str, to
     )
     found = check_paths([tmp_path / "memory.py"], isolated=True, select=["TDL8"])
     assert [finding.code for finding in found] == (["TDL807"] if told else [])
+
+
+BATCHES = """
+import torch
+from torch.utils.data import DataLoader
+from torchvision.datasets import MNIST
+{more}
+net = torch.nn.Linear(3, 3).cuda()
+criterion = torch.nn.CrossEntropyLoss()
+for images, labels in DataLoader(MNIST("data")):
+    loss = criterion(net(images{moved}), labels)
+"""
+
+
+DATA = """
+from torch.utils.data import Dataset
+class Images(Dataset):
+    def __getitem__(self, index):
+        return self.images[index]{placed}
+"""
+
+
+@pytest.mark.parametrize("code", ["TDL401", "TDL518"])
+@pytest.mark.parametrize("placed", ["", ".to(self.device)"])
+def test_a_batch_is_a_note_beside_a_data_set_that_places_something(tmp_path: Path, code: str, placed: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "plot.py").write_text("")
+    (tmp_path / "data.py").write_text(DATA.format(placed=placed))
+    moved = ".cuda()" if code == "TDL518" else ""
+    (tmp_path / "train.py").write_text(BATCHES.format(more="from data import Images", moved=moved))
+    told = [finding.code for finding in check_paths([tmp_path / "train.py"], isolated=True)]
+    assert (code in told) is not bool(placed)

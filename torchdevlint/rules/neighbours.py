@@ -349,6 +349,41 @@ def _acts(facts: Facts) -> bool:
     )
 
 
+# What makes batches, and what places something.
+_BATCHES = re.compile(rb"Dataset|DataLoader|collate|datamodule", re.IGNORECASE)
+_PLACES_DATA = re.compile(
+    rb"\.cuda\(|\.to\([^)\n]*(?:device|cuda|gpu)|\bdevice *=|default_collate|prefetch", re.IGNORECASE
+)
+
+
+def batches_may_be_placed(facts: Facts) -> bool:
+    """True where a file of the project that this one imports, or that those import which import it, makes batches and places something."""
+    member = facts.analysis.member
+    if member is None:
+        return False
+    others = set(_imported(member, facts))
+    for path in _importers(member):  # its own moves are those of the model as a rule
+        known = facts_of(Member(member.project, path))
+        others |= _imported(Member(member.project, path), known) - {path} if known is not None else set()
+    others.discard(member.path)
+    texts = (member.project.read(path) for path in others)
+    return any(_BATCHES.search(text) and _PLACES_DATA.search(text) for text in texts)
+
+
+def _imported(member: Member, facts: Facts) -> frozenset[str]:
+    """The files of the project that a file imports at any place, and those that these import."""
+    found: set[str] = set()
+    waiting = [(member.path, facts)]
+    while waiting:
+        path, there = waiting.pop()
+        for op in (op for body in there.program.bodies for op in operations(body) if isinstance(op, ir.Import)):
+            for other in set(member.project.resolve(op.qualified, path)) - found:
+                found.add(other)
+                known = facts_of(Member(member.project, other))
+                waiting += [(other, known)] if known is not None else []
+    return frozenset(found)
+
+
 def is_imported(facts: Facts) -> bool:
     """True for a file that another file of its project imports."""
     return facts.analysis.member is not None and bool(_importers(facts.analysis.member))

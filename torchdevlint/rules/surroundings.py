@@ -11,7 +11,13 @@ from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.neighbours import default_device_is_set, is_unreached, moves_keep_parameters, places_nothing
+from torchdevlint.rules.neighbours import (
+    batches_may_be_placed,
+    default_device_is_set,
+    is_unreached,
+    moves_keep_parameters,
+    places_nothing,
+)
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import (
@@ -204,6 +210,11 @@ def in_unreached_code(op: ir.Op, facts: Facts) -> bool:
     """True in a function or a file of a project that nobody there names, unless it is part of a package for others, and in a file that imports what the project lacks."""
     body = body_of(op, facts)
     return body is not None and is_unreached(body, facts)
+
+
+def where_batches_may_be_placed(_: ir.Op, facts: Facts) -> bool:
+    """True in a file of a project that imports another one, itself or by way of those that import it, which makes batches and places something."""
+    return batches_may_be_placed(facts)
 
 
 def in_project(_: ir.Op, facts: Facts) -> bool:

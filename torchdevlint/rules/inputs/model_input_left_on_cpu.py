@@ -14,7 +14,7 @@ from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.premises import Premise
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
-from torchdevlint.rules.surroundings import in_project, in_project_for_the_host, in_tests
+from torchdevlint.rules.surroundings import in_project, in_project_for_the_host, in_tests, where_batches_may_be_placed
 from torchdevlint.rules.wording import MISMATCH, is_placeholder, owns
 
 
@@ -48,7 +48,8 @@ class ModelInputLeftOnCpu(Rule):
     `forward` moves itself, or never reads, in the class of this file or of the project.
 
     In a project of several files, what a model that is an argument gets is a note: its callers know where it is, and of the last six such
-    findings that were read in unread projects one was true. So is an argument that meets a model made here, where no caller that is seen
+    findings that were read in unread projects one was true. So is a part of a loader's batch where a file that this one imports, or its
+    importers, makes batches and places something. So is an argument that meets a model made here, where no caller that is seen
     gives it on an accelerator.
 
     ## Fix safety
@@ -143,6 +144,10 @@ class ModelInputLeftOnCpu(Rule):
             yield self._copied(copy, meeting, facts)
             return
         certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE and not given
+        of_loader = cpu.group is not None or _is_iteration(made, facts) or isinstance(made, (ir.Unpack, ir.Iterate))
+        is_known_elsewhere = (given and in_project(meeting.op, facts)) or (
+            of_loader and where_batches_may_be_placed(meeting.op, facts)
+        )
         what = f"`{place}`" if place else "this input"
         where = (
             f"the model `{meeting.other.parameter}`, wherever it was moved"
@@ -155,7 +160,7 @@ class ModelInputLeftOnCpu(Rule):
             f"{what} is still on the CPU when it meets {f'the output of a model on {device.describe()}' if is_loss else where}"
             f"{' (moved on line {0})' if moved else ''}: on an accelerator that raises {MISMATCH}; move it first, for example "
             f"`.to({_spelled(device.name)})`",
-            severity=ERROR if certain else INFO if given and in_project(meeting.op, facts) else WARNING,
+            severity=INFO if is_known_elsewhere else ERROR if certain else WARNING,
             related=(
                 *((Mention(moved, "here the model moved"),) if moved is not None else ()),
                 *((Mention(made, "here it comes from"),) if at is not made else ()),
