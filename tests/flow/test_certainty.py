@@ -15,6 +15,43 @@ from torch import nn
 """
 
 TOLD = {
+    "a discarded move of what a module computes": (
+        "TDL501",
+        """
+        def run(net: nn.Module, x: torch.Tensor, device):
+            made = net(x)
+            made.to(device)
+            return made
+        """,
+    ),
+    "a branch that may be taken": (
+        "TDL801",
+        """
+        def place(x, rows):
+            if rows > 3:
+                return x.cuda()
+        """,
+    ),
+    "a device that a module's method leaves to the default": (
+        "TDL517",
+        """
+        def table(n, device="cpu"):
+            return torch.arange(n, device=device)
+
+        class Net(nn.Module):
+            def encode(self, x, device):
+                return x.to(device) + table(3)
+        """,
+    ),
+    "a parameter without a gradient that a module keeps": (
+        "TDL601",
+        """
+        class Net(nn.Module):
+            def __init__(self, mask):
+                super().__init__()
+                self.mask = nn.Parameter(mask, requires_grad=False).to("cuda")
+        """,
+    ),
     "an input that follows the machine, beside a model that nobody moves": (
         "TDL801",
         """
@@ -756,6 +793,58 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "a move of what is asked for its state": (
+        "TDL501",
+        """
+        def run(net: nn.Module, state, device):
+            made = net(**state)
+            made.load_state_dict(state)
+            made.to(device)
+            return made
+        """,
+    ),
+    "a branch that nobody takes": (
+        "TDL801",
+        """
+        def place(x, rows):
+            if False and rows > 3:
+                return x.cuda()
+        """,
+    ),
+    "a device that a module's constructor leaves to the default": (
+        "TDL517",
+        """
+        def table(n, device="cpu"):
+            return torch.arange(n, device=device)
+
+        class Net(nn.Module):
+            def __init__(self, device):
+                super().__init__()
+                self.register_buffer("table", table(3))
+                self.scale = nn.Parameter(torch.ones(3, device=device))
+        """,
+    ),
+    "a device that only a load gets": (
+        "TDL517",
+        """
+        def restore(path, net, device="cpu"):
+            state = torch.load(path, map_location=torch.device(device))
+            net.load_state_dict(state["net"])
+            return state["epoch"]
+
+        def start(path, net, device):
+            restore(path, net)
+            return net.to(device)
+        """,
+    ),
+    "a parameter without a gradient that no module keeps": (
+        "TDL601",
+        """
+        class Feature:
+            def __init__(self, mask):
+                self.mask = nn.Parameter(mask, requires_grad=False).to("cuda")
+        """,
+    ),
     "an input that follows the machine, as the model does": (
         "TDL801",
         """

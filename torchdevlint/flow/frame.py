@@ -121,6 +121,8 @@ class Frame:
             return []
         if block.test is None or len(block.successors) != 2:
             return [(successor, self.env) for successor in block.successors]
+        if _is_never(block.test, self.definitions):
+            return [(block.successors[1], self.env)]
         true, false = conditions.branch(self, block.test)
         return [
             (block.successors[0], conditions.refined(self.env, true)),
@@ -444,6 +446,14 @@ def _best_other(part: Value, others: list[Value]) -> Value | None:
             if best is None or other.evidence > best.evidence:
                 best = other
     return best
+
+
+def _is_never(test: ir.Register, definitions: list[ir.Op | None]) -> bool:
+    """True for `if False:`, and for what begins with it: `if False and ready():`."""
+    written = definitions[test]
+    if isinstance(written, ir.Choice) and written.shape == "and":
+        return _is_never(written.values[0], definitions)
+    return isinstance(written, ir.Constant) and written.value is False
 
 
 def _is_device(value: Value) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.flow import attributes, calls, conditions, entries, module_calls, operands, parameters, values
 from torchdevlint.flow.devices import TOP, Device, from_string, symbolic
 from torchdevlint.flow.facts import AttributeStore, EntryStore
+from torchdevlint.flow.knowledge import methods
 from torchdevlint.flow.naming import LOADER_NAME
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
@@ -524,6 +525,8 @@ def _store(frame: Frame, op: ir.Store) -> None:
         and not frame.analysis.places_batches
     ):
         value = Value(Kind.LOADER, evidence=Evidence.NAME)
+    elif value.kind is Kind.TENSOR and _is_called(frame, op.value) and _has_state(frame, op.name):
+        value = UNKNOWN
     elif value.kind is Kind.TENSOR and value.evidence is Evidence.NAME:
         use = frame.index.uses.get(op.name)
         if use is not None and use.kind()[0] is Kind.TENSOR:
@@ -537,6 +540,15 @@ def _is_called(frame: Frame, register: ir.Register) -> bool:
     """True for what a function returned, also as one of several: `prepare` and prefetchers give loaders that move their batches."""
     written = frame.definitions[register]
     return isinstance(written, (ir.Call, ir.Unpack))
+
+
+_STATE = frozenset({"state_dict", "load_state_dict"})
+
+
+def _has_state(frame: Frame, name: str) -> bool:
+    """True for a name that is bound once, and asked for what no tensor has: `made.load_state_dict(...)`, `made.parameters()`."""
+    asked = frame.index.use(name).attributes & (methods.MODULE_STRONG | _STATE)
+    return len(frame.index.bound_to(name)) == 1 and bool(asked)
 
 
 def _named_device(value: Value, place: str) -> Value:

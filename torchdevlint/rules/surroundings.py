@@ -33,7 +33,7 @@ _DATA_FOLDER = re.compile(
     r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
 )
 
-_MOVES_TO_GPUS = re.compile(r"(?:\A|_)(?:move|send|put|transfer)_to_(?:gpus?|cuda)\Z|\Ato_(?:gpus?|cuda)\Z")
+_MOVES_TO_GPUS = re.compile(r"(?:\A|_)(?:move|send|put|transfer)_to_(?:gpus?|cuda)\Z|\Ato_(?:gpus?|cuda)\Z|[a-z]GPU\Z")
 _SELF_TEST = re.compile(r"_?(?:self_|unit_)?test(?:_forward|_model|_net(?:work)?)?\Z")
 _BENCHMARK = re.compile(r"(?:\A|_)(?:bench(?:mark(?:s|ing)?)?|probe|speed_?test)(?:_|\Z)")
 _PROFILES = re.compile(r"(?:\A|_)(?:bench(?:mark)?|profile)(?:_|\Z)")
@@ -183,7 +183,7 @@ def _tests_before(op: ir.Op, facts: Facts) -> Iterator[tuple[ir.Register, bool, 
 
 
 def in_function_that_moves_to_gpus(op: ir.Op, facts: Facts) -> bool:
-    """True in a function of a project that says by its name that it moves to a GPU, `move_to_cuda`: who calls it asks for one."""
+    """True in a function of a project that says by its name that it moves to a GPU, or is the variant for one: `move_to_cuda`, `intersectionGPU`."""
     body = body_of(op, facts) if facts.analysis.member is not None else None
     while body is not None and not _MOVES_TO_GPUS.search(body.name):
         body = body.parent

@@ -14,7 +14,7 @@ from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
-from torchdevlint.rules.structure import is_literal_device, literal_accelerator, operations
+from torchdevlint.rules.structure import is_literal_device, literal_accelerator, nested, operations
 from torchdevlint.rules.surroundings import (
     in_benchmark,
     in_branch_not_taken,
@@ -213,8 +213,15 @@ def _needs_cuda(facts: Facts) -> bool:
 
 
 def _is_kept(call: ir.Call, facts: Facts) -> bool:
-    """True for a `torch.device("cuda")` that gets a name: the device of what follows."""
-    return any(isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == call.dst for op in operations(facts.body))
+    """True for a `torch.device("cuda")` that gets a name which something reads: the device of what follows."""
+    stores = [
+        op for op in operations(facts.body) if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == call.dst
+    ]
+    return any(isinstance(op, ir.StoreAttribute) or _is_read(op.name, facts) for op in stores)
+
+
+def _is_read(name: str, facts: Facts) -> bool:
+    return any(isinstance(op, ir.Load) and op.name == name for inner in nested(facts.body) for op in operations(inner))
 
 
 def _which(device: str) -> str:

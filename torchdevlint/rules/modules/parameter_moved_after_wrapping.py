@@ -30,7 +30,8 @@ class ParameterMovedAfterWrapping(Rule):
         self.scale = nn.Parameter(torch.ones(width).to(device))
 
     ## When it stays silent
-    The move stands inside of `nn.Parameter(...)`; the result is wrapped again; `.data` is moved; `requires_grad=False`.
+    The move stands inside of `nn.Parameter(...)`; the result is wrapped again; `.data` is moved; `requires_grad=False`, where no
+    module keeps the result.
 
     ## Fix safety
     Moving the tensor before it is wrapped is safe: where the old line moved nothing the result is the same. `device=` for a factory is safe where the
@@ -115,7 +116,9 @@ def _is_stand_in(call: ir.Call, inner: ir.Call, facts: Facts) -> bool:
 
 def _is_constant(call: ir.Call, inner: ir.Call, facts: Facts) -> bool:
     """True for a parameter without a gradient that no module keeps."""
-    kept = any(isinstance(op, ir.StoreAttribute) and op.value == call.dst for op in _operations(facts))
+    summary = facts.class_summary
+    in_module = summary is None or summary.is_module
+    kept = in_module and any(isinstance(op, ir.StoreAttribute) and op.value == call.dst for op in _operations(facts))
     return not kept and facts.constant(inner.argument("requires_grad", 1)) is False
 
 

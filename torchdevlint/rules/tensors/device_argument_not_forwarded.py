@@ -11,7 +11,7 @@ from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Kind, Value
+from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.order import follows
 from torchdevlint.rules.rule import (
@@ -106,7 +106,8 @@ class DeviceArgumentNotForwarded(Rule):
             return embed(tokens.to(device)) + embed_positions(positions(tokens.size(1), device=device))
 
     ## When it stays silent
-    The callee only stores its device, or finds one of its own when none is given (`if device is None: device = x.device`); the caller
+    The callee only stores its device, gives it to the `map_location` of a load alone, or finds one of its own when none is given
+    (`if device is None: device = x.device`); the caller is the constructor of a module, which moves as a whole; the caller
     moves the result, or what it goes into; the caller's device is the very default (`def empty(device=device)` in the caller too); files of
     tests; `*args` or `**kwargs` may carry the argument; callees of other files that are never given a device. A host default beside the device
     that an object keeps for itself is an info, unless the callee runs a model that it is given; so is a default in a caller that makes other
@@ -236,6 +237,9 @@ class DeviceArgumentNotForwarded(Rule):
             if callee == "__init__" and dropped.callee.owner is not None:
                 callee = dropped.callee.owner.name
             default = _default_text(dropped.parameter, dropped.callee, facts.analysis)
+            spelled = _spelled_default(dropped.parameter, dropped.callee, facts.analysis)
+            if spelled in ("cpu", None) and _constructs_module(dropped.caller, facts):
+                continue  # what it makes goes where the module goes
             how = "calls itself" if dropped.callee is dropped.caller else f"calls `{callee}`"
             effect = (
                 f"what `--{name}` asks for is ignored here"
@@ -248,7 +252,9 @@ class DeviceArgumentNotForwarded(Rule):
                 f"`{name}={in_hand}`",
                 # A host default beside a device that the caller keeps for itself may be meant: results, replay buffers. So may
                 # intermediate results on the CPU in a caller that makes others there.
-                severity=INFO if _may_be_meant(dropped, default) or self._made.get(id(dropped.caller)) else WARNING,
+                severity=INFO
+                if _may_be_meant(dropped, spelled == "cpu") or self._made.get(id(dropped.caller))
+                else WARNING,
                 fix=lambda dropped=dropped: _pass_on(dropped),  # type: ignore[misc]
             )
 
@@ -379,10 +385,10 @@ def _option_in_hand(wanted: ir.Parameter, call: ir.Call, facts: Facts) -> str | 
     return f"{root}.{wanted.name}" if root is not None and root != "self" else None
 
 
-def _may_be_meant(dropped: _Dropped, default: str) -> bool:
+def _may_be_meant(dropped: _Dropped, on_host: bool) -> bool:
     """True for a host default beside a device that the caller keeps for itself: results, replay buffers. A callee that runs a
     model that it is given has to know where the model is."""
-    return dropped.in_hand.endswith(".device") and '"cpu"' in default and not _runs_a_model(dropped.callee)
+    return dropped.in_hand.endswith(".device") and on_host and not _runs_a_model(dropped.callee)
 
 
 def _runs_a_model(body: ir.Body) -> bool:
@@ -496,6 +502,12 @@ def _is_read_for_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str,
     return around is scope and given + bound == 1 and index.dotted(parameter.default) == in_hand
 
 
+def _is_device_made(call: ir.Call, body: ir.Body) -> bool:
+    """True for `torch.device(...)`, as it is written."""
+    written = next((op for op in operations(body) if isinstance(op, ir.ValueOp) and op.dst == call.function), None)
+    return isinstance(written, (ir.Attribute, ir.Load)) and written.name == "device"
+
+
 def _use_of(name: str, body: ir.Body) -> _Use:
     """What a function does with the parameter `name`."""
     loads = {
@@ -516,7 +528,10 @@ def _use_of(name: str, body: ir.Body) -> _Use:
             settled = settled or is_read(block.test)
             for op in block.ops:
                 if isinstance(op, ir.Call):
-                    if any(is_read(argument.value) for argument in op.arguments):
+                    taken = [argument for argument in op.arguments if is_read(argument.value)]
+                    if taken and len(op.arguments) == 1 and _is_device_made(op, inner):
+                        loads.add((id(inner), op.dst))  # `torch.device(device)` is the parameter by another name
+                    elif any(argument.keyword != "map_location" for argument in taken):
                         given = True
                         gives += [(block, op)] if inner is body else []
                 elif isinstance(op, ir.StoreAttribute):
@@ -558,6 +573,18 @@ def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) ->
     if isinstance(written, ir.Constant) and written.value is None:
         return "the default device"
     return "its default"
+
+
+def _spelled_default(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> object:
+    """The constant that a default is, or is made of: "cpu" for `torch.device("cpu")`; NOTHING for anything else."""
+    written = definition_of(analysis, body.parent, parameter.default) if body.parent is not None else None
+    if isinstance(written, ir.Call) and len(written.arguments) == 1 and body.parent is not None:
+        written = definition_of(analysis, body.parent, written.arguments[0].value)
+    return written.value if isinstance(written, ir.Constant) else NOTHING
+
+
+def _constructs_module(body: ir.Body, facts: Facts) -> bool:
+    return body.owner is not None and body.name == "__init__" and facts.analysis.summary_of(body.owner).is_module
 
 
 def _pass_on(dropped: _Dropped) -> NodeFix | None:
