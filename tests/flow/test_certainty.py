@@ -15,6 +15,19 @@ from torch import nn
 """
 
 TOLD = {
+    "a row that a module gets": (
+        "TDL504",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(3, 3)
+
+            def forward(self, rows):
+                out = torch.zeros(3)
+                return self.head(out)
+        """,
+    ),
     "a discarded move of what a module computes": (
         "TDL501",
         """
@@ -793,6 +806,21 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "the start of a sum that a module gets": (
+        "TDL504",
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = nn.Linear(3, 3)
+
+            def forward(self, rows):
+                out = torch.tensor(0.0)
+                for row in rows:
+                    out = torch.add(out, row)
+                return self.head(out)
+        """,
+    ),
     "a move of what is asked for its state": (
         "TDL501",
         """

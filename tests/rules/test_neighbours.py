@@ -307,7 +307,12 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         True,
         {"exp/train.py": AMP, "requirements.txt": "numpy\ntorch==1.9.0\n"},
     ),
-    "one of two requirements lets in any torch": (
+    "the requirements beside it let in none": (
+        "exp/train.py",
+        True,
+        {"exp/train.py": AMP, "exp/requirements.txt": "torch==1.9.0\n", "requirements.txt": "torch>=1.9\n"},
+    ),
+    "the requirements beside it let in any torch": (
         "exp/train.py",
         False,
         {"exp/train.py": AMP, "exp/requirements.txt": "torch>=1.9\n", "requirements.txt": "torch==1.9.0\n"},
@@ -720,3 +725,24 @@ def test_a_batch_is_a_note_beside_a_data_set_that_places_something(tmp_path: Pat
     (tmp_path / "train.py").write_text(BATCHES.format(more="from data import Images", moved=moved))
     told = [finding.code for finding in check_paths([tmp_path / "train.py"], isolated=True)]
     assert (code in told) is not bool(placed)
+
+
+STATE = """
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+        self.mean = torch.zeros(3)
+    def forward(self, x):
+        return self.layer(x) - self.mean
+net = Net()
+"""
+
+
+@pytest.mark.parametrize(("more", "told"), [("print(net(rows))", False), ("print(net.to(device)(rows))", True)])
+def test_a_module_that_its_program_never_moves_is_a_note(tmp_path: Path, more: str, told: bool) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "run.py").write_text(STATE + more)
+    found = check_paths([tmp_path / "run.py"], isolated=True)
+    assert [finding.code for finding in found] == (["TDL603"] if told else [])

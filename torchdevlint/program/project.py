@@ -18,7 +18,13 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from torchdevlint.program import from_ast, ir
-from torchdevlint.program.requirements import STATES_REQUIREMENTS, Version, asks_for_kernels, first_torch_beyond
+from torchdevlint.program.requirements import (
+    STATES_REQUIREMENTS,
+    Version,
+    asks_for_kernels,
+    asks_for_torch,
+    first_torch_beyond,
+)
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
 
 # A larger project is not searched: each question would cost more than the file that asks.
@@ -101,19 +107,16 @@ class Project:
         )
 
     def torch_beyond(self, path: str) -> Version | None:
-        """The first minor version of torch that the requirements beside a file, or above it, rule out; None where they say nothing or set no end."""
+        """The first minor version of torch that the requirements beside a file rule out, or else those of the next folder above that asks for torch.
+
+        None where they say nothing, or one of them sets no end.
+        """
         folder = os.path.dirname(path)
         if folder not in self._torch_beyond:
-            self._torch_beyond[folder] = first_torch_beyond(self._requirements(folder))
+            texts = list(self._stated(folder))
+            is_last = asks_for_torch(texts) or folder == self.root or os.path.dirname(folder) == folder
+            self._torch_beyond[folder] = first_torch_beyond(texts) if is_last else self.torch_beyond(folder)
         return self._torch_beyond[folder]
-
-    def _requirements(self, folder: str) -> Iterator[tuple[str, str]]:
-        while True:
-            yield from self._stated(folder)
-            parent = os.path.dirname(folder)
-            if folder == self.root or parent == folder:
-                return
-            folder = parent
 
     def _stated(self, folder: str) -> Iterator[tuple[str, str]]:
         """The texts of a folder that state requirements, by their names."""

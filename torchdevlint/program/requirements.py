@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 Version = tuple[int, int]
 
@@ -22,14 +22,19 @@ _STATEMENT = re.compile(
 _CLAUSE = re.compile(r"(?:\A|[,\s(])(===?|=|<=?|~=|\^|>=?|!=|~|)\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?")
 
 
-def first_torch_beyond(texts: Iterator[tuple[str, str]]) -> Version | None:
+def asks_for_torch(texts: Iterable[tuple[str, str]]) -> bool:
+    """True where one of these texts (each with its name) speaks of torch."""
+    return any(_STATEMENT.search(_dependencies(name, text)) for name, text in texts)
+
+
+def first_torch_beyond(texts: Iterable[tuple[str, str]]) -> Version | None:
     """The first minor version of torch that none of these texts (each with its name) lets in; None where one is open, or none speaks of torch."""
     bounds = [_bound(found[1]) for name, text in texts for found in _STATEMENT.finditer(_dependencies(name, text))]
     known = [bound for bound in bounds if bound is not None]
     return max(known) if known and len(known) == len(bounds) else None
 
 
-def asks_for_kernels(texts: Iterator[tuple[str, str]]) -> bool:
+def asks_for_kernels(texts: Iterable[tuple[str, str]]) -> bool:
     """True where one of these texts (each with its name) names a package of kernels for CUDA, such as triton."""
     return any(_KERNELS.search(_dependencies(name, text)) for name, text in texts)
 

@@ -384,6 +384,24 @@ def _imported(member: Member, facts: Facts) -> frozenset[str]:
     return frozenset(found)
 
 
+def moves_no_module(facts: Facts) -> bool:
+    """True for a program of a project, which nobody imports, in which nothing is moved by a method, nor given to what may move it."""
+    member = facts.analysis.member
+    return (
+        member is not None
+        and not facts.mentions("to", "prepare", "Trainer", "Learner", "NeuralNetClassifier", "NeuralNetRegressor")
+        and _acts(facts)
+        and not any(
+            isinstance(op, ir.Call)
+            and isinstance(method := facts.analysis.index_of(body).definitions[op.function], ir.Attribute)
+            and method.name in ("cuda", "xpu", "mps", "npu")
+            for body in facts.program.bodies
+            for op in operations(body)
+        )
+        and not _importers(member)
+    )
+
+
 def is_imported(facts: Facts) -> bool:
     """True for a file that another file of its project imports."""
     return facts.analysis.member is not None and bool(_importers(facts.analysis.member))

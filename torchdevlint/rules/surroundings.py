@@ -16,6 +16,7 @@ from torchdevlint.rules.neighbours import (
     default_device_is_set,
     is_unreached,
     moves_keep_parameters,
+    moves_no_module,
     places_nothing,
 )
 from torchdevlint.rules.order import block_of, deciding_sides
@@ -215,6 +216,11 @@ def in_unreached_code(op: ir.Op, facts: Facts) -> bool:
 def where_batches_may_be_placed(_: ir.Op, facts: Facts) -> bool:
     """True in a file of a project that imports another one, itself or by way of those that import it, which makes batches and places something."""
     return batches_may_be_placed(facts)
+
+
+def in_program_that_moves_nothing(_: ir.Op, facts: Facts) -> bool:
+    """True in a program of a project, which nobody imports, in which no method moves anything: its modules stay where they are made."""
+    return moves_no_module(facts)
 
 
 def in_project(_: ir.Op, facts: Facts) -> bool:

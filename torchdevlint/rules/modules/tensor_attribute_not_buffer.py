@@ -17,7 +17,12 @@ from torchdevlint.rules.paths import spelling
 from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
 from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself, operations
-from torchdevlint.rules.surroundings import in_project_for_the_host, in_unreached_code, under_another_default_device
+from torchdevlint.rules.surroundings import (
+    in_program_that_moves_nothing,
+    in_project_for_the_host,
+    in_unreached_code,
+    under_another_default_device,
+)
 from torchdevlint.rules.wording import MISMATCH, describe, is_data_code, is_placeholder
 
 
@@ -68,7 +73,12 @@ class TensorAttributeNotBuffer(Rule):
     """
 
     code, name, severity = "TDL603", "tensor-attribute-not-buffer", ERROR
-    quiet_in = (under_another_default_device, in_unreached_code, in_project_for_the_host)
+    quiet_in = (
+        under_another_default_device,
+        in_unreached_code,
+        in_project_for_the_host,
+        in_program_that_moves_nothing,
+    )
     fixable = "unsafe"
 
     def __init__(self) -> None:

@@ -139,7 +139,7 @@ class FactoryWithoutDeviceInForward(Rule):
             return
         if meeting.cpu.group is not None or not is_factory(made, facts) or facts.tracing:
             return
-        if _is_for_another_rule(meeting, facts):
+        if _is_for_another_rule(meeting, facts) or _is_start_of_sum(meeting, facts):
             return
         if (
             meeting.role == "input"
@@ -338,6 +338,18 @@ def _beside_fix(made: ir.Call, expression: str | None, facts: Facts) -> NodeFix 
     if expression is None or not takes_device(made, facts):
         return None
     return give_device(made, expression, Applicability.UNSAFE)
+
+
+def _is_start_of_sum(meeting: Meeting, facts: Facts) -> bool:
+    """True for the 0-dim start of a sum that a module gets: `total = torch.tensor(0.0)`, and `total = total + x` in a loop before."""
+    register = next((a.value for a in meeting.op.arguments), None) if isinstance(meeting.op, ir.Call) else None
+    written = facts.definition(register)
+    return (
+        meeting.role == "input"
+        and meeting.cpu.rank == 0
+        and isinstance(written, ir.Load)
+        and len(facts.index.bound_to(written.name)) > 1
+    )
 
 
 def _is_placed_by_hand(register: ir.Register, facts: Facts) -> bool:
