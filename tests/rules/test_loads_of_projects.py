@@ -89,6 +89,12 @@ class Experiment:
     def predict(self, path):
         self.net.load_state_dict(torch.load(path))
 """
+EPOCHS = """
+def main(net, batches, args):
+    {}
+        epoch(net, batches)
+    net.load_state_dict(torch.load(args.best_model))
+"""
 PAIRS = """
     weights = OrderedDict([[name.split("module.")[-1], {}] for name, value in net.state_dict().items()])
     torch.save(weights, path)
@@ -97,6 +103,16 @@ PAIRS = """
 
 # name: (the file that is checked, whether it is a note there, the project's files)
 LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
+    "behind a loop that calls what trains": (
+        "train.py",
+        True,
+        {"train.py": "import torch" + TRAIN + EPOCHS.format("for _ in range(args.epochs):")},
+    ),
+    "behind a branch that calls what trains": (
+        "train.py",
+        False,
+        {"train.py": "import torch" + TRAIN + EPOCHS.format("if args.train:")},
+    ),
     "behind the training of another file": (
         "net.py",
         True,

@@ -230,6 +230,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"net.py": "def dtw_cuda(x):\n    return x.cuda()", "train.py": "from net import *\ndtw_cuda(y)"},
     ),
+    "another accelerator than CUDA is named": ("net.py", True, {"net.py": "def place(x):\n    return x.to('npu')"}),
     "the package asks for kernels": (
         "kit/net.py",
         True,

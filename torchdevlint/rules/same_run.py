@@ -11,7 +11,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import facts_of
-from torchdevlint.rules.order import block_of, follows
+from torchdevlint.rules.order import block_of, follows, leads_through
 from torchdevlint.rules.paths import last_name, parts, spelling
 from torchdevlint.rules.structure import operations
 
@@ -88,8 +88,31 @@ def _is_kept_by_trainer(call: ir.Call, facts: Facts) -> bool:
 
 
 def _ends_training(call: ir.Call, facts: Facts) -> bool:
-    """True behind the training loop of the same function: what is loaded there is the best checkpoint that this very run has written."""
-    return _is_behind(call, facts.body, lambda op: isinstance(op, ir.Attribute) and op.name == "backward")
+    """True behind the training loop of the same function, or one that calls a function of the file and that every way to the load passes: what is loaded
+    there is the best checkpoint that this very run has written.
+    """
+    body, place = facts.body, block_of(facts.body, call)
+    if _is_behind(call, body, lambda op: isinstance(op, ir.Attribute) and op.name == "backward"):
+        return True
+    return place is not None and any(
+        leads_through(body, body.blocks[block.loops[0]], place)
+        for block in body.blocks
+        if block.loops and block is not place
+        for op in block.ops
+        if isinstance(op, ir.Call) and _trains_here(op, facts)
+    )
+
+
+def _trains_here(call: ir.Call, facts: Facts) -> bool:
+    """True for a call of a function of the file, by its plain name, that calls `backward`."""
+    name = facts.index.dotted(call.function)
+    return any(
+        body.name == name
+        and body.owner is None
+        and any(isinstance(op, ir.Attribute) and op.name == "backward" for op in operations(body))
+        for body in facts.program.bodies
+        if body is not facts.body
+    )
 
 
 def _is_called_behind_training(facts: Facts) -> bool:

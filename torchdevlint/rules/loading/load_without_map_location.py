@@ -68,7 +68,8 @@ class LoadWithoutMapLocation(Rule):
     for its epoch and its accuracy alone. What is done with the result tells it (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and
     the file's (`checkpoint`, `model`), or that the program loads weights elsewhere.
 
-    So is a load of what the same run has written: behind the training loop of the same function, or where each call of the function stands
+    So is a load of what the same run has written: behind the training loop of the same function (also one over a function of the file that
+    trains), or where each call of the function stands
     behind training, be it by another method of the same object (the best checkpoint of this very run), of the path that
     a trainer keeps which ran in the same function before, behind a `torch.save` to the same file in a program of one process, in a temporary
     folder. So is one that no call in the file gives a path to (`init_weights(pretrained="")`), one of a torch2trt engine, one behind a move to

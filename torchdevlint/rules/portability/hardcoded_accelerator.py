@@ -99,7 +99,9 @@ class HardcodedAccelerator(Rule):
     It is a note as well where CUDA is needed anyway: a file that cannot be imported without
     a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
     extensions and collectives, workers of NCCL, a class whose constructor stops without CUDA, and in a
-    project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA.
+    project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA, and a package of a
+    project whose requirements name kernels for CUDA (triton). In a project it is a note, too, for another accelerator than CUDA (`.to("npu")`):
+    of six that were read none was meant for other machines. A file that imports another framework (Paddle) and not torch is not looked at.
     Where the file stands in a project, so is a file that imports such a one through
     other files, and one whose programs all stop where there is no CUDA; and the default of a parameter that each call of the project gives,
     unless an `__init__.py` offers the function to others.
@@ -174,7 +176,7 @@ class HardcodedAccelerator(Rule):
             return  # the file starts a process for each GPU and has no other place to run
         told: dict[tuple[int, bool], list[_Found]] = {}
         for one in found:
-            is_note = needs_cuda_anyway(one.body, facts, one.call) or _is_trial(one, facts)
+            is_note = _is_chosen(one, facts) or needs_cuda_anyway(one.body, facts, one.call) or _is_trial(one, facts)
             if one.name:
                 yield self._reported(one, "", is_note)
             else:
@@ -240,6 +242,11 @@ class _Found(NamedTuple):
     @property
     def type(self) -> str:
         return self.device.partition(":")[0]
+
+
+def _is_chosen(found: _Found, facts: Facts) -> bool:
+    """True in a project for another accelerator than CUDA: of those who name one in code that others run, none was found who did not mean it."""
+    return found.type != "cuda" and facts.analysis.member is not None
 
 
 def _is_trial(found: _Found, facts: Facts) -> bool:
