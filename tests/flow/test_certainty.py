@@ -15,6 +15,18 @@ from torch import nn
 """
 
 TOLD = {
+    "a device that an option of the constructor gives": (
+        "TDL608",
+        """
+        class Net(nn.Module):
+            def __init__(self, device="cpu"):
+                super().__init__()
+                self.device = device
+
+            def forward(self, x):
+                return x + torch.zeros(3, device=self.device)
+        """,
+    ),
     "a row that a module gets": (
         "TDL504",
         """
@@ -806,6 +818,18 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "a device that the settings give": (
+        "TDL608",
+        """
+        class Net(nn.Module):
+            def __init__(self, settings):
+                super().__init__()
+                self.device = settings["device"]
+
+            def forward(self, x):
+                return x + torch.zeros(3, device=self.device)
+        """,
+    ),
     "the start of a sum that a module gets": (
         "TDL504",
         """

@@ -747,3 +747,23 @@ def test_a_module_that_its_program_never_moves_is_a_note(tmp_path: Path, more: s
     (tmp_path / "run.py").write_text(STATE + more)
     found = check_paths([tmp_path / "run.py"], isolated=True)
     assert [finding.code for finding in found] == (["TDL603"] if told else [])
+
+
+LOOP = """
+import torch
+def validate(model: torch.nn.Module, loader):
+    for images in loader:
+        if torch.cuda.is_available():
+            images = images.cuda()
+        model(images)
+"""
+
+
+@pytest.mark.parametrize("moved", ["", ".cuda()"])
+def test_a_model_that_another_file_moves_is_not_left_behind(tmp_path: Path, moved: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "loops.py").write_text(LOOP)
+    main = f"from loops import validate\ndef main(arch, loader):\n    net = arch(){moved}\n    validate(net, loader)\nmain()"
+    (tmp_path / "train.py").write_text(main)
+    found = check_paths([tmp_path / "loops.py"], isolated=True)
+    assert [finding.code for finding in found] == ([] if moved else ["TDL801"])

@@ -6,8 +6,9 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.structure import is_literal_device, operations
+from torchdevlint.rules.structure import body_of, is_literal_device, operations
 
 
 def model_left_behind(call: ir.Call, facts: Facts) -> str:
@@ -25,6 +26,17 @@ def model_left_behind(call: ir.Call, facts: Facts) -> str:
             if gets:
                 return name
     return ""
+
+
+def is_moved_by_callers(call: ir.Call, parameter: str, facts: Facts) -> bool:
+    """True where a function that calls the one around a move, in this file or another, moves something itself by `.cuda()` or `.to()`."""
+    body = body_of(call, facts)
+    return body is not None and any(
+        isinstance(op, ir.Attribute) and op.name in ("cuda", "to")
+        for site in calls_of(body, facts)
+        if argument_given(site, body, parameter) is not None
+        for op in operations(site.body)
+    )
 
 
 def machine_decides(call: ir.Call, facts: Facts) -> bool:

@@ -51,8 +51,8 @@ class StaleDeviceAttribute(Rule):
     ## When it stays silent
     The class overrides `to`, `cuda` or `_apply`, or sets the attribute again elsewhere; classes that are no modules; base classes of other
     files; classes of a program each instance of which is what a DataLoader or a data set calls (`collate_fn=Collate(device)`): nobody moves
-    it. A constructor that places the module itself (`self.to(device)`, `device=device`), takes the device of another tensor, or whose caller
-    has to name the device, gets an info: the attribute is right until somebody moves the module again.
+    it. A constructor that places the module itself (`self.to(device)`, `device=device`), takes the device of another tensor or of the
+    settings (`config["device"]`), or whose caller has to name the device, gets an info: the attribute is right until somebody moves the module again.
 
     ## Proof
     The module is moved after its construction and called: the tensor made on `self.device` raises; on the input's device it works.
@@ -182,6 +182,8 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
     written = definition_of(analysis, store.body, store.op.value)
     if isinstance(written, ir.Attribute) and written.name == "device":
         return True  # the device of something that the caller placed
+    if isinstance(written, ir.Subscript):
+        return True  # `config["device"]`, by which the caller places the module as well
     given = parameters.get(store.value.parameter or (written.name if isinstance(written, ir.Load) else ""))
     if given is None or store.body.parent is None:
         return given is not None

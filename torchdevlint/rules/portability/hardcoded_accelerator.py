@@ -24,7 +24,7 @@ from torchdevlint.rules.literals import (
     spelled_accelerator,
 )
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
-from torchdevlint.rules.machine_choice import model_left_behind
+from torchdevlint.rules.machine_choice import is_moved_by_callers, model_left_behind
 from torchdevlint.rules.neighbours import is_imported, starts_program
 from torchdevlint.rules.order import block_of, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
@@ -186,7 +186,7 @@ class HardcodedAccelerator(Rule):
             yield self._reported(first, f" ({len(others)} more in this {where})" if others else "", is_note)
         defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
-            if model not in self._moved:
+            if model not in self._moved and not is_moved_by_callers(call, model, facts):
                 yield self._reported_choice(call, model)
         if defaults:
             is_note = needs_cuda_anyway(defaults[0].function, facts) or all(is_always_given(d, facts) for d in defaults)
