@@ -108,6 +108,14 @@ def train(model: torch.nn.Module, device):
     model.to(device)
     return optimizer
 """
+SECOND = """
+import torch
+def run(net: torch.nn.Module, device):
+    x = torch.zeros(3).to(device)
+    if torch.cuda.is_available():
+        x = x.cuda()
+    return net(x)
+"""
 # name: (the file that is checked, whether it is a note there, the project's files)
 PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "a model of the project needs an extension": (
@@ -474,6 +482,34 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "train.py",
         False,
         {"train.py": "from net import build\n" + SCRIPT, "net.py": NET + "globals().update(more)"},
+    ),
+    "it was copied out of its package": (
+        "train.py",
+        True,
+        {"train.py": "from .net import build\n" + SCRIPT.replace("from net import Net", "Net = abs")},
+    ),
+    "it stands in a package without a mark": (
+        "train.py",
+        False,
+        {
+            "train.py": "from .net import build\n" + SCRIPT.replace("from net import Net", "Net = abs"),
+            "net.py": "build = 1",
+        },
+    ),
+    "its class is one of a trial": (
+        "net.py",
+        True,
+        {"net.py": 'import torch\nif __name__ == "__main__":\n' + textwrap.indent(NET, "    ") + "\n    Net()"},
+    ),
+    "its value goes to the current GPU, which no file sets": (
+        "train.py",
+        False,
+        {"train.py": SECOND, "net.py": "print(1)"},
+    ),
+    "its value goes to the current GPU, which another file sets": (
+        "train.py",
+        True,
+        {"train.py": SECOND, "net.py": "import torch\ntorch.cuda.set_device(rank)"},
     ),
     "it imports another module of that name": (
         "kit/ops/train.py",

@@ -221,6 +221,11 @@ class Project:
         if stripped != module:
             for _ in range(len(module) - len(stripped) - 1):
                 folder = os.path.dirname(folder)
+            is_left_alone = not self._file(
+                os.path.join(folder, "__init__.py")
+            )  # a file that was copied out of its package
+            if is_left_alone and not any(name.partition(".")[0] == parts[0] for name in _names(folder)):
+                return bool(parts[0]) and not _is_made(parts[0])
         else:
             homes = [home for home in self._homes.get(parts[0], ()) if self.is_path_entry(home, importer)]
             if len(homes) != 1 or parts[0] in sys.stdlib_module_names:

@@ -16,6 +16,7 @@ _EXISTS = frozenset({"exists", "isfile", "is_file"})
 _DATA_ATTRIBUTES = frozenset({"processed_paths", "processed_file_names", "processed_dir"})
 _DATA_FOLDERS = frozenset({"split", "splits", "processed", "train_test_split"})
 _DATA_FILES = re.compile(r"(?:\A|/)(?:train|val|valid|test)(?:_data|_set)?\.\w+\Z")
+_COUNTS = re.compile(r"(?:\A|/|_)(?:t|steps|counters?)\.\w+\Z")  # `optim_t.pt`: a number
 _DATA_WORDS = re.compile(
     r"(?:\A|[^a-z])(?:splits?|vocab(?:s|ulary)?|corpus|metadata|meta|transforms|tokenizer|indices)(?:[^a-z]|\Z)",
     re.IGNORECASE,
@@ -25,7 +26,7 @@ _RANDOM_STATES = re.compile(r"(?:\A|[^a-z])(?:rng|random_states?)(?:[^a-z]|\Z)")
 
 
 def names_data(path: ir.Register | None, facts: Facts) -> bool:
-    """True when the file's name says that it holds prepared data, or the state of random generators."""
+    """True when the file's name says that it holds prepared data, the state of random generators, or a count."""
     return any(_is_data_name(op) for op, _ in parts(path, facts))
 
 
@@ -95,7 +96,7 @@ def _is_data_name(op: ir.Op) -> bool:
         return False
     folders, _, file = op.value.rpartition("/")
     return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or (
-        "." in file and bool(_DATA_WORDS.search(file) or _DATA_FILES.search(file) or _RANDOM_STATES.search(file))
+        "." in file and any(words.search(file) for words in (_DATA_WORDS, _DATA_FILES, _RANDOM_STATES, _COUNTS))
     )
 
 

@@ -19,7 +19,7 @@ from torchdevlint.rules.neighbours import (
     moves_no_module,
     places_nothing,
 )
-from torchdevlint.rules.order import block_of, deciding_sides
+from torchdevlint.rules.order import block_of, deciding_sides, import_time_blocks
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import (
     body_of,
@@ -181,6 +181,20 @@ def _tests_before(op: ir.Op, facts: Facts) -> Iterator[tuple[ir.Register, bool, 
     if body is not None and block is not None:
         for test, side in deciding_sides(body, block):
             yield test, side, body
+
+
+def in_class_of_a_trial(op: ir.Op, facts: Facts) -> bool:
+    """True in a class that is defined under `if __name__ == "__main__"`: who tries out the file so knows the machine."""
+    body = body_of(op, facts)
+    while body is not None and body.owner is None:
+        body = body.parent
+    module = facts.program.module
+    made = next(
+        (at for at in operations(module) if isinstance(at, ir.MakeClass) and body is not None and at.cls is body.owner),
+        None,
+    )
+    block = block_of(module, made) if made is not None else None
+    return block is not None and block.index not in import_time_blocks(module)
 
 
 def in_function_that_moves_to_gpus(op: ir.Op, facts: Facts) -> bool:

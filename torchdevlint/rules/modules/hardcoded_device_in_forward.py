@@ -18,6 +18,7 @@ from torchdevlint.rules.structure import is_literal_device, literal_accelerator,
 from torchdevlint.rules.surroundings import (
     in_benchmark,
     in_branch_not_taken,
+    in_class_of_a_trial,
     in_tests,
     in_unreached_code,
     under_test_for_a_build,
@@ -81,7 +82,14 @@ class HardcodedDeviceInForward(Rule):
     """
 
     code, name, severity = "TDL605", "hardcoded-device-in-forward", WARNING
-    quiet_in = (in_branch_not_taken, in_tests, in_unreached_code, in_benchmark, under_test_for_a_build)
+    quiet_in = (
+        in_branch_not_taken,
+        in_tests,
+        in_unreached_code,
+        in_benchmark,
+        under_test_for_a_build,
+        in_class_of_a_trial,
+    )
     fixable = "sometimes"
 
     def __init__(self) -> None:

@@ -63,6 +63,7 @@ _OTHER_DEVICES = (
 )
 _ONE_PROCESS_PER_GPU = ("init_process_group", "set_device", "local_rank", "LOCAL_RANK")
 _RANK = re.compile(r"rank", re.IGNORECASE)
+_SETS_DEVICE = re.compile(rb"\bcuda\.set_device\(")
 
 
 class HardcodedAccelerator(Rule):
@@ -144,7 +145,7 @@ class HardcodedAccelerator(Rule):
         guarded = facts.guarded(found.type) or runs_for_each_gpu(call, facts)
         left = _left_device(call, facts)
         if left is not None and (guarded or not _is_elsewhere(facts)):
-            yield self._reported_second_move(call, *left)
+            yield self._reported_second_move(call, *left, _sets_current_gpu(facts))
         elif not guarded and not _is_elsewhere(facts):
             name, safe = chosen_device(facts) or ("", False)
             if found.computed or _is_choice(call.dst, facts):
@@ -184,7 +185,7 @@ class HardcodedAccelerator(Rule):
         for (_, is_note), (first, *others) in told.items():
             where = "function" if asks and first.body.kind == "function" else "file"
             yield self._reported(first, f" ({len(others)} more in this {where})" if others else "", is_note)
-        defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
+        defaults = [] if is_cuda_only(facts) or is_of_another_framework(facts) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
             if model not in self._moved and not is_moved_by_callers(call, model, facts):
                 yield self._reported_choice(call, model)
@@ -192,10 +193,11 @@ class HardcodedAccelerator(Rule):
             is_note = needs_cuda_anyway(defaults[0].function, facts) or all(is_always_given(d, facts) for d in defaults)
             yield self._reported_default(defaults[0], len(defaults) - 1, is_note)
 
-    def _reported_second_move(self, call: ir.Call, device: str, spelled: str) -> Report:
+    def _reported_second_move(self, call: ir.Call, device: str, spelled: str, is_note: bool) -> Report:
         return self.report(
             call,
             f"this goes to the current GPU, but {spelled}: where that is another GPU, the tensors part; use `{device}`",
+            severity=INFO if is_note else WARNING,
             fix=lambda: _move_to(call, device),
         )
 
@@ -242,6 +244,12 @@ class _Found(NamedTuple):
     @property
     def type(self) -> str:
         return self.device.partition(":")[0]
+
+
+def _sets_current_gpu(facts: Facts) -> bool:
+    """True in a project that makes the device of a process the current GPU: `.cuda()` goes there then."""
+    member = facts.analysis.member
+    return member is not None and any(True for _ in member.project.holding((b"set_device(",), _SETS_DEVICE))
 
 
 def _is_chosen(found: _Found, facts: Facts) -> bool:
