@@ -15,6 +15,14 @@ from torch import nn
 """
 
 TOLD = {
+    "a file of a run's progress that may be a checkpoint": (
+        "TDL101",
+        """
+        def restore(self, folder):
+            self.agent.load_state_dict(torch.load(folder + "/agent.pt"))
+            self.progress = torch.load(folder + "/checkpoint.pt")
+        """,
+    ),
     "a device that an option of the constructor gives": (
         "TDL608",
         """
@@ -818,6 +826,14 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "a file of a count by its name": (
+        "TDL101",
+        """
+        def restore(self, folder):
+            self.agent.load_state_dict(torch.load(folder + "/agent.pt", map_location="cpu"))
+            self.progress = torch.load(folder + "/global_steps.pt")
+        """,
+    ),
     "a device that the settings give": (
         "TDL608",
         """

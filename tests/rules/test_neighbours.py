@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from torchdevlint import check_paths
+from torchdevlint import check_paths, check_source
 from torchdevlint.findings import Severity
 from torchdevlint.settings import Resolver
 from torchdevlint.workspace import runner
@@ -496,6 +496,24 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "net.py": "build = 1",
         },
     ),
+    "a package hands on what stops without CUDA": (
+        "train.py",
+        True,
+        {
+            "train.py": "from kit import start\ndef main(x):\n    start()\n    return x.cuda()\nmain(1)",
+            "kit/__init__.py": "from .setup import *",
+            "kit/setup.py": "import torch\ndef start():\n    assert torch.cuda.is_available()",
+        },
+    ),
+    "a package hands on what stops nowhere": (
+        "train.py",
+        False,
+        {
+            "train.py": "from kit import start\ndef main(x):\n    start()\n    return x.cuda()\nmain(1)",
+            "kit/__init__.py": "from .setup import *",
+            "kit/setup.py": "import torch\ndef start():\n    print(torch.cuda.is_available())",
+        },
+    ),
     "its class is one of a trial": (
         "net.py",
         True,
@@ -803,3 +821,59 @@ def test_a_model_that_another_file_moves_is_not_left_behind(tmp_path: Path, move
     (tmp_path / "train.py").write_text(main)
     found = check_paths([tmp_path / "loops.py"], isolated=True)
     assert [finding.code for finding in found] == ([] if moved else ["TDL801"])
+
+
+def test_another_framework_is_none_of_torch() -> None:
+    source = "import {}\ndef place(x, device='cuda'):\n    return x.cuda(), x.to(device)\n"
+    assert [finding.code for finding in check_source(source.format("torch"))] == ["TDL801", "TDL801"]
+    assert not check_source(source.format("paddle"))
+
+
+DEVICE_READ = """
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return self.head(x.to(self.device))
+"""
+
+
+@pytest.mark.parametrize("stored", ["device", "place"])
+def test_an_attribute_may_come_from_a_class_of_another_file(tmp_path: Path, stored: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "net.py").write_text(DEVICE_READ)
+    heir = f"from net import Net\nclass Large(Net):\n    def __init__(self, at):\n        self.{stored} = at\nLarge(1)"
+    (tmp_path / "large.py").write_text(heir)
+    found = check_paths([tmp_path / "net.py"], isolated=True, select=["TDL607"])
+    assert [finding.code for finding in found] == ([] if stored == "device" else ["TDL607"])
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_a_device_that_nothing_reads_ties_nothing(read: bool) -> None:
+    source = f"""
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        device = torch.device("cuda")
+        return self.head(x.to({"device" if read else "x.device"}))
+"""
+    assert [finding.code for finding in check_source(source)] == (["TDL605"] if read else [])
+
+
+SAMPLES = """
+import torch
+class SampleLoader(torch.utils.data.Dataset):
+    def __getitem__(self, index):
+        return self.images[index].cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    "read", ["for item in SampleLoader(): print(item)", "DataLoader(SampleLoader(), num_workers=2)"]
+)
+def test_a_data_set_may_call_itself_a_loader(tmp_path: Path, read: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "data.py").write_text(SAMPLES)
+    (tmp_path / "copy.py").write_text(SAMPLES.replace("import torch", '"""A data loader."""\nimport torch'))
+    (tmp_path / "train.py").write_text(f"from data import SampleLoader\n{read}\n")
+    found = check_paths([tmp_path / "data.py"], isolated=True, select=["TDL7"])
+    assert [finding.code for finding in found] == (["TDL701"] if "DataLoader" in read else [])

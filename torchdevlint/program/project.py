@@ -38,6 +38,7 @@ _LARGEST_TEXT = 2_000_000
 # The bytes and Programs of the files that were linted last, for those that ask of them later.
 _LINTED: dict[str, tuple[bytes, ir.Program | None]] = {}
 _MOST_KEPT = 100
+# Import statements, also over several lines.
 _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)|(?:\\\\\n|[^\n;])*)")
 _REPOSITORIES = (".git", ".hg")
 _PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg")
@@ -214,18 +215,19 @@ class Project:
         return self._below(homes[0], parts) if len(homes) == 1 else ()
 
     def lacks(self, module: str, importer: str) -> bool:
-        """True for a module (".models.net" when relative) that a package of the project should hold and does not, compiled and generated ones aside."""
+        """True for a module (".models.net" when relative) that a package of the project should hold and does not, compiled and generated ones aside.
+
+        So for what a file imports from beside it that was copied out of its package.
+        """
         stripped = module.lstrip(".")
         parts = stripped.split(".")
         folder = os.path.dirname(importer)
         if stripped != module:
             for _ in range(len(module) - len(stripped) - 1):
                 folder = os.path.dirname(folder)
-            is_left_alone = not self._file(
-                os.path.join(folder, "__init__.py")
-            )  # a file that was copied out of its package
-            if is_left_alone and not any(name.partition(".")[0] == parts[0] for name in _names(folder)):
-                return bool(parts[0]) and not _is_made(parts[0])
+            if not self._file(os.path.join(folder, "__init__.py")):
+                is_beside = any(name.partition(".")[0] == parts[0] for name in _names(folder))
+                return bool(parts[0]) and not is_beside and not _is_made(parts[0])
         else:
             homes = [home for home in self._homes.get(parts[0], ()) if self.is_path_entry(home, importer)]
             if len(homes) != 1 or parts[0] in sys.stdlib_module_names:

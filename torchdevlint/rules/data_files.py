@@ -16,7 +16,7 @@ _EXISTS = frozenset({"exists", "isfile", "is_file"})
 _DATA_ATTRIBUTES = frozenset({"processed_paths", "processed_file_names", "processed_dir"})
 _DATA_FOLDERS = frozenset({"split", "splits", "processed", "train_test_split"})
 _DATA_FILES = re.compile(r"(?:\A|/)(?:train|val|valid|test)(?:_data|_set)?\.\w+\Z")
-_COUNTS = re.compile(r"(?:\A|/|_)(?:t|steps|counters?)\.\w+\Z")  # `optim_t.pt`: a number
+_COUNT_FILES = re.compile(r"(?:\A|_)(?:t|steps|counters?)\.\w+\Z")  # `optim_t.pt`: a number
 _DATA_WORDS = re.compile(
     r"(?:\A|[^a-z])(?:splits?|vocab(?:s|ulary)?|corpus|metadata|meta|transforms|tokenizer|indices)(?:[^a-z]|\Z)",
     re.IGNORECASE,
@@ -96,7 +96,7 @@ def _is_data_name(op: ir.Op) -> bool:
         return False
     folders, _, file = op.value.rpartition("/")
     return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or (
-        "." in file and any(words.search(file) for words in (_DATA_WORDS, _DATA_FILES, _RANDOM_STATES, _COUNTS))
+        "." in file and any(words.search(file) for words in (_DATA_WORDS, _DATA_FILES, _RANDOM_STATES, _COUNT_FILES))
     )
 
 

@@ -20,8 +20,8 @@ _COLLECTIVES = frozenset(
 
 
 def is_of_another_framework(facts: Facts) -> bool:
-    """True for a file that imports another framework whose tensors have a `.cuda()`, and not torch."""
-    return facts.imports("paddle", "oneflow", "jittor", "mindspore", "cntk") and not facts.imports("torch")
+    """True for a file that imports another framework for tensors, and not torch: what it moves is none of torch's."""
+    return facts.imports("paddle", "oneflow", "jittor", "mindspore") and not facts.imports("torch")
 
 
 def is_cuda_only(facts: Facts) -> bool:

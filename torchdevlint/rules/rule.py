@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from torchdevlint.rules.premises import Premise
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
-_OF_A_COMPREHENSION = re.compile(
-    r"(?<=\w)@\d+"
-)  # what tells the variables of two comprehensions apart, and nobody wrote
+# What tells the variables of two comprehensions apart, and nobody wrote.
+_OF_A_COMPREHENSION = re.compile(r"(?<=\w)@\d+")
 
 
 class NodeFix(NamedTuple):

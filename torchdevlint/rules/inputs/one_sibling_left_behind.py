@@ -41,8 +41,8 @@ class OneSiblingLeftBehind(Rule):
     whose `forward` moves that input itself, also in a class of another file of the project; batches of a loader whose data set is told a
     device, or whose collate function moves what it returns.
 
-    In a project it is a note where a file that this one imports, or its importers, makes batches and places something: of ten such
-    findings that were read in unread projects none was true, as the data set or the loader had placed the batch.
+    In a project it is a note where a file that this one imports, or its importers, makes batches and places something: of the twelve
+    findings of this rule that were read in projects, five had batches that came placed, and two were true.
 
     ## Fix safety
     The same move on the sibling is safe when both are known to be tensors.

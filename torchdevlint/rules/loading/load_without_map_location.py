@@ -56,7 +56,7 @@ class LoadWithoutMapLocation(Rule):
     A second positional argument, `*args` or `**kwargs` (they may carry it); a literal `.safetensors` path, which is read onto the CPU; inside
     `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values, or from anything in a
     program of one process; a file that it fills when it does not exist; a file whose name says that it holds prepared data
-    (`self.processed_paths[0]`, "split_dict.pt", "train.pt") or the state of random generators (`rng_state.pth`: bytes on the CPU); data sets;
+    (`self.processed_paths[0]`, "split_dict.pt", "train.pt") or the state of random generators (`rng_state.pth`: bytes on the CPU) or a count (`steps.pt`); data sets;
     tests; buffers over what another process sent; the branch of an availability test whose other branch does map; `load` functions of other
     libraries.
 
@@ -68,12 +68,11 @@ class LoadWithoutMapLocation(Rule):
     for its epoch and its accuracy alone. What is done with the result tells it (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and
     the file's (`checkpoint`, `model`), or that the program loads weights elsewhere.
 
-    So is a load of what the same run has written: behind the training loop of the same function (also one over a function of the file that
-    trains), or where each call of the function stands
-    behind training, be it by another method of the same object (the best checkpoint of this very run), of the path that
-    a trainer keeps which ran in the same function before, behind a `torch.save` to the same file in a program of one process, in a temporary
-    folder. So is one that no call in the file gives a path to (`init_weights(pretrained="")`), one of a torch2trt engine, one behind a move to
-    a literal CUDA device, also where each call of the function stands behind such, and one in a file that saves the results of `.cpu()` alone.
+    So is a load of what the same run has written: behind the training loop of the same function (also one over a function of the file that trains),
+    or where each call of the function stands behind training, be it by another method of the same object (the best checkpoint of this very run), of
+    the path that a trainer keeps which ran in the same function before, behind a `torch.save` to the same file in a program of one process, in a
+    temporary folder. So is one that no call in the file gives a path to (`init_weights(pretrained="")`), one of a torch2trt engine, one behind a move
+    to a literal CUDA device, also where each call of the function stands behind such, and one in a file that saves the results of `.cpu()` alone.
 
     Where the file stands in a project, its other files count: a load in a file that cannot be imported without a library for CUDA alone, be it
     through other files; calls from other files; a path of literals in a project of several files that trains nothing, whose files others have

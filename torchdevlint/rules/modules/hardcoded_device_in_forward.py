@@ -29,8 +29,7 @@ _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.a
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast", "torch.autocast_mode.autocast")
 _SPELLED = {".cuda": ".cuda()", ".to": '.to("{}")', "torch.device": 'torch.device("{}")'}
 
-# The caller asked for this very device.
-# Methods that move the module itself; a library that adds one for a device of its own names it like torch's `cuda`.
+# The caller asked for this very device: torch's methods that move a module, and those that libraries add and name alike.
 _OVERRIDES = frozenset({"cuda", "mps", "xpu", "npu", "hpu", "ipu", "to", "_apply"})
 _NAMED = re.compile(r"(?:\A|_)(?:gpu|cuda)(?:_|\Z)")  # `to_gpu`, `one_unet_in_gpu`: who calls it asks for CUDA
 

@@ -74,7 +74,8 @@ class HardcodedAccelerator(Rule):
     device is in scope, else the first of a function. A file that never asks for a device gets one finding, at its first place: it is one
     decision. In methods of modules this is TDL605. Also, once for a file, the default `device="cuda"` of a public function or constructor
     that places something on it, when no call in the file gives another. Also the input of a model that the caller gives, where the function
-    puts it on CUDA whenever the machine has it and the file places no model. Also, guarded or not, `.cuda()` of a value that was moved to a named device before,
+    puts it on CUDA whenever the machine has it, and neither the file nor who calls
+    the function moves a model. Also, guarded or not, `.cuda()` of a value that was moved to a named device before,
     or that came through `.cpu()`: it goes to the current GPU, whatever device it was on.
 
     ## Why is this bad?
@@ -102,7 +103,7 @@ class HardcodedAccelerator(Rule):
     extensions and collectives, workers of NCCL, a class whose constructor stops without CUDA, and in a
     project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA, and a package of a
     project whose requirements name kernels for CUDA (triton). In a project it is a note, too, for another accelerator than CUDA (`.to("npu")`):
-    of six that were read none was meant for other machines. A file that imports another framework (Paddle) and not torch is not looked at.
+    of nine that were read in projects none was true. A file that imports another framework (Paddle) and not torch is not looked at.
     Where the file stands in a project, so is a file that imports such a one through
     other files, and one whose programs all stop where there is no CUDA; and the default of a parameter that each call of the project gives,
     unless an `__init__.py` offers the function to others.
@@ -134,6 +135,8 @@ class HardcodedAccelerator(Rule):
     @on_device_call
     def collect(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         """Note a hard-coded accelerator: what it means is judged when the whole file is known."""
+        if is_of_another_framework(facts):
+            return
         if functions.AVAILABILITY.get(facts.callee(call)):
             self._asks = True
             self._demands = self._demands or (starts_program(facts.body, facts) and demands_accelerator(call, facts))
@@ -185,7 +188,7 @@ class HardcodedAccelerator(Rule):
         for (_, is_note), (first, *others) in told.items():
             where = "function" if asks and first.body.kind == "function" else "file"
             yield self._reported(first, f" ({len(others)} more in this {where})" if others else "", is_note)
-        defaults = [] if is_cuda_only(facts) or is_of_another_framework(facts) else list(self._defaults.found(facts))
+        defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
             if model not in self._moved and not is_moved_by_callers(call, model, facts):
                 yield self._reported_choice(call, model)
@@ -253,7 +256,7 @@ def _sets_current_gpu(facts: Facts) -> bool:
 
 
 def _is_chosen(found: _Found, facts: Facts) -> bool:
-    """True in a project for another accelerator than CUDA: of those who name one in code that others run, none was found who did not mean it."""
+    """True in a project for another accelerator than CUDA: who names one has it."""
     return found.type != "cuda" and facts.analysis.member is not None
 
 
@@ -392,10 +395,8 @@ def _is_default(call: ir.Call, facts: Facts) -> bool:
 
 
 def _is_elsewhere(facts: Facts) -> bool:
-    """True in methods of an nn.Module (TDL605 speaks of those), in an own method `cuda`, in tests that something may skip, around a collective, and in a file
-    of another framework.
-    """
-    if (facts.body.name == "cuda" and facts.body.owner is not None) or is_of_another_framework(facts):
+    """True in methods of an nn.Module (TDL605 speaks of those), in an own method `cuda`, in tests that something may skip, and around a collective."""
+    if facts.body.name == "cuda" and facts.body.owner is not None:
         return True
     summary = facts.class_summary
     if summary is not None and summary.is_module and not summary.is_lightning:
