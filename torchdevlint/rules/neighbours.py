@@ -1,4 +1,4 @@
-"""What the other files of the project say: what the modules need that a file imports, who imports it, and who uses what it defines.
+"""What the other files of the project say: what the modules need that a file imports, who imports it, and what these do.
 
 Without a project (a text, a file outside of any repository) there are no other files, and nothing is concluded.
 """
@@ -26,17 +26,16 @@ _STOPS = re.compile(  # each way begins with a letter of its own: `re` skips all
 )
 _SETS_DEFAULT_HINTS = (b"set_default_", b"with torch.device(")
 _SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(|\bwith torch\.device\(")
-_MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "modules")
-_FEWEST_FILES = 5  # of less than these nothing follows from what they do not import
 _MOST_FILES = 40  # who is imported by more files than these serves more than one purpose
 
 
 def required_imports(facts: Facts) -> Iterator[str]:
     """What the file imports at its top level, outside of conditions and of a `try` that goes on without it."""
-    return (op.qualified for op in _required_statements(facts))
+    return (op.qualified for op in required_statements(facts))
 
 
-def _required_statements(facts: Facts) -> Iterator[ir.Import]:
+def required_statements(facts: Facts) -> Iterator[ir.Import]:
+    """The imports at a file's top level, outside of conditions and of a `try` that goes on without them."""
     module = facts.program.module
     for block in module.blocks:
         imported = [op for op in block.ops if isinstance(op, ir.Import)]
@@ -115,7 +114,7 @@ def _stopping(project: Project) -> frozenset[str]:
 
 def _programs(start: Member) -> Iterator[str]:
     """The files that lead to a file and that nobody imports; none where nobody imports it."""
-    return (path for path in _leading_to(start) if not _importers(Member(start.project, path)))
+    return (path for path in _leading_to(start) if not importers(Member(start.project, path)))
 
 
 @lru_cache(maxsize=512)
@@ -124,7 +123,7 @@ def _leading_to(start: Member) -> tuple[str, ...]:
     seen = {start.path}
     waiting = [start]
     while waiting:
-        for path in _importers(waiting.pop()):
+        for path in importers(waiting.pop()):
             if path not in seen:
                 seen.add(path)
                 waiting.append(Member(start.project, path))
@@ -134,7 +133,7 @@ def _leading_to(start: Member) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=512)
-def _importers(place: Member) -> tuple[str, ...]:
+def importers(place: Member) -> tuple[str, ...]:
     """The files that import a file, anywhere in them."""
     return tuple(
         path
@@ -177,7 +176,7 @@ def default_device_is_set(facts: Facts) -> bool:
     if not setting:
         return False
     leading = _leading_to(member)
-    if leading or not _importers(member):
+    if leading or not importers(member):
         return not setting.isdisjoint(leading)
     return any(_sets_for_all(Member(member.project, path)) for path in setting)
 
@@ -255,90 +254,7 @@ def _is_for_host(project: Project) -> bool:
     return project.tells_by_silence and not any(_PLACES.search(project.read(path)) for path in project.files)
 
 
-def is_unreached(body: ir.Body, facts: Facts) -> bool:
-    """True for a function, or a method, that nobody in the project names, in a file that the project imports, and for all of a file that nobody can reach.
-
-    What a package defines is for those who install it, but for its programs.
-    """
-    member = facts.analysis.member
-    if member is None:
-        return False
-    if _cannot_be_imported(facts, member):
-        return True
-    if body.kind == "module":
-        return False
-    if _is_shadowed(body, facts):
-        return True
-    if member.project.is_package and not _is_whole_program(facts):
-        return False
-    if _is_left_over(facts, member):
-        return True
-    names: set[str] = set()
-    around: ir.Body | None = body
-    while around is not None and around.kind != "module":
-        if around.decorators:
-            return False  # what decorates it may keep it under another name
-        if around.kind == "function" and not _is_called_by_base(around, facts):
-            names.add(around.name)
-        if around.owner is not None:
-            names.add(around.owner.name)
-        around = around.parent
-    unnamed = [name for name in names if not _is_named_here(name, facts)]
-    return (
-        bool(unnamed)
-        and (_is_whole_program(facts) or bool(_importers(member)))
-        and not all(member.project.is_mentioned(name, besides=member.path, importing=False) for name in unnamed)
-    )
-
-
-@lru_cache(maxsize=2)
-def _cannot_be_imported(facts: Facts, member: Member) -> bool:
-    """True for a file that needs a module of a package of the project which is not there, or a name that no module of the project knows."""
-    return any(
-        member.project.lacks(op.qualified if op.name == "*" else op.qualified.rpartition(".")[0], member.path)
-        or (op.name != "*" and _lacks_name(op.qualified, member))
-        for op in _required_statements(facts)
-        if "." in op.qualified
-    )
-
-
-def _lacks_name(qualified: str, member: Member) -> bool:
-    """True for `from utils import load` where `utils` is a file of the project in which no such identifier stands, and that makes none otherwise."""
-    module, _, name = qualified.rpartition(".")
-    found = member.project.resolve(module, member.path)
-    if not found or PurePath(found[-1]).stem != module.rpartition(".")[2]:
-        return False
-    home = PurePath(found[0]).parents[found[0].endswith("__init__.py")]
-    if not module.startswith(".") and not member.project.is_path_entry(str(home), member.path):
-        return False
-    there = (
-        facts_of(Member(member.project, found[-1])) if found == member.project.resolve(qualified, member.path) else None
-    )
-    return (
-        there is not None
-        and not there.mentions(name, *_MAKES_NAMES)
-        and not any(isinstance(op, ir.Import) and op.name == "*" for op in operations(there.program.module))
-    )
-
-
-@lru_cache(maxsize=2)
-def _is_whole_program(facts: Facts) -> bool:
-    """True for a program that says itself which of its functions run: not by names that its user gives (fire), nor as another program's plugin."""
-    is_complete = (facts.mentions("__name__") or _acts(facts)) and not facts.imports("fire")
-    return is_complete and is_program(facts)
-
-
-@lru_cache(maxsize=2)
-def _is_left_over(facts: Facts, member: Member) -> bool:
-    """True for a file of definitions that no other file imports or names, and that does nothing by itself."""
-    if facts.mentions("__name__") or _acts(facts) or _importers(member):
-        return False
-    stem = PurePath(member.path).stem
-    known = len(member.project.files) >= _FEWEST_FILES
-    return known and stem != "__init__" and not member.project.is_mentioned(stem, besides=member.path)
-
-
-def _acts(facts: Facts) -> bool:
+def acts(facts: Facts) -> bool:
     """True for a file without definitions, and for one that calls something behind its first one."""
     module = facts.program.module
     ops = list(operations(module))
@@ -362,7 +278,7 @@ def batches_may_be_placed(facts: Facts) -> bool:
     if member is None:
         return False
     others = set(_imported(member, facts))
-    for path in _importers(member):  # its own moves are those of the model as a rule
+    for path in importers(member):  # its own moves are those of the model as a rule
         known = facts_of(Member(member.project, path))
         others |= _imported(Member(member.project, path), known) - {path} if known is not None else set()
     others.discard(member.path)
@@ -390,7 +306,7 @@ def moves_no_module(facts: Facts) -> bool:
     return (
         member is not None
         and not facts.mentions("to", "prepare", "Trainer", "Learner", "NeuralNetClassifier", "NeuralNetRegressor")
-        and _acts(facts)
+        and acts(facts)
         and not any(
             isinstance(op, ir.Call)
             and isinstance(method := facts.analysis.index_of(body).definitions[op.function], ir.Attribute)
@@ -398,53 +314,13 @@ def moves_no_module(facts: Facts) -> bool:
             for body in facts.program.bodies
             for op in operations(body)
         )
-        and not _importers(member)
+        and not importers(member)
     )
 
 
 def is_imported(facts: Facts) -> bool:
     """True for a file that another file of its project imports."""
-    return facts.analysis.member is not None and bool(_importers(facts.analysis.member))
-
-
-def _is_called_by_base(method: ir.Body, facts: Facts) -> bool:
-    """True for a method that Python, torch's Module or another base of the class may call."""
-    if method.name.startswith("__") or method.name == "forward":
-        return True
-    return method.owner is not None and any(
-        facts.analysis.resolve_text(base) not in ("object", "torch.nn.Module") for base in method.owner.bases
-    )
-
-
-def _is_shadowed(function: ir.Body, facts: Facts) -> bool:
-    """True for a function that another one of its name takes the place of in any case, before anything there reads it."""
-    parent = function.parent
-    if parent is None or function.decorators:
-        return False
-    definitions = facts.analysis.index_of(parent).definitions
-    waits = False
-    for block in parent.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Store) and op.name == function.name:
-                made = definitions[op.value]
-                if waits:
-                    is_function = isinstance(made, ir.MakeFunction) and not made.function.decorators
-                    return is_function and is_unconditional(block, parent)
-                waits = isinstance(made, ir.MakeFunction) and made.function is function
-            elif isinstance(op, ir.Load) and op.name == function.name and waits:
-                return False
-    return False
-
-
-def _is_named_here(name: str, facts: Facts) -> bool:
-    """True when the file reads a name, or spells it in a string, anywhere but in the function itself."""
-    return any(
-        (isinstance(op, (ir.Load, ir.Attribute)) and op.name == name)
-        or (isinstance(op, ir.Constant) and op.value == name)
-        for body in facts.program.bodies
-        if body.name != name
-        for op in operations(body)
-    )
+    return facts.analysis.member is not None and bool(importers(facts.analysis.member))
 
 
 @lru_cache(maxsize=512)
@@ -534,7 +410,7 @@ def is_program(facts: Facts) -> bool:
         member is not None
         and member.project.files
         and not member.project.is_in_package(member.path)
-        and not _importers(member)
+        and not importers(member)
     )
 
 

@@ -14,7 +14,6 @@ from torchdevlint.program import ir
 from torchdevlint.rules.neighbours import (
     batches_may_be_placed,
     default_device_is_set,
-    is_unreached,
     moves_keep_parameters,
     moves_no_module,
     places_nothing,
@@ -28,6 +27,7 @@ from torchdevlint.rules.structure import (
     operations,
     reads_command_line,
 )
+from torchdevlint.rules.unreached import is_unreached
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _DATA_FOLDER = re.compile(
