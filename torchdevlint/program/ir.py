@@ -426,6 +426,7 @@ class Body:
     nonlocal_names: set[str] = field(default_factory=set)
     functions: list[Body] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
+    cfg: Any = field(default=None, repr=False)  # see torchdevlint.program.cfg, which makes it when somebody asks
 
 
 @dataclass(slots=True, eq=False)

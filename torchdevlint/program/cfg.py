@@ -1,0 +1,367 @@
+"""Questions about the control-flow graph of one body: dominators, the branches that decide, and which names are bound where.
+
+A `Cfg` is made once for a body, when it is first asked for, and computes each answer when somebody needs it. Operations are those of the
+body itself; a name of an enclosing body is a question to the `Cfg` of that body.
+
+An exception may leave a block between any two of its operations. What a block binds is therefore not bound on the way to a handler or a
+`finally`, nor behind a `with` whose manager swallows exceptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from torchdevlint.program import ir
+
+# Context managers that swallow an exception of their block, by the last part of their name (contextlib, pytest, unittest).
+_SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
+
+
+class Position(NamedTuple):
+    """Where an operation stands: the index of its block, and its own in that block."""
+
+    block: int
+    index: int
+
+
+class Bindings(NamedTuple):
+    """What may have bound a name: stores of this body, one of its parameters, or nothing on some path."""
+
+    stores: tuple[ir.Store, ...] = ()
+    parameter: ir.Parameter | None = None
+    unbound: bool = False
+
+
+class Cfg:
+    """The control-flow graph of one body."""
+
+    def __init__(self, body: ir.Body) -> None:
+        self.body = body
+
+    @staticmethod
+    def of(body: ir.Body) -> Cfg:
+        """The graph of a body, made once and kept with it."""
+        found: Cfg | None = body.cfg
+        if found is None:
+            found = body.cfg = Cfg(body)
+        return found
+
+    # ------------------------------------------------------------------------------------------------ shape
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The blocks that the entry leads to, in reverse postorder."""
+        blocks = self.body.blocks
+        seen, postorder = {0}, []
+        stack = [(0, iter(blocks[0].successors))]
+        while stack:
+            number, successors = stack[-1]
+            following = next((other for other in successors if other not in seen), None)
+            if following is None:
+                stack.pop()
+                postorder.append(number)
+            else:
+                seen.add(following)
+                stack.append((following, iter(blocks[following].successors)))
+        return postorder[::-1]
+
+    @cached_property
+    def predecessors(self) -> dict[int, list[int]]:
+        """The blocks that lead to each block that can be reached."""
+        found: dict[int, list[int]] = {number: [] for number in self.order}
+        for number in self.order:
+            for successor in self.body.blocks[number].successors:
+                found[successor].append(number)
+        return found
+
+    @cached_property
+    def _positions(self) -> dict[int, Position]:
+        return {
+            id(op): Position(block.index, index) for block in self.body.blocks for index, op in enumerate(block.ops)
+        }
+
+    def position(self, op: ir.Op) -> Position | None:
+        """Where an operation stands; None for one of another body."""
+        return self._positions.get(id(op))
+
+    # ------------------------------------------------------------------------------------------------ dominators
+
+    @cached_property
+    def dominator(self) -> dict[int, int]:
+        """The immediate dominator of each block that can be reached; the entry is its own (Cooper, Harvey and Kennedy, 2001)."""
+        rank = {number: at for at, number in enumerate(self.order)}
+        found = {0: 0}
+        changed = True
+        while changed:
+            changed = False
+            for number in self.order[1:]:
+                common = -1
+                for other in self.predecessors[number]:
+                    if other not in found:
+                        continue
+                    while common not in (-1, other):
+                        if rank[common] > rank[other]:
+                            common = found[common]
+                        else:
+                            other = found[other]
+                    common = other
+                if found.get(number) != common:
+                    found[number] = common
+                    changed = True
+        return found
+
+    @cached_property
+    def _spans(self) -> dict[int, tuple[int, int]]:
+        """Each block's entry and exit numbers in a walk over the dominator tree: an ancestor's enclose those of its descendants."""
+        children: dict[int, list[int]] = {number: [] for number in self.order}
+        for number in self.order[1:]:
+            children[self.dominator[number]].append(number)
+        entered, found, clock = {0: 0}, {}, 0
+        stack = [(0, iter(children[0]))]
+        while stack:
+            number, below = stack[-1]
+            child = next(below, None)
+            clock += 1
+            if child is None:
+                stack.pop()
+                found[number] = (entered[number], clock)
+            else:
+                entered[child] = clock
+                stack.append((child, iter(children[child])))
+        return found
+
+    def block_dominates(self, first: int, second: int) -> bool:
+        """True when every path from the entry to block `second` passes block `first` (or they are one); False for unreachable blocks."""
+        spans = self._spans
+        if first not in spans or second not in spans:
+            return False
+        return spans[first][0] <= spans[second][0] and spans[second][1] <= spans[first][1]
+
+    def dominates(self, first: ir.Op, second: ir.Op) -> bool:
+        """True when `first` has run whenever control comes to `second`."""
+        before, after = self.position(first), self.position(second)
+        if before is None or after is None:
+            return False
+        if before.block == after.block:
+            return before.index < after.index
+        if not self.block_dominates(before.block, after.block):
+            return False
+        early = [
+            other for other in self.body.blocks[before.block].successors if self._may_be_left_early(before.block, other)
+        ]
+        # By an exception control may leave the block before `first`, and still come to `second`.
+        return after.block not in self.reachable(early, avoiding=before.block)
+
+    def reachable(self, starts: Iterable[int], avoiding: int = -1) -> set[int]:
+        """The blocks that control may reach from some blocks (these included) without passing block `avoiding`."""
+        found: set[int] = set()
+        pending = list(starts)
+        while pending:
+            number = pending.pop()
+            if number != avoiding and number not in found:
+                found.add(number)
+                pending += self.body.blocks[number].successors
+        return found
+
+    def decided_by(self, op: ir.Op) -> Iterator[tuple[ir.Register, bool]]:
+        """The conditions that control must pass in one sense to reach `op`, each with that sense, the nearest first."""
+        at = self.position(op)
+        number = at.block if at is not None else -1
+        while number in self.dominator and number != 0:
+            above = self.dominator[number]
+            block = self.body.blocks[above]
+            if block.test is not None and block.successors.count(number) == 1:
+                others = (other for other in self.predecessors[number] if other != above)
+                if all(self.block_dominates(number, other) for other in others):
+                    yield block.test, block.successors[0] == number
+            number = above
+
+    # ------------------------------------------------------------------------------------------------ names
+
+    @cached_property
+    def _bits(self) -> dict[str, int]:
+        """A bit for each name that the body binds, deletes or reads."""
+        names = {parameter.name: None for parameter in self.body.parameters}
+        for block in self.body.blocks:
+            for op in block.ops:
+                if isinstance(op, (ir.Store, ir.Load, ir.Delete)):
+                    names[op.name] = None
+        return {name: 1 << at for at, name in enumerate(names)}
+
+    def _through(self, block: ir.Block, bound: int, stop: int | None = None) -> int:
+        """The names that are bound behind the first `stop` operations of a block. A name that was read is bound."""
+        bits = self._bits
+        for op in block.ops[:stop]:
+            if isinstance(op, (ir.Store, ir.Load)):
+                bound |= bits[op.name]
+            elif isinstance(op, ir.Delete):
+                bound &= ~bits[op.name]
+        return bound
+
+    @cached_property
+    def _bound(self) -> dict[int, int]:
+        """The names that are bound on every path to the start of each block that can be reached."""
+        entry = sum(self._bits[name] for name in {parameter.name for parameter in self.body.parameters})
+        found = dict.fromkeys(self.order, -1)
+        found[0] = entry
+        changed = True
+        while changed:
+            changed = False
+            for number in self.order:
+                bound = entry if number == 0 else -1
+                for other in self.predecessors[number]:
+                    bound &= self._along(other, number, found)
+                if bound != found[number]:
+                    found[number] = bound
+                    changed = True
+        return found
+
+    def _along(self, source: int, target: int, bound: dict[int, int]) -> int:
+        """The names that are bound on the way from one block to the next."""
+        block = self.body.blocks[source]
+        after = self._through(block, bound[source])
+        if self._may_be_left_early(source, target):
+            after &= bound[source]
+        for manager in self._swallowed(source, target):
+            after &= bound.get(self._first_within[manager], -1)
+        for name in self._unbound_behind(source, target):
+            after &= ~self._bits[name]
+        return after
+
+    def _may_be_left_early(self, source: int, target: int) -> bool:
+        """True for an edge that an exception in the middle of `source` may take: to a handler or a `finally` of a `try` around it."""
+        inside = self.body.blocks[source].tries
+        if not inside:
+            return False
+        parts = {context.identity: context.part for context in inside}
+        return any(
+            parts.get(context.identity, context.part) != context.part and context.part in ("handler", "finally")
+            for context in self.body.blocks[target].tries
+        )
+
+    @cached_property
+    def _swallowing(self) -> frozenset[ir.Register]:
+        """The registers of context managers that swallow exceptions."""
+        written: dict[ir.Register, ir.Op] = {}
+        for block in self.body.blocks:
+            for op in block.ops:
+                if isinstance(op, (ir.Call, ir.Attribute, ir.Load)):
+                    written[op.dst] = op
+        found = set()
+        for register in {register for block in self.body.blocks for register in block.withs}:
+            call = written.get(register)
+            callee = written.get(call.function) if isinstance(call, ir.Call) else None
+            if isinstance(callee, (ir.Attribute, ir.Load)) and callee.name in _SWALLOWING:
+                found.add(register)
+        return frozenset(found)
+
+    @cached_property
+    def _first_within(self) -> dict[ir.Register, int]:
+        """The block that each `with` begins with."""
+        found: dict[ir.Register, int] = {}
+        for number in self.order:
+            for register in self.body.blocks[number].withs:
+                found.setdefault(register, number)
+        return found
+
+    def _swallowed(self, source: int, target: int) -> Iterator[ir.Register]:
+        """The swallowing managers whose `with` an edge leaves."""
+        inside = self.body.blocks[source].withs
+        if inside and self._swallowing:
+            outside = self.body.blocks[target].withs
+            yield from (register for register in inside if register in self._swallowing and register not in outside)
+
+    @cached_property
+    def _caught(self) -> dict[int, set[str]]:
+        """The names that Python deletes at the end of the handlers of each `try`."""
+        found: dict[int, set[str]] = {}
+        for block in self.body.blocks:
+            context = block.tries[-1] if block.tries else None
+            if context is None or context.part != "handler":
+                continue
+            for first, second in zip(block.ops, block.ops[1:], strict=False):
+                if isinstance(first, ir.Opaque) and isinstance(second, ir.Store) and second.value == first.dst:
+                    found.setdefault(context.identity, set()).add(second.name)
+                    break
+        return found
+
+    def _unbound_behind(self, source: int, target: int) -> Iterator[str]:
+        """The names of `except ... as name` that an edge out of their handler deletes."""
+        inside = self.body.blocks[source].tries
+        if not inside or not self._caught:
+            return
+        outside = {context.identity for context in self.body.blocks[target].tries if context.part == "handler"}
+        for context in inside:
+            if context.part == "handler" and context.identity not in outside:
+                yield from self._caught.get(context.identity, ())
+
+    def definitely_bound(self, name: str, op: ir.Op) -> bool:
+        """True when every path to `op` has bound (or read) the name in this body, and not deleted it since.
+
+        False for a name that the body never mentions. Code that cannot be reached has every name that the body binds.
+        """
+        at = self.position(op)
+        return at is not None and self._is_bound(name, at.block, at.index)
+
+    def bound_at_end(self, name: str) -> bool:
+        """True when the name is bound wherever the body is left by its end or by `return`."""
+        ends = [number for number in self.order if not self.body.blocks[number].successors]
+        ends = [number for number in ends if not _raises(self.body.blocks[number])]
+        return bool(ends) and all(self._is_bound(name, number, None) for number in ends)
+
+    def _is_bound(self, name: str, number: int, stop: int | None) -> bool:
+        bit = self._bits.get(name)
+        if bit is None:
+            return False
+        return bool(self._through(self.body.blocks[number], self._bound.get(number, -1), stop) & bit)
+
+    def bindings(self, name: str, op: ir.Op) -> Bindings:
+        """What may have bound the name that `op` would read (its reaching definitions)."""
+        at = self.position(op)
+        if at is None:
+            return Bindings(unbound=True)
+        found: dict[int, ir.Store] = {}
+        parameter = next((known for known in self.body.parameters if known.name == name), None)
+        reaches_entry = unbound = False
+        pending = [(at.block, at.index)]
+        seen: set[int] = set()
+        while pending:
+            number, stop = pending.pop()
+            last = self._last_binding(name, number, stop)
+            if isinstance(last, ir.Store):
+                found[id(last)] = last
+                continue
+            if isinstance(last, ir.Delete):
+                unbound = True
+                continue
+            if number == 0:
+                reaches_entry = True
+            for other in self.predecessors.get(number, ()):
+                if self._may_be_left_early(other, number):
+                    # Whatever the block binds may be the last, and so may what comes into it.
+                    ops = self.body.blocks[other].ops
+                    found.update((id(op), op) for op in ops if isinstance(op, ir.Store) and op.name == name)
+                    unbound = unbound or any(isinstance(op, ir.Delete) and op.name == name for op in ops)
+                    if (other, 0) not in pending and -other - 1 not in seen:
+                        seen.add(-other - 1)
+                        pending.append((other, 0))
+                elif other not in seen:
+                    seen.add(other)
+                    pending.append((other, len(self.body.blocks[other].ops)))
+        return Bindings(
+            tuple(found.values()),
+            parameter if reaches_entry else None,
+            unbound or (reaches_entry and parameter is None),
+        )
+
+    def _last_binding(self, name: str, number: int, stop: int) -> ir.Store | ir.Delete | None:
+        for op in reversed(self.body.blocks[number].ops[:stop]):
+            if isinstance(op, (ir.Store, ir.Delete)) and op.name == name:
+                return op
+        return None
+
+
+def _raises(block: ir.Block) -> bool:
+    return bool(block.ops) and isinstance(block.ops[-1], ir.Raise)
