@@ -112,8 +112,8 @@ Sightings = Mapping[tuple[int, str], Sighting]
 class Outcome:
     """What came out of one file: the findings that remain, those that were repaired, and the text before and after.
 
-    `text` is what the positions of `findings` refer to. `stored` are the bytes to write, None when nothing changes. `problems` are
-    sentences for stderr that make the run fail (exit code 2), `notes` those that do not.
+    `text` is what the positions of `findings` refer to. `stored` are the bytes to write and `read` those that they replace, None when
+    nothing changes. `problems` are sentences for stderr that make the run fail (exit code 2), `notes` those that do not.
     """
 
     filename: str
@@ -122,5 +122,6 @@ class Outcome:
     original: str = ""
     text: str = ""
     stored: bytes | None = None
+    read: bytes | None = None
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

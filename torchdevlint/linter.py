@@ -91,6 +91,7 @@ def lint_source(source: Source, settings: Settings, repair: Repair = Repair.NONE
         original=source.text if fixed else "",
         text=result.text if last.findings or fixed else "",
         stored=result.to_bytes() if fixed else None,
+        read=source.to_bytes() if fixed else None,
         problems=first.problems,
         notes=tuple(notes),
     )

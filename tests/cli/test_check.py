@@ -182,6 +182,38 @@ def test_a_full_disk(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(item.name for item in Path().iterdir()) == ["a.py", "b.py"]
 
 
+def test_a_file_that_changes_while_it_is_examined(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("a.py")
+    lint_job = runner.lint_job
+
+    def lint_slowly(job: runner.Job) -> object:
+        outcome = lint_job(job)
+        path.write_text(FAULTY + "# my edit\n")
+        return outcome
+
+    monkeypatch.setattr(runner, "lint_job", lint_slowly)
+    for option, text in (("--fix", FAULTY + "# my edit\n"), ("--add-noqa", FAULTY + "# my edit\n")):
+        path.write_text(FAULTY)
+        code, _, err = run("check", *ONE, option)
+        assert (code, err) == (2, "torchdevlint: a.py: changed meanwhile, not written\n")
+        assert path.read_text() == text
+
+
+@pytest.mark.parametrize("option", ["--fix", "--add-noqa"])
+def test_a_link_that_leads_out_of_the_given_paths(run: Run, option: str) -> None:
+    target = write("elsewhere/a.py")
+    Path("given").mkdir()
+    Path("given/link.py").symlink_to(target.absolute())
+    code, _, err = run("check", *ONE, option, "given")
+    assert (code, err) == (
+        2,
+        "torchdevlint: given/link.py: not written: the link leads out of the paths that were given\n",
+    )
+    assert target.read_text() == FAULTY
+    assert run("check", *ONE, option, ".")[0] == 0
+    assert target.read_text() != FAULTY
+
+
 # ---------------------------------------------------------------------------------------------------- standard input
 
 

@@ -86,7 +86,9 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     files.add_argument("--force-exclude", action="store_true", help="skip excluded files even when they are named")
     files.add_argument("--config", metavar="FILE", help="read the settings from this file alone")
     files.add_argument("--isolated", action="store_true", help="read no settings")
-    files.add_argument("--no-cache", action="store_true", help="look at every file anew")
+    files.add_argument(
+        "--no-cache", action="store_true", help="no effect: nothing is cached, every file is looked at anew"
+    )
     files.add_argument(
         "--no-project", action="store_true", help="look at each file by itself, without the other files of its project"
     )
@@ -135,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
         return fix_verified([arguments.verify], resolver, arguments.unsafe_fixes)
     result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
     if arguments.add_noqa:
-        return _add_noqa(result)
+        return _add_noqa(arguments, result)
     return _report(arguments, result)
 
 
@@ -314,16 +316,17 @@ def _exit_code(arguments: argparse.Namespace, result: runner.Run) -> int:
     return 0
 
 
-def _add_noqa(result: runner.Run) -> int:
+def _add_noqa(arguments: argparse.Namespace, result: runner.Run) -> int:
     """Writes the suppressions; the exit code."""
     from torchdevlint.workspace.suppress import add_suppressions
+    from torchdevlint.workspace.writer import told
 
-    added = 0
+    added, within = 0, runner.folders_of(arguments.paths)
     for outcome in result.outcomes:
         try:
-            added += add_suppressions(outcome)
+            added += add_suppressions(outcome, within)
         except OSError as error:
-            result.problems.append(f"{outcome.filename}: not written: {error.strerror}")
+            result.problems.append(f"{outcome.filename}: {told(error)}")
     for problem in result.problems:
         print(f"torchdevlint: {problem}", file=sys.stderr)
     print(f"Added {added} suppression{'s'[: added != 1]}.")

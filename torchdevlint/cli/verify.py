@@ -206,7 +206,7 @@ def _observe(arguments: argparse.Namespace, runner: Runner, resolver: Resolver, 
 def fix_verified(words: Sequence[str], resolver: Resolver, unsafe: bool) -> int:
     """`check --fix --verify`: write the fixes that a run of the program confirms, and no other; the exit code is that of `verify`."""
     from torchdevlint.verify.judge import Judge
-    from torchdevlint.workspace.writer import write_atomically
+    from torchdevlint.workspace.writer import told, write_atomically
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
@@ -220,12 +220,17 @@ def fix_verified(words: Sequence[str], resolver: Resolver, unsafe: bool) -> int:
                 say(problem)
             report = judge.judge()
         print("\n".join(as_lines(program, machine, version, report, [])))
+        written = 0
         for path, content in judge.repaired().items():
-            write_atomically(str(path), content)
-            print(f"{shorten(str(path))}: the confirmed fixes are written")
+            try:
+                write_atomically(str(path), content, expected=judge.read[path], within={program.folder.resolve()})
+            except OSError as error:
+                written = cli.fail(f"{shorten(str(path))}: {told(error)}")
+            else:
+                print(f"{shorten(str(path))}: the confirmed fixes are written")
     except (CannotRun, ProofError, WorkplaceError, SettingsError, OSError) as error:
         return cli.fail(str(error))
-    return report.exit_code
+    return written or report.exit_code
 
 
 # ---------------------------------------------------------------------------------------------------- the matrix

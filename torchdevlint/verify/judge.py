@@ -125,6 +125,7 @@ class Judge:
     unsafe: bool
     say: Callable[[str], None]
     sources: dict[Path, Source] = field(default_factory=dict)
+    read: dict[Path, bytes] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     runs: int = 0
 
@@ -133,13 +134,15 @@ class Judge:
         problems = []
         for path in files:
             try:
-                source = Source.from_bytes(str(path), path.read_bytes())
+                raw = path.read_bytes()
+                source = Source.from_bytes(str(path), raw)
             except (OSError, SourceError) as error:
                 problems.append(f"{path}: {error}")
                 continue
             for finding in self._findings(source):
                 self.cases.append(Case(len(self.cases), path, finding, finding))
                 self.sources[path] = source
+                self.read[path] = raw
         return problems
 
     def judge(self) -> Report:
@@ -172,7 +175,7 @@ class Judge:
         changed: dict[Path, bytes] = {}
         good = [case for case in self.cases if case.verdict in GOOD]
         for path in dict.fromkeys(case.path for case in good):
-            source = Source.from_bytes(str(path), path.read_bytes())
+            source = Source.from_bytes(str(path), self.read[path])
             waiting = {case.number: case.first.span.start for case in good if case.path == path}
             for case in [case for case in good if case.path == path]:
                 start = waiting.pop(case.number)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.settings import UNUSED_SUPPRESSION, Resolver
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.workspace.discovery import Discovery, Target
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torchdevlint.findings import Outcome
     from torchdevlint.linter import Repair
 
@@ -62,9 +64,10 @@ def check(
     candidates = list(_candidates(discovery.targets(paths), run))
     if candidates:
         jobs = [Job(target, repair) for target, _ in candidates]
+        within = folders_of(paths) if write else frozenset[Any]()
         for done, outcome in enumerate(_outcomes(jobs, [size for _, size in candidates], processes or cpus()), start=1):
             if write and outcome.stored is not None:
-                outcome = _store(outcome, resolver, run)
+                outcome = _store(outcome, resolver, run, within)
             run.problems += outcome.problems
             run.outcomes.append(outcome)
             if progress is not None:
@@ -72,6 +75,14 @@ def check(
         order = {target.path: index for index, (target, _) in enumerate(candidates)}
         run.outcomes.sort(key=lambda outcome: order[outcome.filename])
     return run
+
+
+def folders_of(paths: Iterable[str]) -> frozenset[Path]:
+    """The folders in which a run over these paths may write, without links: those that are given, and those of files that are given."""
+    from pathlib import Path
+
+    given = (Path(path) for path in paths)
+    return frozenset(Path(os.path.realpath(path if path.is_dir() else path.parent)) for path in given)
 
 
 def cpus() -> int:
@@ -167,18 +178,18 @@ def _died(job: Job, how: str) -> Outcome:
     return Outcome(job.target.path, problems=(f"{job.target.path}: the process that checked this file {how}",))
 
 
-def _store(outcome: Outcome, resolver: Resolver, run: Run) -> Outcome:
+def _store(outcome: Outcome, resolver: Resolver, run: Run, within: Set[Path]) -> Outcome:
     """Writes a repaired file. Where that fails, the file is as it was and its findings stand."""
     from dataclasses import replace
 
     from torchdevlint.linter import Repair
-    from torchdevlint.workspace.writer import write_atomically
+    from torchdevlint.workspace.writer import told, write_atomically
 
     assert outcome.stored is not None
     try:
-        write_atomically(outcome.filename, outcome.stored)
+        write_atomically(outcome.filename, outcome.stored, expected=outcome.read, within=within)
     except OSError as error:
-        run.problems.append(f"{outcome.filename}: not written: {error.strerror}")
+        run.problems.append(f"{outcome.filename}: {told(error)}")
         before = _lint(Target(outcome.filename, resolver.for_file(outcome.filename)), Repair.NONE)
         return replace(before, problems=())
     return outcome

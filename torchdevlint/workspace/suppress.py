@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from torchdevlint.findings import Finding, Outcome
 from torchdevlint.settings import DOES_NOT_PARSE, load_toml
 from torchdevlint.source.lines import Lines
-from torchdevlint.source.source import Source
+from torchdevlint.source.source import Source, SourceError
 from torchdevlint.source.suppression import Directive, Kind, Suppressions
-from torchdevlint.workspace.writer import write_atomically
+from torchdevlint.workspace.writer import ChangedMeanwhile, write_atomically
 
 
-def add_suppressions(outcome: Outcome) -> int:
-    """Writes them into the file of an outcome and returns how many findings they cover. Raises `OSError`."""
+def add_suppressions(outcome: Outcome, within: Set[Path] | None = None) -> int:
+    """Writes them into the file of an outcome and returns how many findings they cover. Raises `OSError`; see `write_atomically`."""
     findings = [finding for finding in outcome.findings if finding.code != DOES_NOT_PARSE]
     if not findings:
         return 0
     path = Path(outcome.filename)
-    source = Source.from_bytes(outcome.filename, path.read_bytes())
+    raw = path.read_bytes()
+    try:
+        source = Source.from_bytes(outcome.filename, raw)
+    except SourceError:
+        raise ChangedMeanwhile from None
+    if source.text != outcome.text:
+        raise ChangedMeanwhile
     kind: Kind = "ignore" if ruff_would_object(path.absolute().parent) else "noqa"
-    write_atomically(outcome.filename, source.with_text(suppressed(source.text, findings, kind)).to_bytes())
+    text = suppressed(source.text, findings, kind)
+    write_atomically(outcome.filename, source.with_text(text).to_bytes(), expected=raw, within=within)
     return len(findings)
 
 
