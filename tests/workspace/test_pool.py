@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -37,3 +41,44 @@ def test_stopping_early_ends_the_workers() -> None:
     next(results)
     results.close()
     assert not multiprocessing.active_children()
+
+
+# ---------------------------------------------------------------------------------------------------- the parent's death
+
+PARENT = """
+import os, re, sys, time
+from torchdevlint.workspace import pool
+
+def work(item):
+    print(os.getpid(), flush=True)
+    if item == "sleeps":
+        time.sleep(600)
+    re.match("(a+)+b", "a" * 60)  # keeps the GIL
+
+if __name__ == "__main__":
+    list(pool.run(sys.argv[1:], work, lambda item, how: how, 2))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills with signals")
+@pytest.mark.parametrize("item", ["sleeps", "keeps the GIL"])
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_no_worker_outlives_its_parent(tmp_path: Path, item: str, how: str, start: str) -> None:
+    if item != "sleeps" and sys.platform != "linux":
+        pytest.skip("SIGIO was seen to work on Linux alone")
+    script = tmp_path / "parent.py"
+    chosen = PARENT.replace("import pool\n", f'import pool\npool._start_method = lambda: "{start}"\n')
+    script.write_text(chosen, encoding="utf-8")
+    command = [sys.executable, str(script), item, item]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            assert process.stdout is not None
+            assert len({process.stdout.readline() for _ in range(2)}) == 2
+            process.send_signal(getattr(signal, how))
+            # The pipe ends when nobody holds its other end: a worker that lived on would keep it open.
+            assert process.communicate(timeout=60) == ("", None)
+            assert process.returncode == -getattr(signal, how)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)

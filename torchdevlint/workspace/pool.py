@@ -1,18 +1,25 @@
-"""Many files on many processes. A worker that a signal kills costs the file that it had, never the run."""
+"""Many files on many processes. A worker that a signal kills costs the file that it had, never the run; no worker outlives its parent.
+
+A parent that is killed cannot end its workers. Each of them therefore watches a pipe that nobody writes to and whose other end the
+parent alone holds: when that closes, the parent is gone.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
+
+from torchdevlint.workspace.signals import ENDING
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -20,11 +27,17 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True, eq=False)
 class _Worker(Generic[Item]):
-    """A process, our end of its pipe, and the item that it works on."""
+    """A process, our ends of its pipes, and the item that it works on."""
 
     process: BaseProcess
     pipe: Connection
+    life: Connection
     item: Item
+
+    def close(self) -> None:
+        """Closes our ends."""
+        self.pipe.close()
+        self.life.close()
 
 
 def run(
@@ -44,7 +57,7 @@ def run(
     try:
         while waiting or workers:
             while waiting and len(workers) < processes:
-                worker = _start(context, work, waiting.popleft())
+                worker = _start(context, work, waiting.popleft(), workers.values())
                 workers[worker.pipe] = worker
             for pipe in wait(list(workers)):
                 worker = workers[pipe]
@@ -54,7 +67,7 @@ def run(
                     worker.process.join()
                     result = died(worker.item, _how(worker.process.exitcode))
                     del workers[pipe]
-                    worker.pipe.close()
+                    worker.close()
                 else:
                     if waiting and _give(worker, waiting[0]):
                         waiting.popleft()
@@ -65,7 +78,7 @@ def run(
     finally:
         for worker in workers.values():
             worker.process.terminate()
-            worker.pipe.close()
+            worker.close()
             worker.process.join()
 
 
@@ -74,13 +87,31 @@ def _start_method() -> str:
     return "fork" if sys.platform == "linux" and threading.active_count() == 1 else "spawn"
 
 
-def _start(context: Any, work: Callable[[Item], Result], item: Item) -> _Worker[Item]:
+def _start(context: Any, work: Callable[[Item], Result], item: Item, others: Iterable[_Worker[Item]]) -> _Worker[Item]:
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, work), daemon=True)
-    process.start()
+    watched, life = context.Pipe(duplex=False)
+    # A fork copies every end that we hold; while a copy of our end is open elsewhere, no worker could see us die.
+    copied = [life, ours, *(pipe for other in others for pipe in (other.pipe, other.life))]
+    arguments = (theirs, watched, copied if context.get_start_method() == "fork" else (), work)
+    process = context.Process(target=_serve, args=arguments, daemon=True)
+    with _signals_blocked():  # until the child has its own answers to them
+        process.start()
     theirs.close()  # so that the worker's death is the end of the file on our side
+    watched.close()
     ours.send((item,))
-    return _Worker(process, ours, item)
+    return _Worker(process, ours, life, item)
+
+
+@contextlib.contextmanager
+def _signals_blocked() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _give(worker: _Worker[Item], item: Item) -> bool:
@@ -94,20 +125,45 @@ def _give(worker: _Worker[Item], item: Item) -> bool:
 
 
 def _dismiss(worker: _Worker[Any]) -> None:
-    """Ends a worker that has nothing left to do. (Closing the pipe is not enough: workers forked later hold copies of our end.)"""
+    """Ends a worker that has nothing left to do."""
     with contextlib.suppress(OSError):
         worker.pipe.send(None)
-    worker.pipe.close()
     worker.process.join()
+    worker.close()
 
 
-def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
-    """A worker's life: one item after the other, until it is dismissed."""
+def _serve(pipe: Connection, watched: Connection, copied: Iterable[Connection], work: Callable[[Any], Any]) -> None:
+    """A worker's life: one item after the other, until it is dismissed or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it ends us
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    for connection in copied:
+        connection.close()
+    _end_with_the_parent(watched)
     with contextlib.suppress(EOFError, OSError):  # the parent is gone
         while (message := pipe.recv()) is not None:
             pipe.send(work(*message))
+
+
+def _end_with_the_parent(watched: Connection) -> None:
+    """Ends this process when the other end of a pipe closes: by a thread, and by SIGIO, which also ends code that keeps the GIL."""
+
+    def wait_for_the_end() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            watched.recv_bytes()
+        os._exit(1)
+
+    if hasattr(os, "O_ASYNC"):
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            signal.signal(signal.SIGIO, signal.SIG_DFL)
+            fcntl.fcntl(watched.fileno(), fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(watched.fileno(), fcntl.F_SETFL, fcntl.fcntl(watched.fileno(), fcntl.F_GETFL) | os.O_ASYNC)
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
 
 
 def _how(exitcode: int | None) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.settings import UNUSED_SUPPRESSION, Resolver
@@ -65,13 +65,14 @@ def check(
     if candidates:
         jobs = [Job(target, repair) for target, _ in candidates]
         within = folders_of(paths) if write else frozenset[Any]()
-        for done, outcome in enumerate(_outcomes(jobs, [size for _, size in candidates], processes or cpus()), start=1):
-            if write and outcome.stored is not None:
-                outcome = _store(outcome, resolver, run, within)
-            run.problems += outcome.problems
-            run.outcomes.append(outcome)
-            if progress is not None:
-                progress(done, len(jobs))
+        with closing(_outcomes(jobs, [size for _, size in candidates], processes or cpus())) as outcomes:
+            for done, outcome in enumerate(outcomes, start=1):
+                if write and outcome.stored is not None:
+                    outcome = _store(outcome, resolver, run, within)
+                run.problems += outcome.problems
+                run.outcomes.append(outcome)
+                if progress is not None:
+                    progress(done, len(jobs))
         order = {target.path: index for index, (target, _) in enumerate(candidates)}
         run.outcomes.sort(key=lambda outcome: order[outcome.filename])
     return run
@@ -119,7 +120,7 @@ def is_excluded(path: str, resolver: Resolver) -> bool:
     return Discovery(resolver).is_excluded_argument(path, resolver.for_file(path))
 
 
-def _outcomes(jobs: list[Job], sizes: list[int], processes: int) -> Iterator[Outcome]:
+def _outcomes(jobs: list[Job], sizes: list[int], processes: int) -> Generator[Outcome, None, None]:
     """What the linter says, in any order: the largest files first, so that no process ends long after the others."""
     from torchdevlint.rules.registry import all_rules
 
