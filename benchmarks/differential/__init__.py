@@ -1,0 +1,1 @@
+"""Generated programs, judged by the virtual machine: see command.py for the commands."""

@@ -1,0 +1,196 @@
+"""Generated programs, judged by the virtual machine: what the linter finds, what it says of programs that run, what its repairs do.
+
+    python benchmarks/differential                         one construct at a time (4 pairs each) and 600 combined pairs, a new seed
+    python benchmarks/differential --seed 7 --revision 40bab7e     the same programs, asked of another revision
+    python benchmarks/differential --linter ../other-checkout      ... or of another checkout
+    python benchmarks/differential --kept                  with the entries that are kept from the authors of the analysis: at the end, to tell the figure
+    python benchmarks/differential --show 5 --shrink       five disagreements of each kind, made small
+    python benchmarks/differential --only meeting=cat      pairs of one entry alone, to look at a cause
+
+Each program is run on a virtual machine with two GPUs, which says whether and where a device fault happens. The linter must say so too: an error or a warning of
+the default level within three lines of where a tensor was made, moved or met, and none on a program that runs. What fails for another reason is the generator's
+fault and is left out ("dropped"). Repairs are run as well, on the machine and on PyTorch for CPUs.
+
+`--agree` adds the shown disagreements that the linter of this checkout has no more with an older one (`--revision`) to agreed.jsonl, which a test replays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import random
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import oracles
+from page import table
+
+from differential.draw import Drawn, combined, shares, singles
+from differential.judges import ROOT, judges
+from differential.score import CRASH, DROPPED, FOUND, SILENT, Case, Tally, by_construct, measure, tally
+from differential.shrink import Shrinker
+
+SAMPLES = {"singles": "one construct at a time", "combined": "everything combined"}
+
+
+def main() -> int:
+    """Command line."""
+    options = _options()
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1_000_000)
+    rows: list[oracles.Row] = []
+    with _checkout(options) as checkout, judges(checkout) as (machine, plain, linter):
+        print(f"seed {seed}, linter {oracles.revision_of(checkout)}", flush=True)
+        for sample, drawn in _samples(options, seed):
+            began = time.monotonic()
+            cases = measure(drawn, machine, plain, linter, not options.no_repairs)
+            print(f"\n## {SAMPLES[sample]}: {len(cases)} programs, {time.monotonic() - began:.0f} s\n", flush=True)
+            rows += tell(cases, sample, options)
+            show(cases, options.show, Shrinker(machine, linter) if options.shrink else None)
+        if options.result:
+            shares_told = ", ".join(f"{kept} of {all_} {name}s" for name, (kept, all_) in shares().items())
+            about = f"Programs from tables, seed {seed}, judged by the virtual machine. Kept entries (unseen): {shares_told}."
+            command = f"python benchmarks/differential --seed {seed}" + (" --kept" if options.kept else "")
+            told = oracles.result_of("generated", options.result, command, about, rows, checkout)
+            print(oracles.write(told).relative_to(ROOT))
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python benchmarks/differential", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, help="default: a new one for each run")
+    parser.add_argument("--singles", type=int, default=4, metavar="N", help="pairs for each entry alone (default: 4)")
+    parser.add_argument("--combined", type=int, default=600, metavar="N", help="combined pairs (default: 600)")
+    parser.add_argument("--kept", action="store_true", help="with the kept entries")
+    parser.add_argument("--only", metavar="TABLE=ENTRY", help="singles of this entry alone")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--revision", metavar="REV", help="ask the linter of this revision")
+    where.add_argument("--linter", type=Path, metavar="PATH", help="ask the linter of this checkout")
+    parser.add_argument("--no-repairs", action="store_true", help="run no repairs")
+    parser.add_argument("--constructs", type=int, default=30, metavar="N", help="entries of each table to print")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N disagreements of each kind")
+    parser.add_argument("--shrink", action="store_true", help="make the shown ones small")
+    parser.add_argument(
+        "--result", choices=oracles.WHEN, help="store the figures as benchmarks/results/generated.WHEN.json"
+    )
+    return parser.parse_args()
+
+
+@contextlib.contextmanager
+def _checkout(options: argparse.Namespace) -> Iterator[Path]:
+    if options.linter:
+        yield options.linter.resolve()
+    elif options.revision:
+        with checked_out(options.revision) as folder:
+            yield folder
+    else:
+        yield ROOT
+
+
+@contextlib.contextmanager
+def checked_out(revision: str) -> Iterator[Path]:
+    """A worktree of a revision, for as long as the block runs."""
+    with tempfile.TemporaryDirectory(prefix="torchdevlint-revision-") as folder:
+        tree = Path(folder) / "tree"
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--detach", "--quiet", str(tree), revision], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def _samples(options: argparse.Namespace, seed: int) -> Iterator[tuple[str, list[Drawn]]]:
+    if options.only:
+        name, _, entry = options.only.partition("=")
+        drawn = singles(seed, options.singles, options.kept)
+        yield "singles", [one for one in drawn if one.table == name and entry in one.spec.labels()[name]]
+        return
+    if options.singles:
+        yield "singles", list(singles(seed, options.singles, options.kept))
+    if options.combined:
+        drawn = list(combined(seed, options.combined))
+        if options.kept:
+            drawn += combined(seed, options.combined, with_kept=True)
+        yield "combined", drawn
+
+
+def tell(cases: Sequence[Case], sample: str, options: argparse.Namespace) -> list[oracles.Row]:
+    """Prints the tables of a sample; its rows for the results."""
+    rows = []
+    for side, group in (("seen", [c for c in cases if not c.kept]), ("unseen", [c for c in cases if c.kept])):
+        if group:
+            rows.append(row_of(SAMPLES[sample], side, tally(group)))
+    print(*table(_HEAD, [_cells(row) for row in rows]), sep="\n")
+    counts = tally(cases)
+    print(
+        f"\ndropped {counts.dropped}, crashes {counts.crashes}; repairs that left their fault {counts.left}, that print something else {counts.differs}"
+    )
+    reasons = collections.Counter(
+        case.verdict.text[:100] or case.verdict.kind for case in cases if case.outcome == DROPPED
+    )
+    for reason, number in reasons.most_common(5):
+        print(f"  dropped {number}: {reason}")
+    for repaired in [r for case in cases for r in case.repairs if r.outcome in ("wrong", "left")][:8]:
+        print(f"  {repaired.fix} repair of {', '.join(repaired.codes)} {repaired.outcome}: {repaired.why[:150]}")
+    constructs: dict[str, list[list[object]]] = collections.defaultdict(list)
+    for name, entry, counted in by_construct(cases, sample == "singles"):
+        wrong = counted.wrong + counted.left
+        line = [entry, counted.faults, _percent(counted.found, counted.faults), counted.notes, counted.false, wrong]
+        constructs[name].append(line)
+    for name, lines in constructs.items():
+        print(f"\n{name}, worst first\n")
+        print(
+            *table([name, "faults", "found", "notes", "false", "wrong repairs"], lines[: options.constructs]), sep="\n"
+        )
+    return rows
+
+
+_HEAD = ("side", "faults", "found", "with notes", "programs that run", "false", "of them errors", "repairs", "wrong")
+
+
+def row_of(sample: str, side: str, counts: Tally) -> oracles.Row:
+    """A tally as a row of the results. A repair that leaves the fault of its finding counts as wrong."""
+    return oracles.Row(
+        sample,
+        side,
+        "programs",
+        counts.faults,
+        counts.found,
+        counts.found + counts.notes,
+        counts.clean,
+        counts.false,
+        counts.false_errors,
+        counts.false_notes,
+        counts.repairs,
+        counts.wrong + counts.left,
+    )
+
+
+def _cells(row: oracles.Row) -> list[object]:
+    found = f"{row.found} ({_percent(row.found, row.faults)})"
+    notes = _percent(row.with_notes, row.faults)
+    return [row.side, row.faults, found, notes, row.clean, row.false, row.false_errors, row.repairs, row.wrong_repairs]
+
+
+def _percent(part: int | None, whole: int | None) -> str:
+    return f"{part / whole:.0%}" if whole and part is not None else "-"
+
+
+def show(cases: Sequence[Case], number: int, shrinker: Shrinker | None) -> None:
+    """Prints disagreements of each kind."""
+    kinds: dict[str, list[Case]] = collections.defaultdict(list)
+    for case in cases:
+        if case.outcome not in (FOUND, SILENT, DROPPED):
+            kinds[case.outcome].append(case)
+    for kind, found in kinds.items():
+        for case in found[:number]:
+            program = shrinker.shrink(case.program) if shrinker and case.outcome != CRASH else case.program
+            print(f"\n### {kind}: {case.verdict.text} {case.answer.crash}\n{case.verdict.told}\n\n{program.text()}")
+            for said in case.answer.findings:
+                print(f"#   {said}")

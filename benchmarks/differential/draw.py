@@ -1,0 +1,124 @@
+"""Draws specs: one construct at a time among plain ones (`singles`), or everything at once (`combined`)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from differential import kept, kept_shapes, tables  # noqa: F401  (kept_shapes enters its shapes into the table)
+from differential.programs import Parts, Program, Shape, Spec
+from differential.rows import FIXES
+from differential.shapes import BUILDERS, SHAPES
+
+TABLES = ("maker", "carrier", "meeting", "placer", "device", "shape")
+PLAIN = {
+    "maker": ("zeros", "rand", "ones", "tensor-of-list"),
+    "carrier": ("local",),
+    "meeting": ("add", "mul", "matmul", "cat", "F.mse_loss", "Linear-then-add"),
+    "placer": ("to-device", "device-keyword", "rebind-to"),
+    "shape": ("script", "function", "forward"),
+    "device": ("available", "literal"),
+}
+"""Entries that every analyser should follow: `singles` leaves them in all tables but one."""
+_OTHER_PLAIN = ("index_select", "masked_fill", "gather", "F.linear", "bmm", "Embedding-input", "0-dim-stack", "add")
+_ATTEMPTS = 3000
+_EASY = 150
+"""Attempts with the plain meetings, before those of `_OTHER_PLAIN` are drawn for a kind of tensor that the plain ones do not take."""
+_CARRIERS = (1, 1, 1, 2, 2, 3)
+"""How many carriers a combined program has: drawn from these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A spec, and the table whose entry it stands for ("" in combined samples)."""
+
+    table: str
+    spec: Spec
+
+    def program(self, right: bool) -> Program:
+        """The right program of the pair, or the one with the tensor left where it was."""
+        return build(self.spec, right)
+
+
+def build(spec: Spec, right: bool) -> Program:
+    """The program of a spec."""
+    return BUILDERS[spec.shape.name](Parts(spec, right))
+
+
+def rows(with_kept: bool) -> dict[str, dict[str, Any]]:
+    """The entries by table and name."""
+    modules = (tables, kept) if with_kept else (tables,)
+    found: dict[str, dict[str, Any]] = {
+        table: {row.name: row for module in modules for row in getattr(module, f"{table.upper()}S")}
+        for table in TABLES
+        if table != "shape"
+    }
+    found["shape"] = {name: shape for name, shape in SHAPES.items() if with_kept or not shape.kept}
+    return found
+
+
+def shares() -> dict[str, tuple[int, int]]:
+    """How many entries of each table are kept, and how many it has."""
+    return {table: (sum(row.kept for row in entries.values()), len(entries)) for table, entries in rows(True).items()}
+
+
+def singles(seed: int, each: int, with_kept: bool = False) -> Iterator[Drawn]:
+    """For each entry, `each` specs whose other entries are plain ones."""
+    draw, entries = random.Random(seed), rows(with_kept)
+    for table in TABLES:
+        for row in entries[table].values():
+            given = 0
+            for attempt in range(_ATTEMPTS):
+                names = {name: draw.choice(PLAIN[name]) for name in TABLES}
+                if attempt > _EASY:
+                    names["meeting"] = draw.choice(_OTHER_PLAIN)
+                    names["placer"] = "device-keyword"
+                    names["maker"] = draw.choice((*PLAIN["maker"], "arange"))
+                if table == "meeting" and row.group:
+                    names["shape"] = "process-group"
+                chosen = {name: entries[name][names[name]] for name in TABLES} | {table: row}
+                spec = _spec(draw, chosen, (chosen["carrier"],))
+                if spec.fits():
+                    yield Drawn(table, spec)
+                    given += 1
+                if given == each:
+                    break
+
+
+def combined(seed: int, count: int, with_kept: bool = False) -> Iterator[Drawn]:
+    """`count` specs of anything; each table leads in turn, so that every entry comes about equally often.
+
+    With `with_kept`, each spec has at least one entry that is kept.
+    """
+    draw = random.Random(seed)
+    entries = {table: list(found.values()) for table, found in rows(with_kept).items()}
+    decks: dict[str, list[Any]] = {table: [] for table in TABLES}
+    given = 0
+    while given < count:
+        leader = TABLES[given % len(TABLES)]
+        leads = _deal(draw, decks[leader], entries[leader], with_kept)
+        for _ in range(_ATTEMPTS):
+            chosen = {table: draw.choice(found) for table, found in entries.items()} | {leader: leads}
+            carriers = [chosen["carrier"]]
+            carriers += [draw.choice(entries["carrier"]) for _ in range(draw.choice(_CARRIERS) - 1)]
+            spec = _spec(draw, chosen, tuple(carriers))
+            if spec.fits():
+                yield Drawn("", spec)
+                break
+        given += 1
+
+
+def _deal(draw: random.Random, deck: list[Any], entries: Sequence[Any], only_kept: bool) -> Any:
+    if not deck:
+        deck += [entry for entry in entries if entry.kept or not only_kept]
+        draw.shuffle(deck)
+    return deck.pop()
+
+
+def _spec(draw: random.Random, chosen: dict[str, Any], carriers: tuple[Any, ...]) -> Spec:
+    shape: Shape = chosen["shape"]
+    key = draw.randrange(1 << 30)
+    fix = draw.choice(FIXES)
+    return Spec(chosen["maker"], carriers, chosen["meeting"], chosen["placer"], chosen["device"], shape, fix, key)

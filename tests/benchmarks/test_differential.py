@@ -1,0 +1,155 @@
+"""Generated programs: every entry gives programs that compile, the machine and the linter are asked, and what counts as found."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import pytest
+from differential import draw
+from differential.judges import ROOT, Answer, Machine, Said, Verdict, judges
+from differential.programs import Program
+from differential.score import (
+    DROPPED,
+    ELSEWHERE,
+    FALSE_ERROR,
+    FALSE_NOTE,
+    FOUND,
+    MISSED,
+    NOTE,
+    SILENT,
+    Case,
+    by_construct,
+    judge_repair,
+    measure,
+    outcome_of,
+    tally,
+)
+from differential.shrink import Shrinker
+
+torch = pytest.importorskip("torch")
+
+FAULTY = Program(
+    {"main.py": 'import torch\n\nx = torch.ones(3, device="cuda")\nt = torch.zeros(3)\nprint(x + t)\n'}, "main.py"
+)
+
+
+def said(row: int, level: str = "error", code: str = "TDL505", fix: str = "") -> Said:
+    return Said(code, level, "", "main.py", row, row, fix=fix)
+
+
+def test_every_entry_is_drawn_alone() -> None:
+    drawn = list(draw.singles(3, 1, with_kept=True))
+    entries = {(table, name) for table, found in draw.rows(True).items() for name in found}
+    assert {(one.table, name) for one in drawn for name in one.spec.labels()[one.table]} - {
+        ("maker", "loaded pair")
+    } >= entries - {("shape", "loop-pair")}
+
+
+def test_a_quarter_of_each_table_is_kept() -> None:
+    for table, (kept, entries) in draw.shares().items():
+        assert kept / entries >= 0.25, table
+
+
+def test_nothing_kept_is_drawn_by_default() -> None:
+    assert not any(one.spec.kept for one in draw.combined(5, 100))
+    assert all(one.spec.kept for one in draw.combined(5, 50, with_kept=True))
+
+
+def test_a_seed_gives_the_same_programs() -> None:
+    assert [one.spec for one in draw.combined(5, 30)] == [one.spec for one in draw.combined(5, 30)]
+    assert [one.spec for one in draw.combined(5, 30)] != [one.spec for one in draw.combined(6, 30)]
+
+
+def test_all_programs_compile() -> None:
+    for one in [*draw.singles(2, 1, with_kept=True), *draw.combined(2, 60, with_kept=True)]:
+        for right in (False, True):
+            for name, text in one.program(right).files.items():
+                if name.endswith(".py"):
+                    compile(text, name, "exec")
+
+
+def test_open_ends_are_not_shown_their_driver() -> None:
+    opens = [
+        one.program(False) for one in draw.singles(1, 1) if one.spec.shape.family == "open" and one.table == "shape"
+    ]
+    assert opens
+    for program in opens:
+        assert program.entry not in program.shown
+        assert "cuda" not in "".join(program.shown.values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "findings", "outcome"),
+    [
+        ("fault", [said(5)], FOUND),
+        ("fault", [said(7, "warning")], FOUND),
+        ("fault", [said(30)], ELSEWHERE),
+        ("fault", [said(5, "info")], NOTE),
+        ("fault", [said(5, code="TDL801")], MISSED),
+        ("ok", [said(5)], FALSE_ERROR),
+        ("ok", [said(5, "info")], FALSE_NOTE),
+        ("ok", [said(5, code="TDL801")], SILENT),
+        ("other", [], DROPPED),
+    ],
+)
+def test_outcomes(kind: str, findings: list[Said], outcome: str) -> None:
+    verdict = Verdict(kind, story=frozenset({("main.py", 4)}))
+    assert outcome_of(verdict, Answer(tuple(findings)), ["main.py"]) == outcome
+
+
+def test_a_fault_in_the_hidden_driver_is_left_out() -> None:
+    assert outcome_of(Verdict("fault", story=frozenset({("driver_.py", 4)})), Answer(), ["library.py"]) == DROPPED
+
+
+@pytest.mark.parametrize(
+    ("verdict", "machine", "before", "after", "outcome"),
+    [
+        ("fault", Verdict("ok"), Verdict("ok", printed="1"), Verdict("ok", printed="1"), "good"),
+        ("fault", Verdict("ok"), Verdict("ok"), Verdict("other", "TypeError"), "wrong"),
+        ("ok", Verdict("other"), Verdict("other"), Verdict("other"), "wrong"),
+        ("fault", Verdict("other", "NameError"), Verdict("other"), Verdict("other"), "wrong"),
+        ("fault", Verdict("fault"), Verdict("ok"), Verdict("ok"), "left"),
+        ("ok", Verdict("ok", printed="2"), Verdict("other"), Verdict("other"), "differs"),
+    ],
+)
+def test_repairs_are_judged(verdict: str, machine: Verdict, before: Verdict, after: Verdict, outcome: str) -> None:
+    drawn = next(iter(draw.singles(1, 1)))
+    found = Answer((said(4, fix="safe"),))
+    case = Case(drawn, False, FAULTY, Verdict(verdict, story=frozenset({("main.py", 4)})), found, FOUND)
+    assert judge_repair(case, "safe", machine, before, after).outcome == outcome
+
+
+def test_the_machine_tells_the_lines_and_survives_an_exit() -> None:
+    ends = Program({"main.py": "import os\nos._exit(1)\n"}, "main.py")
+    machine = Machine()
+    try:
+        fault, died, again = machine.run([FAULTY, ends, FAULTY])
+    finally:
+        machine.child.close()
+    assert fault.kind == again.kind == "fault"
+    assert fault.story == {("main.py", 3), ("main.py", 4), ("main.py", 5)}
+    assert died.kind == "died"
+
+
+def test_a_short_run() -> None:
+    """A few pairs of each kind: nothing is dropped or crashes, the plain ones are found, and no error is false."""
+    drawn = random.Random(1).sample(list(draw.singles(1, 1)), 20) + list(draw.combined(1, 6))
+    with judges() as (machine, plain, linter):
+        cases = measure(drawn, machine, plain, linter)
+        counts = tally(cases)
+        smaller = Shrinker(machine, linter).shrink(next(case.program for case in cases if case.outcome == MISSED))
+    assert counts.dropped <= 2
+    assert counts.crashes == 0
+    assert counts.false_errors == 0
+    assert counts.found >= 8
+    assert counts.clean >= 15
+    assert len(list(by_construct(cases, alone=False))) >= 20
+    assert smaller.text()
+
+
+def test_the_command() -> None:
+    command = [sys.executable, "benchmarks/differential", "--seed", "1", "--singles", "1", "--combined", "0"]
+    done = subprocess.run([*command, "--only", "meeting=cat"], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert "| seen | 1 | 1 (100%)" in done.stdout
