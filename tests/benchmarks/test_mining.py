@@ -1,0 +1,97 @@
+"""What counts as a repair of a device fault in a patch, and how a case is scored."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import mined
+import mining
+import pytest
+
+PATCH = """\
+diff --git a/pkg/model.py b/pkg/model.py
+--- a/pkg/model.py
++++ b/pkg/model.py
+@@ -3 +3 @@
+-        mask = torch.zeros(n, n)
++        mask = torch.zeros(n, n, device=x.device)
+@@ -8,2 +8,2 @@
+-        self.scale = torch.ones(3)
+-        self.name = "a"
++        self.register_buffer("scale", torch.ones(3))
++        self.name = "b"
+diff --git a/tests/test_model.py b/tests/test_model.py
+--- a/tests/test_model.py
++++ b/tests/test_model.py
+@@ -1 +1 @@
+-a = torch.zeros(3)
++a = torch.zeros(3, device=device)
+"""
+
+
+def test_a_patch_gives_a_case_for_each_file_and_family_outside_tests() -> None:
+    cases = list(mining.cases_of("owner/name", "c" * 40, "p" * 40, PATCH))
+    assert [(case.path, case.category, case.before_lines, case.after_lines) for case in cases] == [
+        ("pkg/model.py", "creation", (3,), (3,)),
+        ("pkg/model.py", "buffer-not-registered", (8,), (8,)),
+    ]
+    assert all(case.id.startswith("name-cccccccc-") for case in cases)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "family"),
+    [
+        ("state = torch.load(path)", 'state = torch.load(path, map_location="cpu")', "load-no-map-location"),
+        (
+            "self.layers = [nn.Linear(2, 2)]",
+            "self.layers = nn.ModuleList([nn.Linear(2, 2)])",
+            "submodule-in-plain-list",
+        ),
+        ("y = x.numpy()", "y = x.cpu().numpy()", "numpy-on-gpu"),
+        ("x = x.cuda()", "x = x.to(device)", "hardcoded-cuda"),
+        ("for x in loader: loss = f(x)", "for x in loader: loss = f(x.to(device))", "not-moved"),
+        ("# x = x.cuda()", "# x = x.to(device)", None),
+        ("x = x.to(device)", "x = x.to(device)  ", None),
+    ],
+)
+def test_families(old: str, new: str, family: str | None) -> None:
+    assert mining.family_of(old, new) == family
+
+
+def test_a_line_that_changes_more_than_its_devices_is_no_repair() -> None:
+    patch = PATCH.replace("zeros(n, n, device=x.device)", "zeros(m, n, device=x.device)")
+    assert [case.category for case in mining.cases_of("o/n", "c" * 40, "p" * 40, patch)] == ["buffer-not-registered"]
+
+
+def test_a_history_is_mined_by_what_it_changes_and_scored_before_and_after(tmp_path: Path) -> None:
+    repository = tmp_path / "mirrors" / "owner+name"
+    repository.mkdir(parents=True)
+
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *identity, *arguments], cwd=repository, check=True, capture_output=True)
+
+    git("init", "-q")
+    load = "import torch\n\n\ndef load(model, path):\n    model.load_state_dict(torch.load(path))\n    return model.cuda()\n"
+    for text in (load, load.replace("load(path)", 'load(path, map_location="cpu")')):
+        (repository / "load.py").write_text(text, encoding="utf-8")
+        git("add", "load.py")
+        git("commit", "-q", "-m", "an ordinary message")
+    mirrors = tmp_path / "mirrors"
+    cases = list(mining.mine("owner/name", repository / ".git", most=5, seconds=60))
+    assert [(case.category, case.before_lines) for case in cases] == [("load-no-map-location", (5,))]
+    sides = mined.Sides(mirrors, tmp_path / "out")
+    assert sides.write(cases) == cases
+    alone = mined.score_alone(cases, sides, [], mined.ROOT)
+    inside = mined.score_inside(cases, sides, mined.ROOT)["default"]
+    assert (alone.cases, alone.right, alone.resolved) == (1, 1, 1)
+    assert (inside.cases, inside.right) == (1, 1)
+    assert mined.score_floor(cases, sides).right == 1
+
+
+def test_a_repository_stays_on_its_side_and_what_was_read_is_seen() -> None:
+    read = frozenset(("a/b",))
+    assert mined.half_of("a/b", read) == "seen"
+    sides = {mined.half_of(f"owner/name{number}", read) for number in range(50)}
+    assert sides == {"seen", "unseen"}
