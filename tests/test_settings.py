@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -181,3 +182,23 @@ def test_the_table_stands_over_the_dependencies(tmp_path: Path) -> None:
     write(tmp_path, '[project]\ndependencies = ["torch>=2.1"]\n[tool.torchdevlint]\ntarget-torch = "2.6"\n')
     assert Resolver().for_folder(str(tmp_path)).target_torch == (2, 6)
     assert minimum_torch({"project": {"dependencies": None}}) is None
+
+
+@pytest.mark.parametrize("kind", ["a link to itself", "a link to nowhere", "a pipe", "a folder", "closed"])
+def test_a_settings_file_that_cannot_be_read_is_an_error(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "pyproject.toml"
+    if kind == "a link to itself":
+        path.symlink_to("pyproject.toml")
+    elif kind == "a link to nowhere":
+        path.symlink_to("nowhere")
+    elif kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a folder":
+        path.mkdir()
+    else:
+        path.write_text("[tool.torchdevlint]\n", encoding="utf-8")
+        path.chmod(0)
+        if os.access(path, os.R_OK):
+            pytest.skip("root reads everything")
+    with pytest.raises(SettingsError, match=r"pyproject.toml: "):
+        Resolver().for_folder(str(tmp_path))

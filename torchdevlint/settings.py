@@ -1,12 +1,13 @@
 """`[tool.torchdevlint]` of pyproject.toml, the command line over it, and what follows for one file: one frozen `Settings`."""
 
 # Paths are strings and values named tuples here: pathlib and dataclasses would take longer to import than a run without torch takes.
-# ruff: noqa: PTH100, PTH109, PTH113, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH116, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -255,13 +256,28 @@ def load_toml(path: str) -> dict[str, Any]:
         raise SettingsError(f"{path}: {error.strerror}") from None
 
 
+def _is_there(path: str) -> bool:
+    """Whether a settings file exists; raises `SettingsError` where one does that cannot be read, such as a link to nowhere or a pipe."""
+    try:
+        os.lstat(path)
+    except OSError:
+        return False
+    try:
+        is_regular = stat.S_ISREG(os.stat(path).st_mode)
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror}") from None
+    if not is_regular:
+        raise SettingsError(f"{path}: it is no regular file")
+    return True
+
+
 def _mentions(path: str) -> bool:
     """Whether a pyproject.toml can concern us; spares the import of the TOML parser where it cannot."""
     try:
         with open(path, "rb") as file:
             return b"torch" in file.read()
-    except OSError:
-        return False
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror}") from None
 
 
 def minimum_torch(pyproject: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -329,7 +345,7 @@ class Resolver:
             )
         path = os.path.join(folder, PYPROJECT)
         parent = os.path.dirname(folder)
-        here = _read(path, folder) if os.path.isfile(path) and _mentions(path) else None
+        here = _read(path, folder) if _is_there(path) and _mentions(path) else None
         if here is not None and here.selections:
             return self._over(here)
         above = self.for_folder(parent) if parent != folder else self._over(Settings(root=os.getcwd()))

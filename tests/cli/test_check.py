@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import gc
@@ -151,9 +152,9 @@ def test_diff_writes_nothing(run: Run) -> None:
     path = write("a.py")
     code, out, _ = run("check", *ONE, "--diff", "--fix")
     assert code == 1
-    assert out.splitlines()[:3] == ["--- a.py", "+++ a.py", "@@ -2,4 +2,4 @@"]
+    assert out.splitlines()[:3] == ["--- a/a.py", "+++ b/a.py", "@@ -2,4 +2,4 @@"]
     assert path.read_bytes() == FAULTY.encode()
-    assert subprocess.run(["patch", "-p0"], input=out, text=True, timeout=20, stdout=subprocess.DEVNULL).returncode == 0
+    assert subprocess.run(["patch", "-p1"], input=out, text=True, timeout=20, stdout=subprocess.DEVNULL).returncode == 0
     assert path.read_bytes() == REPAIRED.encode()
     assert run("check", *ONE, "--diff") == (0, "", "")
 
@@ -180,6 +181,160 @@ def test_a_full_disk(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert out.startswith("a.py:5:27: TDL101")
     assert path.read_text() == FAULTY
     assert sorted(item.name for item in Path().iterdir()) == ["a.py", "b.py"]
+
+
+@pytest.mark.parametrize("folder", [".", "below"])
+def test_a_diff_applies_with_git(run: Run, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    names = [
+        "a.py",
+        "with blank.py",
+        "été.py",
+        'quote"back\\.py',
+        "line\nend\t.py",
+        "-dash.py",
+        "sub/deep.py",
+        "b a.py ",
+    ]
+    texts = {
+        "lf.py": FAULTY.encode(),
+        "crlf.py": FAULTY.replace("\n", "\r\n").encode(),
+        "cr.py": FAULTY.replace("\n", "\r").encode(),
+        "no_end.py": FAULTY.rstrip("\n").encode(),
+        "bom.py": b"\xef\xbb\xbf" + FAULTY.encode(),
+        "latin.py": b"# coding: latin-1\nx = '\xe9\x80'\n" + FAULTY.encode() + b"x = '\xe9'\n",
+        "controls.py": FAULTY.replace("load(model):", "load(model):  # \x0c \x1b \u202e \u2028").encode(),
+    } | {name: FAULTY.encode() for name in names}
+    with contextlib.suppress(OSError, UnicodeError):  # file systems that know no such names
+        write("no-utf-8-\udce9.py")
+        texts["no-utf-8-\udce9.py"] = FAULTY.encode()
+    for name, text in texts.items():
+        write(f"{folder}/{name}", text)
+    Path(f"{folder}/sub/link.py").symlink_to("deep.py")
+    monkeypatch.chdir(folder)
+    result = _spawn("check", *ONE, "--no-project", "--diff", "--", *texts)
+    assert result.returncode == 1, result.stderr
+    assert all(Path(name).read_bytes() == text for name, text in texts.items())
+    for command in (["git", "init", "-q", ".." if folder == "below" else "."], ["git", "apply", "--check", "-"]):
+        subprocess.run(command, input=result.stdout, check=True, timeout=60)
+    applied = subprocess.run(["git", "apply", "-"], input=result.stdout, capture_output=True, timeout=60)
+    assert applied.returncode == 0, applied.stderr
+    by_git = {name: Path(name).read_bytes() for name in texts}
+    for name, text in texts.items():
+        Path(name).write_bytes(text)
+    assert _spawn("check", *ONE, "--no-project", "--fix", "--", *texts).returncode == 0
+    assert by_git == {name: Path(name).read_bytes() for name in texts}
+    assert all(by_git[name] != text for name, text in texts.items())
+
+
+def test_a_diff_in_a_file_is_the_same(run: Run) -> None:
+    write("a.py", b"# coding: latin-1\n" + FAULTY.encode() + b"x = '\xe9'\n")
+    shown = _spawn("check", *ONE, "--diff").stdout
+    assert b"\xe9" in shown
+    assert _spawn("check", *ONE, "--diff", "--output-file", "a.patch").returncode == 1
+    assert Path("a.patch").read_bytes() == shown
+
+
+@pytest.mark.parametrize(
+    "kind", ["itself", "case", "link", "hard link", "other source", "script", "way out", "no suffix"]
+)
+def test_a_report_is_not_written_over_source(run: Run, tmp_path: Path, kind: str) -> None:
+    path = write("project/a.py")
+    other = write("project/sub/b.pyi", "x: int\n")
+    write("secret", "keep")
+    paths = ["project"]
+    output = Path("report")
+    if kind == "itself":
+        output = path
+    elif kind == "case":
+        output = Path("project/A.PY")
+    elif kind == "link":
+        output.symlink_to(path)
+    elif kind == "hard link":
+        output.hardlink_to(path)
+    elif kind == "other source":
+        output, paths = other, [str(path)]
+    elif kind == "script":
+        output.write_text("#!/usr/bin/env python3\n" + FAULTY)
+    elif kind == "way out":
+        os.chdir("project")
+        output.symlink_to("../secret")
+        paths = ["."]
+    else:
+        output.write_text(FAULTY)
+        paths = ["report"]
+    before = {item: item.read_bytes() for item in tmp_path.rglob("*") if item.is_file()}
+    code, out, err = run("check", *ONE, "--fix", "--output-file", str(output), *paths)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"torchdevlint: {output}: ")
+    assert {item: item.read_bytes() for item in tmp_path.rglob("*") if item.is_file()} == before
+
+
+def test_a_report_is_written_whole_or_not_at_all(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("a.py")
+    report = write("report", "old")
+    report.chmod(0o640)
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.os, "fsync", full)
+        code, _, err = run("check", *ONE, "--output-file", "report")
+    assert (code, err, report.read_text()) == (2, "torchdevlint: report: No space left on device\n", "old")
+    assert run("check", *ONE, "--output-file", "report")[0] == 1
+    assert "Found 1 fault." in report.read_text()
+    assert stat.S_IMODE(report.stat().st_mode) == 0o640
+    assert sorted(os.listdir()) == ["a.py", "report"]  # noqa: PTH208
+
+
+def test_a_report_to_a_device(run: Run) -> None:
+    write("a.py")
+    assert b"Found 1 fault." in _spawn("check", *ONE, "--output-file", "/dev/stdout").stdout
+
+
+# ---------------------------------------------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize("word", ["--output-file=a.py", "--verify=a.py", "-j9.py", "--fix\n::error::x.py"])
+def test_an_option_that_is_a_file(run: Run, word: str) -> None:
+    write("a.py")
+    write(word)
+    code, out, err = run("check", *ONE, "a.py", word)
+    assert (code, out) == (2, "")
+    assert err.startswith("torchdevlint: " + word.replace("\n", r"\n") + ": an option, and the name of a file here")
+    assert err.count("\n") == 1
+    code, out, _ = run("check", *ONE, "--no-project", "--output-format", "concise", "--", "a.py", word)
+    assert (code, out.count("TDL101")) == (1, 2)
+    assert Path("a.py").read_text() == FAULTY
+
+
+def test_a_file_called_as_standard_input(run: Run) -> None:
+    write("a.py")
+    write("-")
+    code, out, _ = run("check", *ONE, "--no-project", "--output-format", "concise", "--", "-", "a.py")
+    assert (code, out.count("TDL101")) == (1, 2)
+
+
+@pytest.mark.parametrize("word", ["--output", "--uns", "--isol", "--no-s"])
+def test_options_are_not_abbreviated(run: Run, word: str) -> None:
+    write("a.py")
+    code, out, err = run("check", word, "a.py")
+    assert (code, out) == (2, "")
+    assert "unrecognized arguments" in err
+
+
+def test_what_argparse_says_is_escaped(run: Run) -> None:
+    code, _, err = run("check", "--no\x1b[31m\n::error::x")
+    assert code == 2
+    assert r"--no\x1b[31m\n::error::x" in err
+    assert "\x1b" not in err
+
+
+def test_names_are_escaped_on_standard_error(run: Run) -> None:
+    assert run("check", "no\n::error::x\x1b")[2] == "torchdevlint: no\\n::error::x\\x1b: no such file or directory\n"
+
+
+# ---------------------------------------------------------------------------------------------------- meanwhile, and beyond
 
 
 def test_a_file_that_changes_while_it_is_examined(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,6 +367,15 @@ def test_a_link_that_leads_out_of_the_given_paths(run: Run, option: str) -> None
     assert target.read_text() == FAULTY
     assert run("check", *ONE, option, ".")[0] == 0
     assert target.read_text() != FAULTY
+
+
+def test_nothing_is_repaired_where_the_settings_cannot_be_read(run: Run) -> None:
+    path, other = write("sub/a.py"), write("b.py")
+    Path("sub/pyproject.toml").symlink_to("pyproject.toml")
+    code, _, err = run("check", *ONE, "--fix")
+    assert code == 2
+    assert err.startswith(f"torchdevlint: {Path('sub/pyproject.toml').absolute()}: ")
+    assert (path.read_text(), other.read_text()) == (FAULTY, REPAIRED)
 
 
 # ---------------------------------------------------------------------------------------------------- standard input

@@ -16,11 +16,11 @@ FAULTY = 'import torch\n\n\ndef load(model):\n    model.load_state_dict(torch.lo
 NOTE = 'import torch\n\ndevice = "cuda" if torch.cuda.is_available() else "cpu"\n'
 
 
-def flake8(*arguments: str, stdin: str = "", cwd: Path) -> tuple[int, list[str]]:
-    """The exit code and the lines of our codes."""
+def flake8(*arguments: str, stdin: str = "", cwd: Path, said: str = "") -> tuple[int, list[str]]:
+    """The exit code and the lines of our codes; `said` is what standard error has to show."""
     command = [sys.executable, "-m", "flake8", "--isolated", *arguments]
     result = subprocess.run(command, input=stdin, capture_output=True, text=True, cwd=cwd, timeout=120)
-    assert result.stderr == ""
+    assert said in result.stderr if said else result.stderr == ""
     return result.returncode, [line for line in result.stdout.splitlines() if " TDL" in line]
 
 
@@ -119,7 +119,25 @@ def test_pyproject_selection_is_not_flake8s_and_a_broken_one_does_no_harm(tmp_pa
     (tmp_path / "pyproject.toml").write_text('[tool.torchdevlint]\nignore = ["TDL101"]\n', encoding="utf-8")
     assert len(flake8("a.py", cwd=tmp_path)[1]) == 1
     (tmp_path / "pyproject.toml").write_text("[tool.torchdevlint\n", encoding="utf-8")
-    assert len(flake8("a.py", cwd=tmp_path)[1]) == 1
+    assert len(flake8("a.py", cwd=tmp_path, said="the settings are not used: ")[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['tool = "torchdevlint"', "[project]\ndependencies = 5 # torch", '[tool.torchdevlint]\nselect = "TDL9"', "x"],
+)
+def test_settings_that_cannot_be_used_cost_no_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"{text} # torch", encoding="utf-8")
+    path = tmp_path / "a.py"
+    assert len(list(Plugin(ast.parse(FAULTY), str(path), FAULTY.splitlines(keepends=True)).run())) == 1
+
+
+def test_settings_that_cannot_be_read_cost_no_finding(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(FAULTY, encoding="utf-8")
+    (tmp_path / "pyproject.toml").symlink_to("pyproject.toml")
+    assert len(flake8("a.py", cwd=tmp_path, said="the settings are not used: ")[1]) == 1
 
 
 def test_it_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:

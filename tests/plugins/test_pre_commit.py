@@ -67,6 +67,29 @@ def test_the_repairing_hook(repository: Path) -> None:
     assert pre_commit(repository, "torchdevlint-fix").returncode == 0
 
 
+@pytest.mark.parametrize("arguments", [None, [], ["--level", "warning", "--"]])
+@pytest.mark.parametrize("hook", ["torchdevlint", "torchdevlint-fix"])
+def test_a_file_that_is_called_like_an_option(repository: Path, hook: str, arguments: list[str] | None) -> None:
+    for name in ("--output-file=a.py", "--verify=x.py"):
+        text = 'import torch\nx = torch.zeros(3, device="cuda")\nx.numpy()\n'
+        (repository / name).write_text(text, encoding="utf-8")
+    if arguments is not None:
+        path = repository / ".pre-commit-config.yaml"
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for each in config["repos"][0]["hooks"]:
+            each["args"] = arguments
+        path.write_text(yaml.safe_dump(config), encoding="utf-8")
+    git(repository, "add", ".")
+    result = pre_commit(repository, hook)
+    assert result.returncode == 1
+    assert (repository / "a.py").read_text(encoding="utf-8") in (FAULTY, REPAIRED)
+    if arguments == []:
+        assert "an option, and the name of a file here" in result.stdout
+    else:
+        assert "--output-file=a.py:2:27" in result.stdout
+        assert "--verify=x.py:2:27" in result.stdout
+
+
 def test_the_hooks_install_from_this_repository() -> None:
     for hook in yaml.safe_load(HOOKS.read_text(encoding="utf-8")):
         assert hook["language"] == "python"

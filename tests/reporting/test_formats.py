@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -165,10 +166,10 @@ def test_statistics() -> None:
 
 
 def test_diff() -> None:
-    outcome = Outcome("a.py", original="a\r\nb\x0c\r\nc", text="a\r\nB\x0c\r\nc", stored=b"x")
+    outcome = Outcome("a.py", stored=b"a\r\nB\x0c\r\nc", read=b"a\r\nb\x0c\r\nc")
     assert list(diff.render([outcome, OUTCOME], Style())) == [
-        "--- a.py",
-        "+++ a.py",
+        "--- a/a.py",
+        "+++ b/a.py",
         "@@ -1,3 +1,3 @@",
         " a\r",
         "-b\x0c\r",
@@ -186,3 +187,54 @@ def test_colours_are_paint_alone(name: str) -> None:
     for code in ("1", "2", "36", "32", "31", "33;1", "31;1", "34;1", "36;1", "0"):
         painted = painted.replace(f"\x1b[{code}m", "")
     assert painted == plain
+
+
+# ---------------------------------------------------------------------------------------------------- what others wrote
+
+HOSTILE = "x\n::error::boo\r\x1b[31m\x07\x9b\u202e\u2028\u200b\ud800##[add-mask]y"
+ESCAPED = r"x\n::error::boo\r\x1b[31m\x07\x9b\u202e\u2028\u200b\ud800#\x23[add-mask]y"
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028\u200b\ud800]|##\\[|^\\s*::error::", re.MULTILINE)
+
+
+def hostile(name: str) -> Outcome:
+    text = f"'{HOSTILE.replace(chr(10), '').replace(chr(13), '')}'; y = 1\n"
+    place = span(1, text.index("y ="), 1, text.index("y =") + 1)
+    fix = Fix(Applicability.SAFE, HOSTILE, (Edit(0, 1, '"', span(1, 1, 1, 2)),))
+    related = (Related(name, place, HOSTILE),)
+    return Outcome(
+        name, (Finding("TDL501", "a-rule", Severity.ERROR, HOSTILE, name, place, 1, related, fix),), text=text
+    )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("filename", ["a.py", f"{HOSTILE}.py", "::error::a.py", " ::error::a.py"])
+def test_what_others_wrote_is_escaped(name: str, filename: str) -> None:
+    lines = render(name, hostile(filename))
+    assert not any("\n" in line for line in lines)
+    found = UNSAFE.search("\n".join(lines))
+    assert found is None, (found, lines)
+    if name != "json":
+        assert ESCAPED in "\n".join(lines)
+
+
+def test_the_caret_stands_below_what_is_escaped() -> None:
+    lines = render("full", hostile("a.py"))
+    source, caret = lines[3], lines[4]
+    assert source.index("; y =") + 1 == caret.index("^")
+
+
+def test_json_is_read_by_every_parser() -> None:
+    (found,) = json.loads("\n".join(render("json", hostile("caf\udce9.py"))))
+    found["filename"].encode()
+    assert found["filename"].endswith("caf\\udce9.py")
+    assert found["message"] == HOSTILE.replace("\ud800", "\\ud800")
+
+
+def test_github_gets_the_name_of_the_file() -> None:
+    (line,) = render("github", hostile("a\n%,:.py"))
+    assert ",file=a%0A%25%2C%3A.py,line=1," in line
+
+
+def test_a_diff_on_a_terminal_is_escaped() -> None:
+    outcome = Outcome("a.py", stored=b"a\x1b[2J\r\n", read=b"b\tc\r\n")
+    assert list(diff.render([outcome], Style(terminal=True)))[3:] == ["-b\tc", r"+a\x1b[2J"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from torchdevlint.workspace import signals, writer
-from torchdevlint.workspace.writer import ChangedMeanwhile, NotWritten, create_atomically, write_atomically
+from torchdevlint.workspace.writer import ChangedMeanwhile, NotWritten, put_atomically, write_atomically
 
 
 def names(folder: Path) -> list[str]:
@@ -176,12 +176,14 @@ def test_a_file_that_was_removed_stays_removed(tmp_path: Path, monkeypatch: pyte
 
 def test_a_new_file_replaces_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report"
-    create_atomically(str(path), b"new")
+    put_atomically(str(path), b"new", new=True)
     assert path.read_bytes() == b"new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~writer._umask()
     with pytest.raises(ChangedMeanwhile):
-        create_atomically(str(path), b"newer")
+        put_atomically(str(path), b"newer", new=True)
     assert path.read_bytes() == b"new"
+    put_atomically(str(path), b"newer")
+    assert path.read_bytes() == b"newer"
     assert names(tmp_path) == ["report"]
 
 

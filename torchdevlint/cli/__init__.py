@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     import argparse
@@ -65,8 +65,15 @@ def main(arguments: Sequence[str]) -> int:
 
 def fail(message: str) -> int:
     """Tells why the tool could not do its work; the exit code for it."""
-    print(f"torchdevlint: {message}", file=sys.stderr)
+    tell(message)
     return USAGE_ERROR
+
+
+def tell(message: str) -> None:
+    """Says something on standard error, in one line."""
+    from torchdevlint.reporting.plain import shown
+
+    print(f"torchdevlint: {shown(message)}", file=sys.stderr)
 
 
 def formatter() -> type[argparse.HelpFormatter]:
@@ -94,6 +101,9 @@ def _run(arguments: Sequence[str]) -> int:
 
         print(f"torchdevlint {__version__}")
         return 0
+    double = _option_that_is_a_file(arguments)
+    if double is not None:
+        return fail(f"{double}: an option, and the name of a file here: put -- between the options and the paths")
     parser, modules = _parser(arguments)
     if not arguments:
         parser.print_help()
@@ -103,11 +113,32 @@ def _run(arguments: Sequence[str]) -> int:
     return code
 
 
+def _option_that_is_a_file(arguments: Sequence[str]) -> str | None:
+    """The first word in front of `--` that could be either: a file of a repository may be called `--output-file=train.py`.
+
+    With `--` there is no doubt: what stands in front of it was written by the user, and not filled in by a pattern or a hook.
+    """
+    if list(arguments[:1]) != ["check"] or "--" in arguments:
+        return None
+    return next((word for word in arguments if len(word) > 1 and word[0] == "-" and os.path.lexists(word)), None)
+
+
 def _parser(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, dict[str, Any]]:
     """The parser, with the options of the command that is asked for; other commands show their line of help alone."""
     import argparse
 
-    parser = argparse.ArgumentParser(
+    class Parser(argparse.ArgumentParser):
+        """Options are spelled in full: a shorter one would change its meaning with the next option."""
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**{"allow_abbrev": False, **options})
+
+        def error(self, message: str) -> NoReturn:
+            from torchdevlint.reporting.plain import shown
+
+            super().error(shown(message))
+
+    parser = Parser(
         prog="torchdevlint",
         description="Finds, repairs and proves device-placement faults in PyTorch code.",
         epilog=_EPILOG,

@@ -57,7 +57,9 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         metavar="SCRIPT",
         help="with --fix: run SCRIPT before and after each fix, and keep the fixes that a run confirms",
     )
-    fixes.add_argument("--diff", action="store_true", help="print what the fixes would change, and write nothing")
+    fixes.add_argument(
+        "--diff", action="store_true", help="print what the fixes would change, for git apply, and write nothing"
+    )
     fixes.add_argument(
         "--add-noqa", action="store_true", help="write a suppression comment on each line that has a finding"
     )
@@ -97,7 +99,11 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
     output = parser.add_argument_group("output")
     output.add_argument("--output-format", choices=tuple(FORMATS), default="full", help="default: full")
-    output.add_argument("--output-file", metavar="FILE", help="write the report to a file")
+    output.add_argument(
+        "--output-file",
+        metavar="FILE",
+        help="write the report to a file; never to one that is checked, or Python source",
+    )
     output.add_argument(
         "--statistics", action="store_true", help="count the findings of each rule instead of listing them"
     )
@@ -118,13 +124,21 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.config and arguments.isolated:
         return cli.fail("--config and --isolated exclude each other")
     if STDIN in arguments.paths and len(arguments.paths) > 1:
-        return cli.fail("- (standard input) cannot be checked together with other paths")
+        if not os.path.lexists(STDIN):
+            return cli.fail("- (standard input) cannot be checked together with other paths")
+        arguments.paths = [f".{os.sep}-" if path == STDIN else path for path in arguments.paths]
     if arguments.add_noqa and (arguments.fix or arguments.diff or STDIN in arguments.paths):
         return cli.fail("--add-noqa goes without --fix, --diff and -")
     if arguments.verify and (not arguments.fix or arguments.diff or arguments.add_noqa or arguments.paths != ["."]):
         return cli.fail(
             "--verify goes with --fix and without --diff and paths: it repairs SCRIPT and the project files that it imports"
         )
+    if arguments.output_file:
+        from torchdevlint.workspace import report_file
+
+        refused = report_file.refusal(arguments.output_file)
+        if refused is not None:
+            return cli.fail(refused)
     try:
         resolver = _resolver(arguments)
         if arguments.config:
@@ -135,7 +149,10 @@ def run(arguments: argparse.Namespace) -> int:
         from torchdevlint.cli.verify import fix_verified
 
         return fix_verified([arguments.verify], resolver, arguments.unsafe_fixes)
-    result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
+    try:
+        result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
+    except _Refused as error:
+        return cli.fail(str(error))
     if arguments.add_noqa:
         return _add_noqa(arguments, result)
     return _report(arguments, result)
@@ -190,6 +207,19 @@ def _repair(arguments: argparse.Namespace) -> str:
     return "UNSAFE" if arguments.unsafe_fixes else "SAFE"
 
 
+class _Refused(Exception):
+    """A run that would harm what it looks at; the message says why."""
+
+
+def _inspect(arguments: argparse.Namespace, targets: Sequence[Target]) -> None:
+    """Raises `_Refused` where the run would write its report over a file that it checks."""
+    if arguments.output_file:
+        from torchdevlint.workspace import report_file
+
+        if report_file.is_one_of(arguments.output_file, (target.path for target in targets)):
+            raise _Refused(f"{arguments.output_file}: a report is not written over a file that is checked")
+
+
 def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Run:
     with _progress_bar() as progress:
         return runner.check(
@@ -199,6 +229,7 @@ def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
             write=arguments.fix and not arguments.diff,
             processes=arguments.jobs,
             progress=progress,
+            inspect=lambda targets: _inspect(arguments, targets),
         )
 
 
@@ -261,33 +292,40 @@ def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
     """Prints the report; the exit code."""
     outcomes = result.outcomes
     for problem in result.problems:
-        print(f"torchdevlint: {problem}", file=sys.stderr)
+        cli.tell(problem)
     for outcome in outcomes:
         for note in outcome.notes:
-            print(f"torchdevlint: {note}", file=sys.stderr)
+            cli.tell(note)
     if arguments.output_file:
-        from pathlib import Path
+        import io
 
+        from torchdevlint.workspace import report_file
+
+        report = io.StringIO()
+        _print(arguments, outcomes, report)
         try:
-            with Path(arguments.output_file).open("w", encoding="utf-8", newline="\n") as file:
-                _print(arguments, outcomes, file)
+            errors = "surrogateescape" if arguments.diff else "backslashreplace"
+            report_file.write(arguments.output_file, report.getvalue().encode("utf-8", errors))
         except OSError as error:
             return cli.fail(f"{arguments.output_file}: {error.strerror}")
     else:
         piped = arguments.paths == [STDIN] and arguments.fix and not arguments.diff
-        _print(arguments, outcomes, sys.stderr if piped else sys.stdout)
+        stream = sys.stderr if piped else sys.stdout
+        if arguments.diff and not stream.isatty() and hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")  # the bytes of the files
+        _print(arguments, outcomes, stream)
     return _exit_code(arguments, result)
 
 
 def _print(arguments: argparse.Namespace, outcomes: Sequence[Outcome], file: IO[str]) -> None:
-    style = Style(colour=_wants_colour(file), unsafe_fixes=arguments.unsafe_fixes)
+    style = Style(colour=_wants_colour(file), unsafe_fixes=arguments.unsafe_fixes, terminal=file.isatty())
     if arguments.diff:
         from torchdevlint.reporting import diff
 
         lines = diff.render(outcomes, style)
         left = sum(len(outcome.findings) for outcome in outcomes)
         if left:
-            print(f"torchdevlint: {left} finding{'s'[: left != 1]} without such a fix would remain", file=sys.stderr)
+            cli.tell(f"{left} finding{'s'[: left != 1]} without such a fix would remain")
     elif arguments.statistics:
         from torchdevlint.reporting import statistics
 
@@ -328,6 +366,6 @@ def _add_noqa(arguments: argparse.Namespace, result: runner.Run) -> int:
         except OSError as error:
             result.problems.append(f"{outcome.filename}: {told(error)}")
     for problem in result.problems:
-        print(f"torchdevlint: {problem}", file=sys.stderr)
+        cli.tell(problem)
     print(f"Added {added} suppression{'s'[: added != 1]}.")
     return 2 if result.problems else 0

@@ -18,6 +18,7 @@ from typing import Any
 from torchdevlint import cli
 from torchdevlint.machine import Shape
 from torchdevlint.machine.launch import ProcessReport, environment, read_reports
+from torchdevlint.reporting.plain import shown
 from torchdevlint.verify.telling import has_hazard, source_name, tell
 
 HAZARD = 3
@@ -118,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
 
 def say(line: str) -> None:
     """A line of ours among the program's own output."""
-    print(f"torchdevlint: {line}", file=sys.stderr, flush=True)
+    print(f"torchdevlint: {shown(line)}", file=sys.stderr, flush=True)
 
 
 def _summary(reports: Sequence[ProcessReport], ledger: bool) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any
 from torchdevlint import cli
 from torchdevlint.cli.run import CannotRun, add_shape_options, check_script, say, shape_of
 from torchdevlint.machine import Shape
+from torchdevlint.reporting.plain import shown
 from torchdevlint.settings import Resolver, Selection, SettingsError, check_codes, parse_level
 from torchdevlint.verify.program import Program, program_in, project_files
 from torchdevlint.verify.proofs import ProofError, look_at_host
@@ -172,7 +173,7 @@ def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver,
     if arguments.json:
         print(json.dumps(as_object(program, machine, version, report, rows), indent=2))
     else:
-        print("\n".join(as_lines(program, machine, version, report, rows)))
+        print("\n".join(map(shown, as_lines(program, machine, version, report, rows))))
     return report.exit_code
 
 
@@ -192,9 +193,9 @@ def _observe(arguments: argparse.Namespace, runner: Runner, resolver: Resolver, 
     for finding in made.findings:
         place = finding.span.start
         path = shorten(finding.filename)
-        print(f"{path}:{place.row}:{place.column}: {finding.code} {finding.name}: {finding.message} [observed]")
+        print(shown(f"{path}:{place.row}:{place.column}: {finding.code} {finding.name}: {finding.message} [observed]"))
     if made.trouble:
-        print(f"{runner.program.name} could not be observed: {made.trouble}")
+        print(shown(f"{runner.program.name} could not be observed: {made.trouble}"))
     else:
         count = len(made.findings)
         print(
@@ -219,7 +220,7 @@ def fix_verified(words: Sequence[str], resolver: Resolver, unsafe: bool) -> int:
             for problem in judge.load(project_files(program)):
                 say(problem)
             report = judge.judge()
-        print("\n".join(as_lines(program, machine, version, report, [])))
+        print("\n".join(map(shown, as_lines(program, machine, version, report, []))))
         written = 0
         for path, content in judge.repaired().items():
             try:
@@ -227,7 +228,7 @@ def fix_verified(words: Sequence[str], resolver: Resolver, unsafe: bool) -> int:
             except OSError as error:
                 written = cli.fail(f"{shorten(str(path))}: {told(error)}")
             else:
-                print(f"{shorten(str(path))}: the confirmed fixes are written")
+                print(shown(f"{shorten(str(path))}: the confirmed fixes are written"))
     except (CannotRun, ProofError, WorkplaceError, SettingsError, OSError) as error:
         return cli.fail(str(error))
     return written or report.exit_code

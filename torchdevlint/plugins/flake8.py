@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import logging
+import sys
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from torchdevlint import __version__
 from torchdevlint.findings import Finding, Severity
+from torchdevlint.reporting.plain import shown
 from torchdevlint.settings import DOES_NOT_PARSE, UNUSED_SUPPRESSION, Resolver, Selection, Settings, SettingsError
 from torchdevlint.source.sieve import may_have_findings
 
@@ -67,8 +70,8 @@ class Plugin:
         """The project's settings with flake8's selection instead of its own."""
         try:
             found = _resolver.for_file("stdin.py" if self._filename in ("-", "stdin") else self._filename)
-        except SettingsError as error:
-            _log.error("%s", error)
+        except Exception as error:  # whatever a pyproject.toml holds, it costs no finding
+            _tell(str(error) if isinstance(error, SettingsError) else f"{type(error).__name__}: {error}")
             found = Settings()
         named = tuple(sorted(code for code in self._named if len(code) == len(DOES_NOT_PARSE)))
         return Settings(
@@ -82,7 +85,15 @@ class Plugin:
     @staticmethod
     def _violation(finding: Finding) -> Violation:
         start = finding.span.start
-        return start.row, start.column - 1, f"{finding.code} {finding.message}", Plugin
+        return start.row, start.column - 1, f"{finding.code} {shown(finding.message)}", Plugin
+
+
+@functools.cache
+def _tell(reason: str) -> None:
+    """Says once that the settings cannot be used: in flake8's log, which is hidden by default, and on standard error."""
+    sentence = shown(f"torchdevlint: the settings are not used: {reason}")
+    _log.error("%s", sentence)
+    print(sentence, file=sys.stderr)
 
 
 _resolver = Resolver()

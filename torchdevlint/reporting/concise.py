@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from torchdevlint.reporting.plain import shown, shown_name
 from torchdevlint.reporting.style import SEVERITY_COLOURS, Style
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
 def line(finding: Finding, style: Style) -> str:
     """The line of one finding; `[*]` marks one that `--fix` repairs."""
     start = finding.span.start
-    place = f"{style.paint(finding.filename, 'bold')}:{start.row}:{start.column}:"
+    place = f"{style.paint(shown_name(finding.filename), 'bold')}:{start.row}:{start.column}:"
     code = style.paint(finding.code, SEVERITY_COLOURS[finding.severity.label], "bold")
     mark = style.paint("[*] ", "cyan") if is_fixable(finding, style) else ""
-    return f"{place} {code} {mark}{finding.message}"
+    return f"{place} {code} {mark}{shown(finding.message)}"
 
 
 def is_fixable(finding: Finding, style: Style) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from torchdevlint.reporting import concise, diff
+from torchdevlint.reporting.plain import shown, shown_name
 from torchdevlint.reporting.style import SEVERITY_COLOURS, Style
 
 if TYPE_CHECKING:
@@ -38,19 +40,21 @@ def _paragraph(
     start = finding.span.start
     label = finding.severity.label
     head = style.paint(f"{finding.code} {finding.name}", SEVERITY_COLOURS[label], "bold")
-    yield f"{finding.filename}:{start.row}:{start.column}: {label}: {head}"
-    yield f"  {finding.message}"
+    yield f"{shown_name(finding.filename)}:{start.row}:{start.column}: {label}: {head}"
+    yield f"  {shown(finding.message)}"
     yield from _excerpt(finding.span, rows, SEVERITY_COLOURS[label], style)
     for other in finding.related:
-        yield f"  {style.paint('note:', 'cyan')} line {other.span.start.row}: {other.message}"
+        yield f"  {style.paint('note:', 'cyan')} line {other.span.start.row}: {shown(other.message)}"
         yield from _excerpt(other.span, rows, "cyan", style)
     if repeats:
         yield f"  {style.paint('note:', 'cyan')} the same on line{'s'[: len(repeats) > 1]} {_rows(repeats)}"
     if finding.fix is not None:
         kind = "fix" if concise.is_fixable(finding, style) else "fix (unsafe)"
-        yield f"  {style.paint(kind + ':', 'green')} {finding.fix.message}"
-        changed = diff.unified(text, diff.apply(text, finding.fix.edits), style, context=0)
-        yield from ("    " + line.replace("\r", "") for line in changed if not _is_diff_header(line))
+        yield f"  {style.paint(kind + ':', 'green')} {shown(finding.fix.message)}"
+        changed = diff.unified(_one_newline(text), _one_newline(diff.apply(text, finding.fix.edits)), context=0)
+        for line in itertools.islice(changed, 2, None):
+            if not line.startswith(("@@", "\\ No newline")):
+                yield "    " + diff.painted(line, style._replace(terminal=True))
 
 
 def _rows(findings: Sequence[Finding], most: int = 12) -> str:
@@ -58,8 +62,8 @@ def _rows(findings: Sequence[Finding], most: int = 12) -> str:
     return ", ".join(rows[:most]) + (f" and {len(rows) - most} more" if len(rows) > most else "")
 
 
-def _is_diff_header(line: str) -> bool:
-    return re.sub("\x1b\\[[0-9;]*m", "", line).startswith(("---", "+++", "@@", "\\ No newline"))
+def _one_newline(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _excerpt(span: Span, rows: Sequence[str], colour: str, style: Style) -> Iterator[str]:
@@ -73,10 +77,10 @@ def _excerpt(span: Span, rows: Sequence[str], colour: str, style: Style) -> Iter
     number = str(span.start.row)
     margin = " " * (len(number) + 1)
     yield f"  {style.paint(margin + '|', 'dim')}"
-    yield f"  {style.paint(number + ' |', 'dim')} {row.rstrip().expandtabs()}"
+    yield f"  {style.paint(number + ' |', 'dim')} {shown(row.rstrip().expandtabs())}"
     # Tabs are expanded as in the line above; wide characters take two cells.
-    offset = _width((before).expandtabs())
-    width = max(1, _width((before + marked).expandtabs()) - offset)
+    offset = _width(shown(before.expandtabs()))
+    width = max(1, _width(shown((before + marked).expandtabs())) - offset)
     yield f"  {style.paint(margin + '|', 'dim')} {' ' * offset}{style.paint('^' * width, colour, 'bold')}"
 
 

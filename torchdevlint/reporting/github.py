@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from torchdevlint.findings import Finding, Outcome
+from torchdevlint.reporting.plain import shown
 from torchdevlint.reporting.style import Style
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
@@ -32,7 +33,7 @@ def _command(finding: Finding) -> str:
         del properties["col"]
     joined = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     message = f"{finding.filename}:{start.row}:{start.column}: {finding.code} {finding.message}"
-    return f"::{_COMMANDS[finding.severity.label]} {joined}::{_data(message)}"
+    return f"::{_COMMANDS[finding.severity.label]} {joined}::{_data(shown(message))}"
 
 
 def _data(text: str) -> str:
@@ -40,4 +41,4 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return shown(_data(text).replace(":", "%3A").replace(",", "%2C"))

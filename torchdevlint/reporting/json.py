@@ -13,7 +13,8 @@ from torchdevlint.reporting.style import Style
 
 def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
     """One object a line, so that the array can be read while it is long."""
-    items = [json.dumps(as_object(finding)) for outcome in outcomes for finding in outcome.findings]
+    objects = (as_object(finding) for outcome in outcomes for finding in outcome.findings)
+    items = [json.dumps(item).replace("##", r"#\u0023") for item in objects]  # CI servers read `##[...]` as a command
     yield "[" + ("" if items else "]")
     for index, item in enumerate(items):
         yield f"  {item}" + ("," if index + 1 < len(items) else "")
@@ -28,7 +29,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity.label,
-        "message": finding.message,
+        "message": _unicode(finding.message),
         "filename": _absolute(finding.filename),
         "cell": finding.cell,
         "location": _location(finding.span.start),
@@ -39,7 +40,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
         if fix is None
         else {
             "applicability": fix.applicability.value,
-            "message": fix.message,
+            "message": _unicode(fix.message),
             "edits": [
                 {
                     "content": edit.content,
@@ -50,7 +51,11 @@ def as_object(finding: Finding) -> dict[str, Any]:
             ],
         },
         "related": [
-            {"filename": _absolute(other.filename), "location": _location(other.span.start), "message": other.message}
+            {
+                "filename": _absolute(other.filename),
+                "location": _location(other.span.start),
+                "message": _unicode(other.message),
+            }
             for other in finding.related
         ],
     }
@@ -61,4 +66,9 @@ def _location(position: Position) -> dict[str, int]:
 
 
 def _absolute(filename: str) -> str:
-    return filename if filename == "-" else str(Path(filename).absolute())
+    return filename if filename == "-" else _unicode(str(Path(filename).absolute()))
+
+
+def _unicode(text: str) -> str:
+    """Halves of surrogate pairs (bytes of a file name that are no UTF-8) as escapes: many JSON parsers refuse them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

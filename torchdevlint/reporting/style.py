@@ -9,10 +9,14 @@ SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 
 
 class Style(NamedTuple):
-    """Paints text with ANSI codes when `colour` is true. `unsafe_fixes`: fixes marked unsafe count as fixable."""
+    """Paints text with ANSI codes when `colour` is true. `unsafe_fixes`: fixes marked unsafe count as fixable.
+
+    `terminal`: a person reads the lines, no program.
+    """
 
     colour: bool = False
     unsafe_fixes: bool = False
+    terminal: bool = False
 
     def paint(self, text: str, *names: str) -> str:
         """The text in the named colours."""

@@ -54,14 +54,20 @@ def check(
     write: bool = False,
     processes: int | None = None,
     progress: Progress | None = None,
+    inspect: Callable[[Sequence[Target]], None] | None = None,
 ) -> Run:
     """Lints files and folders. `repair` is the name of a `linter.Repair`; `write` stores what was repaired.
+
+    `inspect` is called with the files before the first is read.
 
     Every file that can be checked is checked: what could not be read, parsed or written is told in `problems`.
     """
     run = Run()
     discovery = Discovery(resolver, run.problems)
-    candidates = list(_candidates(discovery.targets(paths), run))
+    targets = list(discovery.targets(paths))
+    if inspect is not None:
+        inspect(targets)
+    candidates = list(_candidates(targets, run))
     if candidates:
         jobs = [Job(target, repair) for target, _ in candidates]
         within = folders_of(paths) if write else frozenset[Any]()

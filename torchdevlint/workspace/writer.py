@@ -55,14 +55,17 @@ def write_atomically(
         _replace(target, content, expected)
 
 
-def create_atomically(path: str, content: bytes) -> None:
-    """Writes a file that is not there yet. Raises `OSError`, `ChangedMeanwhile` where one has come into being."""
+def put_atomically(path: str, content: bytes, *, new: bool = False) -> None:
+    """Writes a file that may be there or not, and under its name alone (a hard link is split). Raises `OSError`.
+
+    `new`: raises `ChangedMeanwhile` where one has come into being.
+    """
     target = Path(path)
     with held():
         temporary = _stored_beside(target, content)
         try:
-            temporary.chmod(0o666 & ~_umask())
-            if os.path.lexists(target):
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode) if target.is_file() else 0o666 & ~_umask())
+            if new and os.path.lexists(target):
                 raise ChangedMeanwhile
             temporary.replace(target)
         except BaseException:
