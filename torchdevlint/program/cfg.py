@@ -23,7 +23,7 @@ class Position(NamedTuple):
     """Where an operation stands: the index of its block, and its own in that block."""
 
     block: int
-    index: int
+    offset: int
 
 
 class Bindings(NamedTuple):
@@ -145,7 +145,7 @@ class Cfg:
         if before is None or after is None:
             return False
         if before.block == after.block:
-            return before.index < after.index
+            return before.offset < after.offset
         if not self.block_dominates(before.block, after.block):
             return False
         early = [
@@ -303,7 +303,7 @@ class Cfg:
         False for a name that the body never mentions. Code that cannot be reached has every name that the body binds.
         """
         at = self.position(op)
-        return at is not None and self._is_bound(name, at.block, at.index)
+        return at is not None and self._is_bound(name, at.block, at.offset)
 
     def bound_at_end(self, name: str) -> bool:
         """True when the name is bound wherever the body is left by its end or by `return`."""
@@ -325,7 +325,7 @@ class Cfg:
         found: dict[int, ir.Store] = {}
         parameter = next((known for known in self.body.parameters if known.name == name), None)
         reaches_entry = unbound = False
-        pending = [(at.block, at.index)]
+        pending = [(at.block, at.offset)]
         seen: set[int] = set()
         while pending:
             number, stop = pending.pop()
