@@ -18,7 +18,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "source": frozenset({"findings"}),
     "program": frozenset({"source", "findings"}),
     "flow": frozenset({"program", "source", "findings", "rules.rule"}),  # the engine hands rules their facts
-    "fixes": frozenset({"program", "source", "findings"}),
+    "fixes": frozenset({"flow", "program", "source", "findings"}),
     "rules": frozenset({"flow", "fixes", "program", "findings"}),
     "settings": frozenset({"rules", "severity", "source"}),
     "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),

@@ -142,7 +142,7 @@ def _placed(source: Source, seen: Look, lines: Lines, problems: list[str]) -> li
         return []
     from torchdevlint.placing import place
 
-    return list(place(source.path, source.text, seen.program.node, lines, seen.reports, problems))
+    return list(place(source.path, source.text, seen.result.analysis, lines, seen.reports, problems))
 
 
 def unparsable(path: str, message: str, lines: Lines, row: int, column: int) -> Finding:

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from torchdevlint.findings import Finding, Fix, Related, Sightings, Span
+from torchdevlint.findings import Applicability, Finding, Fix, Related, Sightings, Span
 from torchdevlint.fixes.apply import Splicer
+from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.scope import Scope, Verdict
+from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.observed import Observed
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import NodeFix, Report
@@ -16,12 +19,20 @@ from torchdevlint.source.positions import LineIndex, spans
 
 
 def place(
-    path: str, text: str, module: cst.Module, lines: Lines, reports: Sequence[Report], problems: list[str]
+    path: str, text: str, analysis: Analysis, lines: Lines, reports: Sequence[Report], problems: list[str]
 ) -> Iterator[Finding]:
     """Gives reports their positions and their fixes as text; what a rule's fix or message fails on goes to `problems`."""
     ops = [op for report in reports for op in (report.op, *(mention.op for mention in report.related))]
-    fixes = [_node_fix(path, report, problems) for report in reports]
-    splicer = Splicer(module, text, lines, [edit for fix in fixes if fix is not None for edit in fix.edits])
+    scope: Scope | None = None
+    fixes: list[NodeFix | None] = []
+    for report in reports:
+        made = _node_fixes(path, report, problems)
+        if made:
+            scope = scope or Scope(analysis)
+        fixes.append(_first_admitted(made, scope) if scope is not None else None)
+    splicer = Splicer(
+        analysis.program.node, text, lines, [edit for fix in fixes if fix is not None for edit in fix.edits]
+    )
     places = splicer.locate(op.node for op in ops)
 
     def span_of(op: ir.Op) -> Span:
@@ -49,17 +60,32 @@ def place(
         )
 
 
-def _node_fix(path: str, report: Report, problems: list[str]) -> NodeFix | None:
+def _node_fixes(path: str, report: Report, problems: list[str]) -> list[NodeFix]:
+    """What the rule proposes, the best first."""
     try:
-        return report.fix() if report.fix is not None else None
+        made = report.fix() if report.fix is not None else None
     except Exception as error:
         problems.append(f"{path}: {report.rule.code}: building the fix: {type(error).__name__}: {error}")
-        return None
+        return []
+    return [made] if isinstance(made, NodeFix) else made or []
+
+
+def _first_admitted(fixes: Sequence[NodeFix], scope: Scope) -> NodeFix | None:
+    """The first fix whose edits name what is bound where they put it; unsafe where nothing tells that it is of the kind that they need."""
+    for fix in fixes:
+        verdict = scope.judge(fix.edits, fix.proven)
+        if verdict is not Verdict.REFUSED:
+            return (
+                fix
+                if verdict is Verdict.FITS or fix.ground.applicability is Applicability.UNSAFE
+                else fix._replace(ground=Ground.UNKNOWN_KIND)
+            )
+    return None
 
 
 def _text_fix(fix: NodeFix | None, splicer: Splicer) -> Fix | None:
     edits = splicer.edits(fix.edits) if fix is not None else None
-    return Fix(fix.applicability, fix.message, edits) if fix is not None and edits else None
+    return Fix(fix.ground.applicability, fix.message, edits) if fix is not None and edits else None
 
 
 def observed_in(program: ir.Program, text: str, sightings: Sightings) -> Observed:

@@ -40,7 +40,7 @@ def program(module: cst.Module) -> ir.Program:
 
 def find(module: cst.Module, text: str) -> cst.CSTNode:
     """The outermost expression or small statement of the module with this text."""
-    for node in builders._walk(module):
+    for node in builders.walk(module):
         if isinstance(node, (cst.BaseExpression, cst.BaseSmallStatement)) and module.code_for_node(node) == text:
             return node
     raise AssertionError(f"{text!r} is not in the source")
@@ -389,7 +389,7 @@ def test_statements_are_inserted_with_the_indentation_of_the_place() -> None:
 def test_an_import_changes_its_source() -> None:
     source = "from torch.cuda.amp import autocast, GradScaler as Scaler  # amp\n"
     module = cst.parse_module(source)
-    node = next(n for n in builders._walk(module) if isinstance(n, cst.ImportAlias))
+    node = next(n for n in builders.walk(module) if isinstance(n, cst.ImportAlias))
     edits = builders.replace_import_source(program(module), op(node), "torch.amp")
     assert edits is not None
     assert splice(module, edits) == source.replace("torch.cuda.amp", "torch.amp")
@@ -411,7 +411,7 @@ def test_a_move_is_undone(before: str, after: str | None) -> None:
     module = cst.parse_module(before)
     call = next(
         node
-        for node in builders._walk(module)
+        for node in builders.walk(module)
         if isinstance(node, cst.Call) and builders._plain(node.func).endswith(".to")
     )
     edits = builders.undo_method(program(module), op(call))

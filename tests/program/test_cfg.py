@@ -66,6 +66,23 @@ UNBOUND = {
 }
 
 
+PATHS = {
+    "stored": ("s.d = 1\nmark", True),
+    "read": ("f(s.d)\nmark", True),
+    "on one path": ("if a:\n    s.d = 1\nmark", False),
+    "of another object": ("s.d = 1\ns = f()\nmark", False),
+    "deleted with its name": ("s.d = 1\ndel s\nmark", False),
+    "of another name": ("t.d = 1\nmark", False),
+}
+
+
+@pytest.mark.parametrize("case", PATHS)
+def test_attributes_that_are_bound(case: str) -> None:
+    text, holds = PATHS[case]
+    cfg = graph(text)
+    assert cfg.definitely_bound("s.d", load(cfg, "mark")) is holds
+
+
 @pytest.mark.parametrize("case", BOUND)
 def test_names_that_are_bound_on_every_path(case: str) -> None:
     cfg = graph(BOUND[case], "function" if BOUND[case].startswith("def f") else "module")

@@ -103,10 +103,11 @@ def _method_call(receiver: cst.BaseExpression, method: str, arguments: str = "")
 
 def _comments(*nodes: Any) -> list[str]:
     """The comments below the nodes (sentinels and None have none), in order."""
-    return [node.value for root in nodes for node in _walk(root) if isinstance(node, cst.Comment)]
+    return [node.value for root in nodes for node in walk(root) if isinstance(node, cst.Comment)]
 
 
-def _walk(root: Any) -> Iterator[cst.CSTNode]:
+def walk(root: Any) -> Iterator[cst.CSTNode]:
+    """The node and all nodes below it, in the order of the source (nothing for None and sentinels)."""
     stack = [root] if isinstance(root, cst.CSTNode) else []
     while stack:
         node = stack.pop()
@@ -345,6 +346,39 @@ def _without_argument(call: cst.Call, index: int) -> Edits | None:
     return (NodeEdit(call, new),)
 
 
+def name_argument(op: ir.Op | None, position: int, name: str) -> Edits | None:
+    """`f(a, b)` -> `f(a, name=b)` for positional argument `position`; None unless it is the last of them, or where `name` is given already."""
+    call = _call(op)
+    argument = None if call is None else _positional(call, position)
+    if call is None or argument is None or _positional(call, position + 1) is not None:
+        return None
+    if any(other.star or (other.keyword is not None and other.keyword.value == name) for other in call.args):
+        return None
+    named = argument.with_changes(keyword=cst.Name(name), equal=_TIGHT_EQUAL, value=_argument(argument.value))
+    return (NodeEdit(call, call.with_changes(args=[named if item is argument else item for item in call.args])),)
+
+
+def call_instead(op: ir.Op | None, callee: str, without: str) -> Edits | None:
+    """`f(a, without=x)` -> `callee(a)`; None when the keyword is absent or a comment would be lost."""
+    call = _call(op)
+    shorter = remove_keyword(op, without)
+    if call is None or shorter is None or _comments(call.func):
+        return None
+    new = shorter[0].replacement
+    assert isinstance(new, cst.Call)
+    return (NodeEdit(call, new.with_changes(func=_primary(cst.parse_expression(callee)))),)
+
+
+def map_method(op: ir.Op | None, variable: str, method: str) -> Edits | None:
+    """`xs` -> `[variable.method() for variable in xs]`."""
+    node = _expression(op)
+    if node is None or isinstance(node, cst.StarredElement):
+        return None
+    element = _method_call(cst.Name(variable), method)
+    listed = cst.ListComp(elt=element, for_in=cst.CompFor(target=cst.Name(variable), iter=_argument(node)))
+    return (NodeEdit(node, listed),)
+
+
 def replace_call_arguments(op: ir.Op | None, method: str, arguments: str) -> Edits | None:
     """`x.cuda(...)` -> `x.method(arguments)`; None when a comment stands within the old arguments."""
     call = _call(op)
@@ -507,7 +541,7 @@ def _is_plain_place(node: cst.BaseExpression) -> bool:
     """True for names, attributes and subscripts whose evaluation has no effect and that stand on one line."""
     if not isinstance(node, (cst.Name, cst.Attribute, cst.Subscript)) or "\n" in _plain(node):
         return False
-    return all(isinstance(part, _PLAIN_PARTS) for part in _walk(node) if isinstance(part, cst.BaseExpression))
+    return all(isinstance(part, _PLAIN_PARTS) for part in walk(node) if isinstance(part, cst.BaseExpression))
 
 
 def register_buffer(program: ir.Program, op: ir.Op) -> Edits | None:
@@ -590,7 +624,7 @@ def _split_leading(statement: Any) -> tuple[list[cst.EmptyLine], list[cst.EmptyL
 
 def _statement_of(program: ir.Program, node: Any) -> tuple[Any, cst.CSTNode] | None:
     """The block (with a `body`) and the statement of it that the node stands in."""
-    parents = _parents(program.node)
+    parents = parents_in(program.node)
     while node is not None:
         parent = parents.get(node)
         if isinstance(parent, (cst.Module, cst.IndentedBlock)):
@@ -601,17 +635,17 @@ def _statement_of(program: ir.Program, node: Any) -> tuple[Any, cst.CSTNode] | N
 
 def _enclosing(program: ir.Program, node: Any, *kinds: type[cst.CSTNode]) -> Any:
     """The nearest node of one of the kinds around `node`, within its statement."""
-    parents = _parents(program.node)
+    parents = parents_in(program.node)
     while node is not None and not isinstance(node, kinds):
         node = None if isinstance(node, cst.BaseSuite) else parents.get(node)
     return node
 
 
 @lru_cache(maxsize=1)
-def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
+def parents_in(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
     """Every node's parent; only the last module is kept."""
     found: dict[cst.CSTNode, cst.CSTNode] = {}
-    for node in _walk(module):
+    for node in walk(module):
         for child in node.children:
             found[child] = node
     return found

@@ -49,6 +49,7 @@ class Analysis:
         self.member = member
         self.heard = heard
         self.uses: dict[int, list[Use]] = {}
+        self.frames: dict[int, Frame] = {}  # of each body, by its identity, once it was interpreted
         self._given: dict[int, list[tuple[ir.Body, dict[str, Value] | None]]] = {}
         self.module_env: Environment = {}
         self._indices: dict[int, index.BodyIndex] = {}
@@ -88,7 +89,7 @@ class Analysis:
     def _report(self, body: ir.Body) -> Frame:
         """Interpret a body and give its events to the rules."""
         self._reported.add(id(body))
-        frame = Frame(self, body)
+        frame = self.frames[id(body)] = Frame(self, body)
         frame.run(self._sink_for(frame) if self._sink_for is not None else None)
         for child in body.functions:
             if frame.exit_env is not None:

@@ -31,8 +31,9 @@ class RuleCrash(Exception):
 
 @dataclass(slots=True)
 class Result:
-    """What the rules said of one file."""
+    """What the rules said of one file, and the analysis that they asked."""
 
+    analysis: Analysis
     reports: list[Report] = field(default_factory=list)
     crashes: list[RuleCrash] = field(default_factory=list)
 
@@ -92,9 +93,12 @@ def analyse(
 
     `target_torch` is the oldest torch that the file must run on, `member` its place in a project.
     """
-    result = Result()
     dispatch = _Dispatch(rules, program.words)
     seen: set[tuple[str, int]] = set()
+    analysis = Analysis(
+        program, frozenset((*dispatch.names("attribute"), *dispatch.names("op"))), observed, target_torch, member
+    )
+    result = Result(analysis)
 
     def ask(asked: Sequence[_Asked], *given: Any) -> None:
         for rule, check in asked:
@@ -147,9 +151,6 @@ def analyse(
 
         return sink
 
-    analysis = Analysis(
-        program, frozenset((*dispatch.names("attribute"), *dispatch.names("op"))), observed, target_torch, member
-    )
     analysis.run(sink_for)
     for cls in program.classes:
         ask(checks("class"), analysis.summary_of(cls), Facts(analysis, None, None))

@@ -310,9 +310,12 @@ class Facts:
         name = self.frame.body.name if self.frame is not None else ""
         return bool(summary and name in summary.setup_methods and name not in summary.forward_methods)
 
-    def nearest_device(self) -> str | None:
-        """The spelling of a device that is in scope here (`device`, `self.device`, `args.device`), or None."""
-        return self.frame.nearest_device() if self.frame is not None else None
+    def nearest_device(self, at: ir.Op | None = None) -> str | None:
+        """The spelling of a device that is in scope here (`device`, `self.device`, `args.device`), or None; at operation `at` of this body, if given.
+
+        A check that runs later than its event must name the operation: the facts are those of where the analysis is by then.
+        """
+        return self.frame.nearest_device(at) if self.frame is not None else None
 
     # ---------------------------------------------------------------------------------------------- whole-file facts
 

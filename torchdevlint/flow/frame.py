@@ -22,6 +22,7 @@ from torchdevlint.flow.values import (
     replace,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 
 if TYPE_CHECKING:
     from torchdevlint.flow.analysis import Analysis
@@ -47,6 +48,7 @@ class Frame:
         "depth",
         "env",
         "exit_env",
+        "given",
         "index",
         "lenient",
         "requirements",
@@ -63,6 +65,7 @@ class Frame:
         self.values: list[Value] = [UNKNOWN] * body.register_count
         self.env: Environment = {}
         self.exit_env: Environment | None = None
+        self.given: dict[str, Value] = {}  # what the parameters hold when the body starts
         self.returned: Value | None = None
         self.block: ir.Block | None = None
         self.sink: Callable[[str, ir.Op, Any], None] | None = None
@@ -139,7 +142,9 @@ class Frame:
         env: Environment = {GUARDS: self._entry_guards()}
         for number, parameter in enumerate(self.body.parameters):
             value = parameters.parameter_value(self.analysis, self.body, parameter, number, self.class_summary)
-            env[parameter.name] = self.analysis.observed.parameter(self.body, parameter.name, value)
+            env[parameter.name] = self.given[parameter.name] = self.analysis.observed.parameter(
+                self.body, parameter.name, value
+            )
         return env
 
     def _entry_guards(self) -> frozenset[str]:
@@ -190,8 +195,12 @@ class Frame:
             return UNKNOWN
         return self.analysis.lookup_outside(self.body, name)
 
-    def nearest_device(self) -> str | None:
-        """The spelling of a device in scope: a local or parameter, then `self.device`, then a module constant."""
+    def nearest_device(self, at: ir.Op | None = None) -> str | None:
+        """The spelling of a device in scope: a local or parameter, then `self.device`, then a module constant.
+
+        With `at`, an operation of this body, a local is named only where it is bound on every path to that operation.
+        """
+        cfg = Cfg.of(self.body)
         local = [
             (name != "device", name)
             for name, value in self.env.items()
@@ -200,6 +209,7 @@ class Frame:
             and _is_device(value)
             and "[" not in name
             and looks_like_device(name)
+            and (at is None or cfg.definitely_bound(name, at))
         ]
         if local:
             return min(local)[1]
@@ -207,6 +217,7 @@ class Frame:
         if (
             summary is not None
             and self.index.self_name
+            and "classmethod" not in self.body.decorators
             and (summary.stores_of("device") or summary.has_device_property or summary.is_lightning)
         ):
             return f"{self.index.self_name}.device"

@@ -181,23 +181,47 @@ class Cfg:
     # ------------------------------------------------------------------------------------------------ names
 
     @cached_property
-    def _bits(self) -> dict[str, int]:
-        """A bit for each name that the body binds, deletes or reads."""
-        names = {parameter.name: None for parameter in self.body.parameters}
+    def _paths(self) -> dict[int, str]:
+        """What each operation that binds, deletes or reads a name or `name.attribute` speaks of, by the identity of the operation."""
+        loaded: dict[ir.Register, str] = {}
+        found: dict[int, str] = {}
         for block in self.body.blocks:
             for op in block.ops:
-                if isinstance(op, (ir.Store, ir.Load, ir.Delete)):
-                    names[op.name] = None
+                if isinstance(op, ir.Load):
+                    loaded[op.dst] = found[id(op)] = op.name
+                elif isinstance(op, (ir.Store, ir.Delete)):
+                    found[id(op)] = op.name
+                elif isinstance(op, (ir.Attribute, ir.StoreAttribute)) and op.object in loaded:
+                    found[id(op)] = f"{loaded[op.object]}.{op.name}"
+        return found
+
+    @cached_property
+    def _bits(self) -> dict[str, int]:
+        """A bit for each name, and each `name.attribute`, that the body binds, deletes or reads."""
+        names = {parameter.name: None for parameter in self.body.parameters}
+        names.update(dict.fromkeys(self._paths.values()))
         return {name: 1 << at for at, name in enumerate(names)}
+
+    @cached_property
+    def _masks(self) -> dict[str, int]:
+        """The bits of each name together with those of its attributes, which a new binding of the name forgets."""
+        found: dict[str, int] = {}
+        for name, bit in self._bits.items():
+            root = name.partition(".")[0]
+            found[root] = found.get(root, 0) | bit
+        return found
 
     def _through(self, block: ir.Block, bound: int, stop: int | None = None) -> int:
         """The names that are bound behind the first `stop` operations of a block. A name that was read is bound."""
-        bits = self._bits
+        bits, paths, masks = self._bits, self._paths, self._masks
         for op in block.ops[:stop]:
-            if isinstance(op, (ir.Store, ir.Load)):
-                bound |= bits[op.name]
-            elif isinstance(op, ir.Delete):
-                bound &= ~bits[op.name]
+            path = paths.get(id(op))
+            if path is None:
+                continue
+            if isinstance(op, (ir.Store, ir.Delete)):
+                bound &= ~masks[path]
+            if not isinstance(op, ir.Delete):
+                bound |= bits[path]
         return bound
 
     @cached_property
@@ -227,7 +251,7 @@ class Cfg:
         for manager in self._swallowed(source, target):
             after &= bound.get(self._first_within[manager], -1)
         for name in self._unbound_behind(source, target):
-            after &= ~self._bits[name]
+            after &= ~self._masks[name]
         return after
 
     def _may_be_left_early(self, source: int, target: int) -> bool:
@@ -300,10 +324,16 @@ class Cfg:
     def definitely_bound(self, name: str, op: ir.Op) -> bool:
         """True when every path to `op` has bound (or read) the name in this body, and not deleted it since.
 
+        `name` may be `name.attribute`: then the attribute was stored or read on every path since the name was bound.
         False for a name that the body never mentions. Code that cannot be reached has every name that the body binds.
         """
         at = self.position(op)
         return at is not None and self._is_bound(name, at.block, at.offset)
+
+    def bound_behind(self, name: str, op: ir.Op) -> bool:
+        """The same for the point behind `op`."""
+        at = self.position(op)
+        return at is not None and self._is_bound(name, at.block, at.offset + 1)
 
     def bound_at_end(self, name: str) -> bool:
         """True when the name is bound wherever the body is left by its end or by `return`."""

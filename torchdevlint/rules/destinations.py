@@ -26,6 +26,38 @@ def only_loaded(call: ir.Call, facts: Facts) -> bool:
     return _Destinations(facts).only_loaded(call.dst)
 
 
+def may_assign(call: ir.Call, facts: Facts) -> bool:
+    """True for `load_state_dict(state, assign=True)`, after which the module has the very tensors of the state, where they are."""
+    assign = call.argument("assign", 2)
+    return call.has_splat or (assign is not None and facts.constant(assign) is not False)
+
+
+def is_assigned(call: ir.Call, facts: Facts) -> bool:
+    """True when what `call` loads may become the parameters of a module of this body: where it is loaded to is where they are."""
+    loaded = {call.dst}
+    names: set[str] = set()
+    for op in _operations(facts.body):
+        if isinstance(op, ir.Store) and op.value in loaded:
+            names.add(op.name)
+        elif (isinstance(op, ir.Load) and op.name in names) or (
+            isinstance(op, (ir.Subscript, ir.Attribute)) and op.object in loaded
+        ):
+            loaded.add(op.dst)
+        elif isinstance(op, ir.Call):
+            method = facts.definition(op.function)
+            given = any(argument.value in loaded for argument in op.arguments)
+            if (
+                given
+                and isinstance(method, ir.Attribute)
+                and method.name == "load_state_dict"
+                and may_assign(op, facts)
+            ):
+                return True
+            if op.function in loaded:
+                loaded.add(op.dst)
+    return False
+
+
 class _Destinations:
     """Follows the names and registers of one body that may hold a checkpoint's tensors."""
 
@@ -116,12 +148,11 @@ class _Destinations:
             return True
         if isinstance(written, ir.Attribute) and written.name == "load_state_dict":
             receiver = self._facts.value(written.object)
-            assign = op.keyword("assign")
             positional = op.positional(0)
             return (
                 [argument.value for argument in given] in ([positional], [op.keyword("state_dict")])
                 and receiver.kind is not Kind.INSTANCE
-                and (assign is None or self._facts.constant(assign) is False)
+                and not may_assign(op, self._facts)
             )
         return self._facts.callee(op) in ("builtins.len", "builtins.isinstance", "builtins.hasattr")
 

@@ -106,12 +106,6 @@ def is_factory(made: ir.Call, facts: Facts) -> bool:
     return name in functions.FACTORIES or name in functions.HOST_FACTORIES
 
 
-def takes_device(made: ir.Call, facts: Facts) -> bool:
-    """True when the factory has a `device` keyword, in every release."""
-    name = facts.callee(made)
-    return owns(facts, made) and name in functions.FACTORIES and not name.endswith("generate_square_subsequent_mask")
-
-
 def _is_sure(cpu: Value, other: Value) -> bool:
     """True where both tensors are what they are on every path."""
     return not cpu.others and not other.others and other.evidence >= Evidence.STRONG and cpu.evidence >= Evidence.STRONG

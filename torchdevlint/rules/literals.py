@@ -113,9 +113,9 @@ def calls_collective(facts: Facts) -> bool:
     )
 
 
-def device_in_scope(facts: Facts) -> str | None:
-    """The spelling of a device that is certainly bound here; a name that only `if __name__ == "__main__":` binds is not."""
-    name = facts.nearest_device()
+def device_in_scope(at: ir.Op | None, facts: Facts) -> str | None:
+    """The spelling of a device that is certainly bound at an operation; a name that only `if __name__ == "__main__":` binds is not."""
+    name = facts.nearest_device(at)
     if name is None or facts.body.kind == "module" or not name.isidentifier():
         return name
     bound_here = name in facts.body.local_names or any(parameter.name == name for parameter in facts.body.parameters)
@@ -129,9 +129,9 @@ def _binds(block: ir.Block, name: str) -> bool:
     return any(isinstance(op, ir.Store) and op.name == name for op in block.ops)
 
 
-def chosen_device(facts: Facts) -> tuple[str, bool] | None:
+def chosen_device(at: ir.Op, facts: Facts) -> tuple[str, bool] | None:
     """The spelling of a device in scope, and whether an availability test picks it and would pick CUDA."""
-    name = device_in_scope(facts)
+    name = device_in_scope(at, facts)
     return None if name is None else (name, _picks_cuda(name, facts))
 
 

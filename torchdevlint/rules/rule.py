@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
@@ -21,11 +22,19 @@ _OF_A_COMPREHENSION = re.compile(r"(?<=\w)@\d+")
 
 
 class NodeFix(NamedTuple):
-    """A fix before it is text: edits of syntax nodes (see `torchdevlint.fixes.builders`)."""
+    """A fix before it is text: edits of syntax nodes (see `torchdevlint.fixes.builders`), applied together or not at all.
 
-    applicability: Applicability
+    `proven` are expressions of which the rule knows that they are devices ("model.device"); see `torchdevlint.fixes.scope`.
+    """
+
+    ground: Ground
     message: str
     edits: tuple[NodeEdit, ...]
+    proven: frozenset[str] = frozenset()
+
+
+# What builds a fix when somebody wants it. Of several, the first whose names fit their places is taken.
+MakesFix = Callable[[], "NodeFix | list[NodeFix] | None"]
 
 
 class Mention(NamedTuple):
@@ -48,7 +57,7 @@ class Report(NamedTuple):
     message: str
     severity: Severity
     related: tuple[Mention, ...] = ()
-    fix: Callable[[], NodeFix | None] | None = None
+    fix: MakesFix | None = None
     holds: Callable[[], bool] | None = None
     rests_on: Premise | None = None
 
@@ -159,7 +168,7 @@ class Rule:
         *,
         severity: Severity | None = None,
         related: tuple[Mention, ...] = (),
-        fix: Callable[[], NodeFix | None] | None = None,
+        fix: MakesFix | None = None,
         holds: Callable[[], bool] | None = None,
         rests_on: Premise | None = None,
     ) -> Report:

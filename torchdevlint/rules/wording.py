@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Kind, Value
+from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
+from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
+from torchdevlint.rules.structure import operations, tensors_within
 
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
 
@@ -84,13 +87,15 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
     name = meeting.other.device.name
     root = name.partition(".")[0]
     parameters = {parameter.name for parameter in facts.body.parameters}
-    made_here = meeting.cpu.origin is not None and owns(facts, meeting.cpu.origin)
-    if not made_here or _may_be_none(root, meeting.cpu.origin, facts):
+    made = meeting.cpu.origin
+    if made is None or not owns(facts, made) or _may_be_none(root, made, facts):
         return None
+    is_bound = Cfg.of(facts.body).definitely_bound(root, made)
     if (
         meeting.other.device.place == "sym"
         and (root in parameters or root in frame.env)
         and root not in ("self", frame.index.self_name)
+        and is_bound
     ):
         if (
             root in frame.index.stored
@@ -100,7 +105,7 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
         ):
             return None
         return name if name.isidentifier() or all(part.isidentifier() for part in name.split(".")) else None
-    nearest = facts.nearest_device()
+    nearest = facts.nearest_device(made)
     if nearest is not None:
         return nearest
     if facts.in_forward and not meeting.other.device.is_accelerator:
@@ -209,12 +214,98 @@ def is_data_code(facts: Facts) -> bool:
     return facts.body.name in ("__getitem__", "__iter__") or any(word in name for word in _DATA_WORDS for name in names)
 
 
-def give_device(call: ir.Op, expression: str, applicability: Applicability) -> NodeFix | None:
-    """The fix that adds `device=expression` to a factory call."""
+def give_device(call: ir.Op, expression: str, ground: Ground) -> NodeFix | None:
+    """The fix that adds `device=expression` to a call that takes it."""
     from torchdevlint.fixes import builders
 
     edits = builders.add_keyword(call, "device", expression)
-    return NodeFix(applicability, f"Create it with `device={expression}`", edits) if edits else None
+    return NodeFix(ground, f"Create it with `device={expression}`", edits) if edits else None
+
+
+def how_to_make_there(made: ir.Call, expression: str | None, facts: Facts) -> str:
+    """The advice of a message about a tensor that a call makes on the CPU."""
+    if expression is None:
+        return "create it on the other tensor's device"
+    if owns(facts, made) and facts.callee(made) in functions.HOST_FACTORIES:
+        return f"move it with `.to({expression})`"
+    return f"create it with `device={expression}`"
+
+
+def make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) -> NodeFix | None:
+    """The fix that makes the tensor of a factory on another device, with every CPU tensor that it meets on the way (`torch.cat([made, ones])`).
+
+    None where one of them cannot be made there. Complete only once the file was analysed.
+    """
+    from torchdevlint.fixes import builders
+
+    edits: builders.Edits | None = ()
+    together = fellows(made, facts)
+    for call in together or ():
+        given = takes_device(call, facts)
+        new = (
+            builders.add_keyword(call, "device", expression) if given else builders.wrap_method(call, "to", expression)
+        )
+        edits = builders.combine(edits, new)
+    how = f"Create it with `device={expression}`" if takes_device(made, facts) else f"Move it with `.to({expression})`"
+    return NodeFix(ground, how, edits) if edits else None
+
+
+def is_certainly_there(meeting: Meeting, expression: str | None) -> bool:
+    """True where the expression is the device of the very tensor that is met, or that of weights whose place is known.
+
+    A model of unknown class may place its inputs itself, and keep part of its weights on the CPU.
+    """
+    if expression == meeting.other.device.name:
+        return True
+    module = meeting.module
+    if meeting.role == "input" and module is not None:
+        return module.symbol in LEAF_MODULES_WITH_WEIGHTS or isinstance(module.definition, ir.Class)
+    return meeting.other.evidence >= Evidence.STRONG
+
+
+def fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:
+    """A factory call and all those whose CPU tensors meet its own in this body; None where one of them is no factory or was moved by hand."""
+    found = [made]
+    meetings = [tensors for op in operations(facts.body) if len(tensors := _operands(op, facts)) > 1]
+    for call in found:  # grows while it is walked
+        for tensors in meetings:
+            origins = [part.origin for value in tensors for part in value.parts if part.is_fresh_cpu and part.rank != 0]
+            if not any(origin is call for origin in origins):
+                continue
+            for other in origins:
+                if other is None or any(other is known for known in found):
+                    continue
+                if not isinstance(other, ir.Call) or not owns(facts, other) or other.keyword("device") is not None:
+                    return None
+                if not _makes_tensor(other, facts):
+                    return None
+                found.append(other)
+    return found
+
+
+def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
+    name = facts.callee(call)
+    return name in functions.FACTORIES or name in functions.HOST_FACTORIES
+
+
+def takes_device(made: ir.Call, facts: Facts) -> bool:
+    """True when the factory has a `device` keyword, in every release."""
+    name = facts.callee(made)
+    return owns(facts, made) and name in functions.FACTORIES and not name.endswith("generate_square_subsequent_mask")
+
+
+def _operands(op: ir.Op, facts: Facts) -> list[Value]:
+    """The tensors that an operation computes with."""
+    if isinstance(op, ir.Call):
+        receiver = facts.receiver(op)
+        registers = [argument.value for argument in op.arguments] + ([] if receiver is None else [receiver])
+    elif isinstance(op, ir.Binary):
+        registers = [op.left, op.right]
+    elif isinstance(op, ir.AugmentedAssign):
+        registers = [op.target, op.value]
+    else:
+        return []
+    return [value for register in registers for value in tensors_within(facts.value(register))]
 
 
 def needed(device: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import NOTHING, Value
@@ -99,7 +99,8 @@ class CollectiveOnCpuTensorWithNccl(Rule):
                     continue
                 local = owns(facts, value.origin)
                 takes = local and facts.callee(value.origin) in functions.FACTORIES
-                self._found.append((call, value, name, facts.nearest_device(), takes))
+                device = facts.nearest_device(value.origin if local else call)
+                self._found.append((call, value, name, device, takes))
                 return
 
     @on_file
@@ -142,4 +143,4 @@ def _speaks_of_devices(facts: Facts) -> bool:
 def _fix(origin: ir.Call, device: str | None) -> NodeFix | None:
     if device is None or origin.keyword("device") is not None:
         return None
-    return give_device(origin, device, Applicability.UNSAFE)
+    return give_device(origin, device, Ground.CHANGES_A_RUN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import CPU
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
@@ -78,7 +78,7 @@ class DataparallelModuleNotOnDevice0(Rule):
         construction, module = self._wrapped[wrapper.ref]
         if not _is_on_cpu(module, facts):
             return
-        device = facts.nearest_device()
+        device = facts.nearest_device(construction)
         yield self.report(
             construction,
             '`DataParallel` wraps a module on the CPU, and line {0} calls it: with more than one GPU that raises "module must '
@@ -125,4 +125,4 @@ def _move(construction: ir.Call, device: str | None) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.wrap_method(construction, "to", device) if device else None
-    return NodeFix(Applicability.UNSAFE, f"Move the wrapper to `{device}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Move the wrapper to `{device}`", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
@@ -93,4 +93,4 @@ def _swap(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.swap_chained_methods(call)
-    return NodeFix(Applicability.UNSAFE, "Pin first, then move", edits) if edits else None
+    return NodeFix(Ground.AWAITS_A_GPU, "Pin first, then move", edits) if edits else None

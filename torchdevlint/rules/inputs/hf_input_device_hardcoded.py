@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
@@ -98,4 +98,6 @@ def _follow(call: ir.Call, name: str) -> NodeFix | None:
     if len(call.arguments) > 1:
         return None
     edits = builders.replace_call_arguments(call, "to", f"{name}.device")
-    return NodeFix(Applicability.SAFE, f"Use `{name}.device`", edits) if edits else None
+    return (
+        NodeFix(Ground.OLD_LINE_RAISED, f"Use `{name}.device`", edits, frozenset({f"{name}.device"})) if edits else None
+    )

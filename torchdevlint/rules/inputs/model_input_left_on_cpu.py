@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import TOP, Device
 from torchdevlint.flow.facts import ClassSummary, Facts, Meeting, Use
 from torchdevlint.flow.knowledge import functions
@@ -165,7 +165,7 @@ class ModelInputLeftOnCpu(Rule):
                 *((Mention(moved, "here the model moved"),) if moved is not None else ()),
                 *((Mention(made, "here it comes from"),) if at is not made else ()),
             ),
-            fix=lambda: _fix(at, meeting, facts, Applicability.SAFE if made_here else Applicability.UNSAFE),
+            fix=lambda: _fix(at, meeting, facts, Ground.MOVE_DOES_NOTHING if made_here else Ground.UNSEEN_CODE),
             holds=lambda: not (given and _callers_know(module, facts)),
             rests_on=_premise(meeting, facts),
         )
@@ -373,7 +373,7 @@ def _move(made: ir.Op, device: str) -> NodeFix | None:
     if not all(part.isidentifier() for part in device.split(".")):
         return None
     edits = builders.wrap_method(made, "to", device)
-    return NodeFix(Applicability.UNSAFE, f"Move it with `.to({device})`", edits) if edits else None
+    return NodeFix(Ground.UNSEEN_CODE, f"Move it with `.to({device})`", edits) if edits else None
 
 
 def _is_iteration(made: ir.Op, facts: Facts) -> bool:
@@ -418,7 +418,7 @@ def _is_plain_mapping(made: ir.Op, meeting: Meeting, facts: Facts) -> bool:
     )
 
 
-def _fix(made: ir.Op, meeting: Meeting, facts: Facts, applicability: Applicability) -> NodeFix | None:
+def _fix(made: ir.Op, meeting: Meeting, facts: Facts, ground: Ground) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     name = meeting.other.device.name
@@ -428,7 +428,7 @@ def _fix(made: ir.Op, meeting: Meeting, facts: Facts, applicability: Applicabili
     if _is_argument(meeting):
         moves = isinstance(made, ir.ValueOp) and facts.value(made.dst).kind in (Kind.TENSOR, Kind.BATCH_ENCODING)
         edits = builders.wrap_method(made, "to", name) if moves else None
-        return NodeFix(Applicability.UNSAFE, "Move it to the model", edits) if edits else None
+        return NodeFix(Ground.UNSEEN_CODE, "Move it to the model", edits) if edits else None
     if meeting.other.device.place == "sym" and not all(part.isidentifier() for part in name.split(".")):
         return None
     if (
@@ -440,4 +440,4 @@ def _fix(made: ir.Op, meeting: Meeting, facts: Facts, applicability: Applicabili
         if outside.kind is Kind.UNKNOWN:
             return None
     edits = builders.wrap_method(made, "to", expression)
-    return NodeFix(applicability, f"Move it with `.to({expression})`", edits) if edits else None
+    return NodeFix(ground, f"Move it with `.to({expression})`", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import TOP
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import NOTHING, Kind
@@ -156,11 +156,11 @@ def _remove(call: ir.Call, facts: Facts) -> NodeFix | None:
     if call.positional_count > 1 or len(call.arguments) > 1:
         return None  # `.to(device, dtype)` casts, too
     edits = builders.undo_method(facts.program, call)
-    return NodeFix(Applicability.SAFE, "Leave the model where `device_map` put it", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits) if edits else None
 
 
 def _without_device(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.remove_keyword(call, "device")
-    return NodeFix(Applicability.SAFE, "Leave the model where `device_map` put it", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -123,4 +123,4 @@ def _remove(call: ir.Call, facts: Facts) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.undo_method(facts.program, call)
-    return NodeFix(Applicability.SAFE, "Remove the call", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Remove the call", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
@@ -208,7 +208,9 @@ def _fix(written: ir.Op | None, expression: str, certain: bool) -> NodeFix | Non
         return None
     edits = builders.wrap_method(written, "to", expression)
     return (
-        NodeFix(Applicability.SAFE if certain else Applicability.UNSAFE, f"Move it with `.to({expression})`", edits)
+        NodeFix(
+            Ground.MOVE_DOES_NOTHING if certain else Ground.UNKNOWN_KIND, f"Move it with `.to({expression})`", edits
+        )
         if edits
         else None
     )

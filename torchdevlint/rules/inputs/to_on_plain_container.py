@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -116,4 +116,4 @@ def _fix(call: ir.Call, register: ir.Register | None, kind: Kind, facts: Facts) 
         else f"{{key: value{move} for key, value in {place}.items()}}"
     )
     edits = builders.replace_expression(call, text)
-    return NodeFix(Applicability.UNSAFE, "Move the elements", edits) if edits else None
+    return NodeFix(Ground.UNKNOWN_KIND, "Move the elements", edits) if edits else None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import follows
@@ -233,4 +233,4 @@ def _fix(snapshot: _Snapshot, facts: Facts) -> NodeFix | None:
             if "\n" not in text
             else None
         )
-    return NodeFix(Applicability.UNSAFE, "Copy the weights", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Copy the weights", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -97,7 +97,7 @@ def _fix(call: ir.Call, facts: Facts) -> NodeFix | None:
     edits = builders.add_keyword(call, "map_location", '"cpu"')
     safe = goes_into_load_state_dict(call, facts.body, facts)
     return (
-        NodeFix(Applicability.SAFE if safe else Applicability.UNSAFE, 'Pass `map_location="cpu"`', edits)
+        NodeFix(Ground.COPIED_BY_RECEIVER if safe else Ground.CHANGES_A_RUN, 'Pass `map_location="cpu"`', edits)
         if edits
         else None
     )

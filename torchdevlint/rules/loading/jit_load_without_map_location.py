@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -62,7 +62,7 @@ class JitLoadWithoutMapLocation(Rule):
             return
         if call.has_splat or facts.guarded("cuda") or _saved_here(call, facts):
             return
-        device = facts.nearest_device()
+        device = facts.nearest_device(call)
         text = device or '"cpu"'
         yield self.report(
             call,
@@ -97,4 +97,4 @@ def _fix(call: ir.Call, text: str, *, given: bool) -> NodeFix | None:
         edits = builders.replace_keyword_value(call, "map_location", text)
     else:
         edits = builders.replace_argument(call, 1, text)
-    return NodeFix(Applicability.UNSAFE, f"Pass `map_location={text}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Pass `map_location={text}`", edits) if edits else None

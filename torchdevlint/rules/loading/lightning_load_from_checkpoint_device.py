@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_any_call
@@ -66,4 +66,4 @@ def _fix(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.add_keyword(call, "map_location", '"cpu"')
-    return NodeFix(Applicability.UNSAFE, 'Pass `map_location="cpu"`', edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, 'Pass `map_location="cpu"`', edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -83,4 +83,4 @@ def _fix(load: ir.Call, facts: Facts) -> NodeFix | None:
     if load.keyword("map_location") is None or not goes_into_load_state_dict(load, facts.body, facts):
         return None
     edits = builders.replace_keyword_value(load, "map_location", '"cpu"')
-    return NodeFix(Applicability.UNSAFE, "Load to the CPU", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits) if edits else None

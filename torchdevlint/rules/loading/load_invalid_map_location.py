@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -66,7 +66,7 @@ class LoadInvalidMapLocation(Rule):
             yield from self._check_literal(call, written)
         elif facts.value(register).kind is Kind.SCALAR and _is_certain(register, facts):
             name = facts.place(register)
-            fix: Fix | None = (lambda: _replace(written, f'f"cuda:{{{name}}}"', Applicability.UNSAFE)) if name else None
+            fix: Fix | None = (lambda: _replace(written, f'f"cuda:{{{name}}}"', Ground.WAKES_CODE)) if name else None
             spelled = f"`{name}`" if name else "the value"
             yield self.report(
                 call,
@@ -106,7 +106,7 @@ class LoadInvalidMapLocation(Rule):
             call,
             'the CPU has no index in a checkpoint: this load raises "don\'t know how to restore data location ... (tagged with cpu:0)"; '
             'write "cpu"',
-            fix=lambda: _replace(written, '"cpu"', Applicability.SAFE),
+            fix=lambda: _replace(written, '"cpu"', Ground.OLD_LINE_RAISED),
         )
 
     def _check_mapping(self, call: ir.Call, written: ir.Mapping, facts: Facts) -> Iterator[Report]:
@@ -150,11 +150,11 @@ def _has_cpu_index(device: ir.Call, facts: Facts) -> bool:
     )
 
 
-def _replace(written: ir.Op | None, text: str, applicability: Applicability) -> NodeFix | None:
+def _replace(written: ir.Op | None, text: str, ground: Ground) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.replace_expression(written, text)
-    return NodeFix(applicability, f"Map to `{text}`", edits) if edits else None
+    return NodeFix(ground, f"Map to `{text}`", edits) if edits else None
 
 
 def _spell(devices: list[ir.Call], facts: Facts) -> NodeFix | None:
@@ -166,4 +166,4 @@ def _spell(devices: list[ir.Call], facts: Facts) -> NodeFix | None:
         if not isinstance(first, str) or len(device.arguments) != 1:
             return None
         edits = builders.combine(edits, builders.replace_expression(device, f'"{first}"'))
-    return NodeFix(Applicability.SAFE, "Spell the devices as strings", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Spell the devices as strings", edits) if edits else None

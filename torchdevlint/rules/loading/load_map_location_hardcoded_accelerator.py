@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
@@ -88,12 +88,12 @@ class LoadMapLocationHardcodedAccelerator(Rule):
         device = spelled_accelerator(register, facts) or _device_of_lambda(register, facts) or _current(register, facts)
         if device is None or facts.guarded(device.type) or is_cuda_only(facts) or is_conditional_test(facts):
             return
-        nearest = device_in_scope(facts)
+        nearest = device_in_scope(call, facts)
 
         def fix() -> NodeFix | None:
             if keyword == "map_location" and only_loaded(call, facts):
-                return _replace(call, keyword, position, '"cpu"', Applicability.SAFE)
-            return _replace(call, keyword, position, nearest, Applicability.UNSAFE) if nearest else None
+                return _replace(call, keyword, position, '"cpu"', Ground.COPIED_BY_RECEIVER)
+            return _replace(call, keyword, position, nearest, Ground.CHANGES_A_RUN) if nearest else None
 
         yield self.report(
             call,
@@ -134,7 +134,7 @@ def _current(register: ir.Register | None, facts: Facts) -> Device | None:
     return Device("acc", "cuda") if is_current else None
 
 
-def _replace(call: ir.Call, keyword: str, position: int, text: str, applicability: Applicability) -> NodeFix | None:
+def _replace(call: ir.Call, keyword: str, position: int, text: str, ground: Ground) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = (
@@ -142,4 +142,4 @@ def _replace(call: ir.Call, keyword: str, position: int, text: str, applicabilit
         if call.keyword(keyword) is not None
         else builders.replace_argument(call, position, text)
     )
-    return NodeFix(applicability, f"Load with `{keyword}={text}`", edits) if edits else None
+    return NodeFix(ground, f"Load with `{keyword}={text}`", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import deciding_tests
@@ -120,4 +120,4 @@ def _fix(call: ir.Call) -> NodeFix | None:
         edits = builders.replace_keyword_value(call, "map_location", '"cpu"')
     else:
         edits = builders.replace_argument(call, 1, '"cpu"')
-    return NodeFix(Applicability.UNSAFE, "Load to the CPU", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits) if edits else None

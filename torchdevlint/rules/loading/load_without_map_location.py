@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.knowledge.checkpoints import PLAIN_STATE
 from torchdevlint.flow.knowledge.functions import LOADS, SAVES
@@ -14,7 +15,7 @@ from torchdevlint.rules.behind_cuda import is_behind_cuda, is_called_behind_cuda
 from torchdevlint.rules.checkpoints import file_saves_from_cpu, holds_checkpoint, is_saved_from_host
 from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
-from torchdevlint.rules.destinations import only_loaded
+from torchdevlint.rules.destinations import is_assigned, only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_given_no_file, is_published
@@ -120,15 +121,17 @@ class LoadWithoutMapLocation(Rule):
             yield self._reported(call, facts, WARNING)
 
     def _reported(self, call: ir.Call, facts: Facts, severity: Severity) -> Report:
-        device = device_in_scope(facts)
+        device = device_in_scope(call, facts)
         is_fallback = facts.in_handler_of("TypeError")
 
-        def fix() -> NodeFix | None:
+        def fix() -> NodeFix | list[NodeFix] | None:
             if is_fallback:
                 return None
             if facts.callee(call) in LOADS and only_loaded(call, facts):
-                return _map(call, '"cpu"', Applicability.SAFE)
-            return _map(call, device or '"cpu"', Applicability.UNSAFE)
+                return _map(call, '"cpu"', Ground.COPIED_BY_RECEIVER)
+            places = (device, None if is_assigned(call, facts) else '"cpu"')
+            mapped = (_map(call, text, Ground.CHANGES_A_RUN) for text in places if text is not None)
+            return [fix for fix in mapped if fix is not None]
 
         return self.report(
             call,
@@ -192,14 +195,14 @@ def _is_missing(call: ir.Call, facts: Facts) -> bool:
     return register is None or facts.constant(register) is None
 
 
-def _map(call: ir.Call, text: str, applicability: Applicability) -> NodeFix | None:
+def _map(call: ir.Call, text: str, ground: Ground) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     if call.keyword("map_location") is None:
         edits = builders.add_keyword(call, "map_location", text)
     else:
         edits = builders.replace_keyword_value(call, "map_location", text)
-    return NodeFix(applicability, f"Load with `map_location={text}`", edits) if edits else None
+    return NodeFix(ground, f"Load with `map_location={text}`", edits) if edits else None
 
 
 def _is_safetensors(path: ir.Register | None, facts: Facts) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
@@ -96,17 +96,9 @@ def _fix(register: ir.Register, several: bool, *, safe: bool, facts: Facts) -> N
     from torchdevlint.fixes import builders
 
     written = facts.definition(register)
-    if several:
-        text = builders.source_of(written) if written is not None else ""
-        edits = (
-            builders.replace_expression(written, f"[state.cpu() for state in {text}]")
-            if text and "\n" not in text
-            else None
-        )
-    else:
-        edits = builders.wrap_method(written, "cpu")
+    edits = builders.map_method(written, "state", "cpu") if several else builders.wrap_method(written, "cpu")
     return (
-        NodeFix(Applicability.SAFE if safe else Applicability.UNSAFE, "Bring the state back to the CPU", edits)
+        NodeFix(Ground.MOVE_DOES_NOTHING if safe else Ground.AWAITS_A_GPU, "Bring the state back to the CPU", edits)
         if edits
         else None
     )

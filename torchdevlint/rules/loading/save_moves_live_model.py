@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
@@ -135,4 +135,4 @@ def _fix(move: ir.Call, state_dict: ir.Call | None, place: str) -> NodeFix | Non
     edits = builders.replace_expression(
         state_dict, f"{{key: value.detach().cpu() for key, value in {place}.state_dict().items()}}"
     )
-    return NodeFix(Applicability.UNSAFE, "Save CPU copies and leave the model where it is", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Save CPU copies and leave the model where it is", edits) if edits else None

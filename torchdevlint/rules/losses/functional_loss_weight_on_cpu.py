@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Evidence
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
 from torchdevlint.rules.surroundings import in_project_for_the_host
-from torchdevlint.rules.wording import MISMATCH, describe, device_expression, give_device, owns
+from torchdevlint.rules.wording import MISMATCH, describe, device_expression, is_certainly_there, make_there, owns
 
 
 class FunctionalLossWeightOnCpu(Rule):
@@ -64,9 +64,11 @@ class FunctionalLossWeightOnCpu(Rule):
             return
         expression = device_expression(meeting, facts)
 
+        ground = Ground.OLD_LINE_RAISED if is_certainly_there(meeting, expression) else Ground.UNSEEN_CODE
+
         def fix() -> NodeFix | None:
             return (
-                give_device(made, expression, Applicability.SAFE)
+                make_there(made, expression, ground, facts)
                 if expression and isinstance(made, ir.Call) and owns(facts, made)
                 else None
             )

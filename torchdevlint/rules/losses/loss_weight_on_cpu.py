@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
@@ -53,7 +54,7 @@ class LossWeightOnCpu(Rule):
     def __init__(self) -> None:
         self._told: set[int] = set()
         self._moving: set[int] = set()
-        self._pending: list[tuple[ir.Op, Value, Facts, str | None]] = []
+        self._pending: list[tuple[ir.Op, Value, Facts]] = []
 
     @on_meet
     def check(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
@@ -88,12 +89,12 @@ class LossWeightOnCpu(Rule):
             and isinstance(facts.definition(store.value), ir.Call)
             and not value.device.may_be_accelerator
         ):
-            self._pending.append((value.origin, value, facts, facts.nearest_device()))
+            self._pending.append((value.origin, value, facts))
 
     @on_file
     def finish(self, facts: Facts) -> Iterator[Report]:
         """Criteria that nothing moved, in functions that move other things and hand the criterion on."""
-        for built, value, where, _ in self._pending:
+        for built, value, where in self._pending:
             frame = where.frame
             if frame is None or id(built) in self._told or frame.exit_env is None or "@" + value.ref in frame.exit_env:
                 continue
@@ -107,7 +108,7 @@ class LossWeightOnCpu(Rule):
 
     def _report(self, built: ir.Op, value: Value, facts: Facts, severity: Severity, met: Mention | None) -> Report:
         self._told.add(id(built))
-        device = facts.nearest_device()
+        device = facts.nearest_device(built)
         return self.report(
             built,
             f"the weight of this `{value.symbol.removeprefix('torch.')}` is a CPU tensor and nothing moves the loss: on an accelerator's logits it raises "
@@ -122,4 +123,4 @@ def _fix(built: ir.Op, device: str | None) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.wrap_method(built, "to", device) if device else None
-    return NodeFix(Applicability.SAFE, f"Move the loss with `.to({device})`", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Move the loss with `.to({device})`", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import CPU
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Evidence, Kind, Value
@@ -80,7 +80,7 @@ class MetricNotMoved(Rule):
                     or value.evidence < Evidence.USAGE
                 ):
                     continue
-                device = facts.nearest_device()
+                device = facts.nearest_device(made)
                 yield self.report(
                     made,
                     f"this metric stays on the CPU, and line {{0}} updates it with a tensor on `{value.device.name}`: on an "
@@ -128,7 +128,7 @@ def _move(made: ir.Call, device: str | None) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.wrap_method(made, "to", device) if device else None
-    return NodeFix(Applicability.SAFE, f"Move it to `{device}`", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Move it to `{device}`", edits) if edits else None
 
 
 def _register(store: AttributeStore, container: str, facts: Facts) -> NodeFix | None:
@@ -148,4 +148,4 @@ def _register(store: AttributeStore, container: str, facts: Facts) -> NodeFix | 
     if store.value.kind is Kind.DICT and not (keys and all(isinstance(key, str) and "." not in key for key in keys)):
         return None
     edits = builders.wrap_in_call(display, f"{spelled}.{container}")
-    return NodeFix(Applicability.SAFE, f"Keep them in `{spelled}.{container}`", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Keep them in `{spelled}.{container}`", edits) if edits else None

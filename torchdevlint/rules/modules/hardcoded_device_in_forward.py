@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
@@ -300,4 +301,4 @@ def _fix(call: ir.Call, name: str, source: tuple[str, bool] | None) -> NodeFix |
         edits = builders.replace_keyword_value(call, "device", expression)
     if edits is None:
         return None
-    return NodeFix(Applicability.SAFE if same else Applicability.UNSAFE, f"Follow `{expression}`", edits)
+    return NodeFix(Ground.OLD_LINE_RAISED if same else Ground.CHANGES_A_RUN, f"Follow `{expression}`", edits)

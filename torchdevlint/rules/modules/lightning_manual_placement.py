@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_any_call
@@ -89,4 +89,4 @@ def _fix(call: ir.Call, name: str, own: str) -> NodeFix | None:
         edits = builders.replace_call_arguments(call, "to", f"{own}.device") if len(call.arguments) < 2 else None
     else:
         edits = builders.replace_keyword_value(call, "device", f"{own}.device")
-    return NodeFix(Applicability.SAFE, f"Use `{own}.device`", edits) if edits else None
+    return NodeFix(Ground.SAME_OPERATION, f"Use `{own}.device`", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
@@ -155,4 +155,4 @@ def _fix(op: ir.Attribute, place: str) -> NodeFix | None:
     if not place or not place.replace(".", "").isidentifier():
         return None
     edits = builders.replace_expression(op, f"next({place}.parameters()).{op.name}")
-    return NodeFix(Applicability.UNSAFE, f"Ask a parameter of `{place}`", edits) if edits else None
+    return NodeFix(Ground.UNKNOWN_KIND, f"Ask a parameter of `{place}`", edits) if edits else None

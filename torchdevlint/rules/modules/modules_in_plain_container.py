@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.class_shape import holds_nothing
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.knowledge.modules import EMPTY_MODULES
@@ -248,4 +248,4 @@ def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> N
     ):
         return None
     edits = builders.wrap_in_call(display, f"{spelled}.{container}")
-    return NodeFix(Applicability.UNSAFE, f"Keep them in `{spelled}.{container}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Keep them in `{spelled}.{container}`", edits) if edits else None

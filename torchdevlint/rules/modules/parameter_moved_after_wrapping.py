@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.program import ir
 from torchdevlint.rules.literals import spelled_callee
@@ -35,7 +36,8 @@ class ParameterMovedAfterWrapping(Rule):
 
     ## Fix safety
     Moving the tensor before it is wrapped is safe: where the old line moved nothing the result is the same. `device=` for a factory is safe where the
-    factory gives the same numbers on every device, and unsafe for random ones.
+    factory gives the same numbers on every device, and unsafe for random ones. None is made for what is updated in place with gradients on
+    (`self.scale += 1`), which a leaf refuses.
 
     ## Proof
     The module on an accelerator lacks the parameter in `named_parameters()`; after the repair it is there and is trained.
@@ -67,7 +69,7 @@ class ParameterMovedAfterWrapping(Rule):
                     f"`.{method}(...)` of a Parameter returns a plain tensor wherever it has something to do: it is not registered, gets no "
                     "gradient, and optimizers refuse it; move the tensor before it is wrapped",
                     severity=WARNING if facts.value(inner.argument("data", 0)).device.place == "sym" else ERROR,
-                    fix=lambda: _move_inside(call),
+                    fix=lambda: None if is_updated_in_place(call, facts) else _move_inside(call),
                 )
         elif (
             name in functions.FACTORIES
@@ -93,7 +95,9 @@ class ParameterMovedAfterWrapping(Rule):
             "the moved tensor is no leaf: it gets no `.grad`, and optimizers refuse it (on the CPU the move does nothing and all is well); "
             "create it with `device=`",
             severity=WARNING,
-            fix=(lambda: _create_there(call, register is not None, device, safe)) if plain else None,
+            fix=(lambda: _create_there(call, register is not None, device, safe))
+            if plain and not is_updated_in_place(call, facts)
+            else None,
         )
 
 
@@ -162,6 +166,53 @@ def _wants_a_leaf(call: ir.Call, facts: Facts) -> bool:
     return False
 
 
+def is_updated_in_place(call: ir.Call, facts: Facts) -> bool:
+    """True where what a call gives is updated in place with gradients on (`w += 1`, `w.mul_(2)`, `w[0] = 1`), which a leaf refuses."""
+    names = {op.name for op in _operations(facts) if isinstance(op, ir.Store) and op.value == call.dst}
+    kept = {op.name for op in _operations(facts) if isinstance(op, ir.StoreAttribute) and op.value == call.dst}
+    summary = facts.class_summary
+    bodies = [facts.body, *(summary.cls.methods.values() if summary is not None and kept else ())]
+    return any(_updates(body, names if body is facts.body else set(), kept, facts) for body in bodies)
+
+
+def _updates(body: ir.Body, names: set[str], kept: set[str], facts: Facts) -> bool:
+    index = facts.analysis.index_of(body)
+    if any(facts.analysis.resolve_text(text) in _WITHOUT_GRADIENTS for text in body.decorators):
+        return False
+
+    def is_held(register: ir.Register) -> bool:
+        written = index.definitions[register]
+        if isinstance(written, ir.Attribute):
+            return written.name in kept and index.dotted(written.object) == index.self_name
+        return isinstance(written, ir.Load) and written.name in names
+
+    for block in body.blocks:
+        if any(_switches_gradients_off(manager, index, facts) for manager in block.withs):
+            continue
+        for op in block.ops:
+            if isinstance(op, ir.AugmentedAssign) and is_held(op.target):
+                return True
+            if isinstance(op, ir.StoreSubscript) and is_held(op.object):
+                return True
+            if isinstance(op, ir.Attribute) and _is_in_place(op.name) and is_held(op.object):
+                return True
+    return False
+
+
+def _is_in_place(method: str) -> bool:
+    return method.endswith("_") and not method.endswith("__") and method not in _NO_UPDATES
+
+
+_WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode"})
+_NO_UPDATES = frozenset({"requires_grad_", "share_memory_"})
+
+
+def _switches_gradients_off(manager: ir.Register, index: BodyIndex, facts: Facts) -> bool:
+    written = index.definitions[manager]
+    callee = index.dotted(written.function) if isinstance(written, ir.Call) else ""
+    return facts.analysis.resolve_text(callee) in _WITHOUT_GRADIENTS
+
+
 def _operations(facts: Facts) -> Iterator[ir.Op]:
     for block in facts.body.blocks:
         yield from block.ops
@@ -171,7 +222,7 @@ def _move_inside(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.move_method_into_argument(call, "data")
-    return NodeFix(Applicability.SAFE, "Move the tensor before it is wrapped", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Move the tensor before it is wrapped", edits) if edits else None
 
 
 def _create_there(call: ir.Call, is_given: bool, device: ir.Op | None, safe: bool) -> NodeFix | None:
@@ -179,5 +230,5 @@ def _create_there(call: ir.Call, is_given: bool, device: ir.Op | None, safe: boo
 
     text = builders.source_of(device) if is_given and device is not None else '"cuda"'
     edits = builders.replace_method_by_keyword(call, "device", text)
-    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-    return NodeFix(applicability, f"Create it with `device={text}`", edits) if edits else None
+    ground = Ground.MOVE_DOES_NOTHING if safe else Ground.CHANGES_A_RUN
+    return NodeFix(ground, f"Create it with `device={text}`", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, EntryStore, Facts, Meeting
 from torchdevlint.flow.index import NameUse
 from torchdevlint.flow.values import Evidence, Kind, Value
@@ -362,4 +362,4 @@ def _fix(
     if not only or store.value.kind is not Kind.TENSOR or not isinstance(store.op, ir.StoreAttribute):
         return None
     edits = builders.register_buffer(facts.program, store.op)
-    return NodeFix(Applicability.UNSAFE, f"Register `{name}` as a buffer", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Register `{name}` as a buffer", edits) if edits else None

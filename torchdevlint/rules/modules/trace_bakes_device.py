@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
@@ -116,7 +116,7 @@ class TraceBakesDevice(Rule):
                 f'("Expected all tensors to be on the same device"); use {instead}',
                 severity=INFO if id(trace) in self._used_here else WARNING,
                 related=(Mention(trace, "here it is traced"),),
-                fix=lambda call=call, name=name, place=place, there=there: _fix(call, name, place, there),  # type: ignore[misc]
+                fix=lambda call=call, name=name, place=place: _fix(call, name, place),  # type: ignore[misc]
             )
 
 
@@ -133,21 +133,10 @@ def _stays_here(trace: ir.Call, facts: Facts) -> bool:
     )
 
 
-def _fix(call: ir.Call, name: str, place: str, facts: Facts) -> NodeFix | None:
+def _fix(call: ir.Call, name: str, place: str) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     if name not in _NEW or call.has_splat:
         return None
-    given = []
-    for argument in call.arguments:
-        written = facts.definition(argument.value)
-        if argument.keyword == "device":
-            continue
-        if written is None:
-            return None
-        prefix = f"{argument.keyword}=" if argument.keyword else ""
-        given.append(prefix + builders.source_of(written))
-    if any("\n" in text or "#" in text for text in given):
-        return None
-    edits = builders.replace_expression(call, f"{place}.{_NEW[name]}({', '.join(given)})")
-    return NodeFix(Applicability.UNSAFE, f"Derive it from `{place}`", edits) if edits else None
+    edits = builders.call_instead(call, f"{place}.{_NEW[name]}", without="device")
+    return NodeFix(Ground.CHANGES_A_RUN, f"Derive it from `{place}`", edits) if edits else None

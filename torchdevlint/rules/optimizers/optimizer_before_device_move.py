@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
@@ -118,7 +118,7 @@ def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> N
     if statement is None or anchor is None:
         return None
     edits = builders.move_statement_below(facts.program, statement, anchor)
-    return NodeFix(Applicability.SAFE, "Build the optimizer after the move", edits) if edits else None
+    return NodeFix(Ground.ORDER_ALONE, "Build the optimizer after the move", edits) if edits else None
 
 
 def _between(op: ir.Op, first: ir.Op, last: ir.Op, facts: Facts) -> bool:

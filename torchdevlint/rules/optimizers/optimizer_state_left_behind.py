@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
@@ -133,4 +133,4 @@ def _load_below(loaded: ir.Op, move: ir.Call, facts: Facts) -> NodeFix | None:
     if statement is None or anchor is None:
         return None
     edits = builders.move_statement_below(facts.program, statement, anchor)
-    return NodeFix(Applicability.SAFE, "Load the optimizer's state after the move", edits) if edits else None
+    return NodeFix(Ground.ORDER_ALONE, "Load the optimizer's state after the move", edits) if edits else None

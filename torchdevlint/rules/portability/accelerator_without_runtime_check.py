@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import deciding_tests
@@ -118,5 +118,5 @@ def _fix(call: ir.Call, facts: Facts) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.add_keyword(call, "check_available", "True") if not call.arguments else None
-    applicability = Applicability.SAFE if facts.may_use_torch(2, 7) else Applicability.UNSAFE
-    return NodeFix(applicability, "Ask for one that is there (torch 2.7)", edits) if edits else None
+    ground = Ground.OLD_LINE_RAISED if facts.may_use_torch(2, 7) else Ground.NEEDS_NEWER_TORCH
+    return NodeFix(ground, "Ask for one that is there (torch 2.7)", edits) if edits else None

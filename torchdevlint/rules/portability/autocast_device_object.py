@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
@@ -130,4 +130,4 @@ def _fix(register: ir.Register, facts: Facts) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.append_attribute(facts.definition(register), "type")
-    return NodeFix(Applicability.SAFE, "Pass the device's type", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Pass the device's type", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
@@ -140,4 +140,4 @@ def _call(read: ir.Attribute) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.append_call_parentheses(read)
-    return NodeFix(Applicability.SAFE, "Call it", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Call it", edits) if edits else None

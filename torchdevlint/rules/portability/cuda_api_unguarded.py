@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
@@ -214,7 +215,7 @@ class CudaApiUnguarded(Rule):
 
 def _has_device(facts: Facts) -> bool:
     """True where a device is in scope that is no literal accelerator: the code means to run on others as well."""
-    name = device_in_scope(facts)
+    name = device_in_scope(None, facts)
     if name is None or facts.frame is None:
         return False
     value = facts.frame.lookup(name) if name.isidentifier() else None
@@ -253,4 +254,4 @@ def _fix(seen: _Seen, facts: Facts) -> NodeFix | None:
     if not seen.place.startswith("torch."):
         return None  # the guard needs the name `torch`
     edits = statements.guard_statement(facts.program, seen.op, _test_for(seen.name))
-    return NodeFix(Applicability.SAFE, "Ask for the device first", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Ask for the device first", edits) if edits else None

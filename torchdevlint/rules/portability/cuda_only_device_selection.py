@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -102,4 +102,4 @@ def _fix(choice: ir.Choice, facts: Facts) -> NodeFix | None:
     edits = builders.replace_expression(
         choice, 'torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else "cpu"'
     )
-    return NodeFix(Applicability.UNSAFE, "Take the accelerator that is there", edits) if edits else None
+    return NodeFix(Ground.NEEDS_NEWER_TORCH, "Take the accelerator that is there", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_file
@@ -55,8 +55,9 @@ class DeprecatedCudaAmp(Rule):
     and where the file has this very warning ignored.
 
     ## Fix safety
-    Safe where the project's oldest torch is known to be 2.4 or newer (`target-torch`, or the lower bound in its dependencies): before,
-    `torch.amp.GradScaler` (2.3) and `torch.amp.custom_fwd` (2.4) are missing, so the fix is unsafe. Also unsafe in a file that asks `isinstance`.
+    Safe where the project's oldest torch is known to have the new name (`target-torch`, or the lower bound in its dependencies): `torch.amp.autocast`
+    came with 1.10, `GradScaler` with 2.3, `custom_fwd` with 2.4. Else it is unsafe, and none is made where the requirements let in no torch
+    that has it. Also unsafe in a file that asks `isinstance`.
     Positional arguments of `autocast` become keywords, as `torch.amp.autocast("cuda", True)` would set the dtype. An import is rewritten
     together with all its uses.
 
@@ -102,14 +103,19 @@ class DeprecatedCudaAmp(Rule):
         from torchdevlint.fixes import builders
 
         device, last = _MODULES[name]
-        if f"{device}.amp.{last}" in written:
+        is_written_out = f"{device}.amp.{last}" in written
+        since = _SINCE[last] if is_written_out else max(_SINCE[_MODULES[other][1]] for _, other, _ in self._found)
+        if _is_beyond(since, facts):
+            return None
+        if is_written_out:
             callee = written.replace(f"{device}.amp.", "amp.")
             edits = builders.combine(*_edits(call, device, last), builders.replace_callee(call, callee))
         else:
             edits = self._fix_with_import(written, device, facts.program)
-        safe = facts.may_use_torch(2, 4) and not facts.mentions("isinstance")
-        applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-        return NodeFix(applicability, f"Use `torch.amp.{last}`", edits) if edits else None
+        ground = Ground.SAME_OPERATION if facts.may_use_torch(*since) else Ground.NEEDS_NEWER_TORCH
+        if facts.mentions("isinstance"):
+            ground = Ground.UNSEEN_CODE
+        return NodeFix(ground, f"Use `torch.amp.{last}`", edits) if edits else None
 
     def _fix_with_import(self, written: str, device: str, program: ir.Program) -> Edits | None:
         """Rewrites `from torch.cuda.amp import ...` and every call of its names, or nothing."""
@@ -155,11 +161,20 @@ def _is_for_old_versions(call: ir.Call, name: str, facts: Facts) -> bool:
     )
 
 
-def _is_out_of_reach(facts: Facts) -> bool:
-    """True in a project whose requirements let in no torch that warns."""
+# torch/amp/__init__.py of each release.
+_SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
+
+
+def _is_beyond(version: tuple[int, int], facts: Facts) -> bool:
+    """True in a project whose requirements let in no torch of this version: what it brought is never there."""
     member = facts.analysis.member
     beyond = member.project.torch_beyond(member.path) if member is not None else None
-    return beyond is not None and beyond <= _WARNS_SINCE
+    return beyond is not None and beyond <= version
+
+
+def _is_out_of_reach(facts: Facts) -> bool:
+    """True in a project whose requirements let in no torch that warns."""
+    return _is_beyond(_WARNS_SINCE, facts)
 
 
 def _is_silenced(name: str, facts: Facts) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
@@ -150,7 +150,7 @@ class HardcodedAccelerator(Rule):
         if left is not None and (guarded or not _is_elsewhere(facts)):
             yield self._reported_second_move(call, *left, _sets_current_gpu(facts))
         elif not guarded and not _is_elsewhere(facts):
-            name, safe = chosen_device(facts) or ("", False)
+            name, safe = chosen_device(call, facts) or ("", False)
             if found.computed or _is_choice(call.dst, facts):
                 name = ""  # this very line chooses a device: another one in scope is none to replace it with
             if all(known.call is not call for known in self._found):
@@ -438,7 +438,7 @@ def _move_to(call: ir.Call, device: str) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.replace_call_arguments(call, "to", device)
-    return NodeFix(Applicability.UNSAFE, f"Move to `{device}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Move to `{device}`", edits) if edits else None
 
 
 def _fix(found: _Found) -> NodeFix | None:
@@ -458,5 +458,5 @@ def _fix(found: _Found) -> NodeFix | None:
             )
     else:
         edits = builders.replace_expression(found.literal, found.name)
-    applicability = Applicability.SAFE if found.safe else Applicability.UNSAFE
-    return NodeFix(applicability, f"Use `{found.name}`", edits) if edits else None
+    ground = Ground.OLD_LINE_RAISED if found.safe else Ground.CHANGES_A_RUN
+    return NodeFix(ground, f"Use `{found.name}`", edits) if edits else None

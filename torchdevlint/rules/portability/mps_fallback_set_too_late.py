@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, follows
@@ -117,7 +117,7 @@ def _fix(op: ir.Op, earlier: ir.Import, facts: Facts) -> NodeFix | None:
     if isinstance(op, ir.StoreSubscript) and not isinstance(facts.definition(op.value), ir.Constant):
         return None
     edits = statements.move_statement_above(facts.program, op, earlier)
-    return NodeFix(Applicability.UNSAFE, "Set it before torch is imported", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Set it before torch is imported", edits) if edits else None
 
 
 def _os_is_there(earlier: ir.Import, facts: Facts) -> bool:

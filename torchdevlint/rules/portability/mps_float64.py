@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
@@ -122,4 +122,4 @@ def _fix(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.insert_method_before(call, "float")
-    return NodeFix(Applicability.UNSAFE, "Move it as float32", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Move it as float32", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
@@ -288,4 +288,4 @@ def _fix(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.remove_keyword(call, "non_blocking")
-    return NodeFix(Applicability.UNSAFE, "Wait for the copy", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Wait for the copy", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_method
@@ -66,4 +66,4 @@ def _fix(pinned: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.remove_method(pinned)
-    return NodeFix(Applicability.UNSAFE, "Move without pinning", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Move without pinning", edits) if edits else None

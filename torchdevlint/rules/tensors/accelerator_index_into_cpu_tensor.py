@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
@@ -104,4 +104,4 @@ def _index_on_cpu(index: ir.Op | None) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.wrap_method(index, "cpu") if index is not None else None
-    return NodeFix(Applicability.SAFE, "Bring the index to the CPU", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Bring the index to the CPU", edits) if edits else None

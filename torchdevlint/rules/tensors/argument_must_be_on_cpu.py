@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
@@ -118,4 +118,4 @@ def _on_cpu(written: ir.Op) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.wrap_method(written, "cpu")
-    return NodeFix(Applicability.SAFE, "Bring it to the CPU", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Bring it to the CPU", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence
@@ -18,7 +18,16 @@ from torchdevlint.rules.surroundings import (
     under_another_default_device,
     with_hidden_gpus,
 )
-from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
+from torchdevlint.rules.wording import (
+    MISMATCH,
+    describe,
+    device_expression,
+    factory_name,
+    how_to_make_there,
+    is_certainly_there,
+    make_there,
+    owns,
+)
 
 
 class CpuTensorAccumulator(Rule):
@@ -78,13 +87,13 @@ class CpuTensorAccumulator(Rule):
         if not certain and prepares_data(facts):
             return
         expression = device_expression(meeting, facts)
-        advice = f"create it with `device={expression}`" if expression else "create it on the other tensor's device"
-        safe = Applicability.SAFE if facts.in_forward else Applicability.UNSAFE
+        advice = how_to_make_there(made, expression, facts)
+        safe = facts.in_forward and is_certainly_there(meeting, expression)
 
         def fix() -> NodeFix | None:
             if expression is None or name not in functions.FACTORIES or made.keyword("device") is not None:
                 return None
-            return give_device(made, expression, safe)
+            return make_there(made, expression, Ground.OLD_LINE_RAISED if safe else Ground.UNSEEN_CODE, facts)
 
         yield self.report(
             made,

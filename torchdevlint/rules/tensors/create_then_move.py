@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
@@ -74,7 +74,7 @@ class CreateThenMove(Rule):
         yield self.report(
             call,
             f"`{name}(...)` is filled on the host and then copied, which is slow; create it with `device={device or '...'}`",
-            fix=lambda: _fix(call, made, device, _applicability(made, name, facts)),
+            fix=lambda: _fix(call, made, device, _ground(made, name, facts)),
         )
 
 
@@ -91,11 +91,11 @@ def _device_text(call: ir.Call, register: ir.Register | None, facts: Facts) -> s
     return facts.place(register) or None
 
 
-def _applicability(made: ir.Call, name: str, facts: Facts) -> Applicability:
+def _ground(made: ir.Call, name: str, facts: Facts) -> Ground:
     exact = name in _EXACT or (
         name == "torch.arange" and all(_is_integer(argument.value, facts) for argument in made.arguments)
     )
-    return Applicability.SAFE if exact else Applicability.UNSAFE
+    return Ground.FACTORY_ON_CPU if exact else Ground.CHANGES_A_RUN
 
 
 def _is_integer(register: ir.Register, facts: Facts) -> bool:
@@ -108,16 +108,11 @@ def _is_integer(register: ir.Register, facts: Facts) -> bool:
     return isinstance(written, ir.Subscript) and facts.value(written.object).kind is Kind.SIZE
 
 
-def _fix(call: ir.Call, made: ir.Call, device: str | None, applicability: Applicability) -> NodeFix | None:
+def _fix(call: ir.Call, made: ir.Call, device: str | None, ground: Ground) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     extra = [argument for argument in call.arguments if argument.keyword not in (None, "device", "non_blocking")]
-    text = builders.source_of(made).strip()
-    if device is None or extra or call.positional_count > 1 or made.has_splat or "\n" in text or "#" in text:
+    if device is None or extra or call.positional_count > 1 or made.has_splat:
         return None
-    if text.startswith("("):
-        return None
-    head = text[:-1].rstrip().removesuffix(",")
-    joint = "" if head.endswith("(") and not made.arguments else ", "
-    edits = builders.replace_expression(call, f"{head}{joint}device={device})")
-    return NodeFix(applicability, f"Create it with `device={device}`", edits) if edits else None
+    edits = builders.replace_method_by_keyword(call, "device", device)
+    return NodeFix(ground, f"Create it with `device={device}`", edits) if edits else None

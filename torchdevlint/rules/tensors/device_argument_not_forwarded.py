@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts, Meeting
@@ -297,7 +297,7 @@ class DeviceArgumentNotForwarded(Rule):
                 f"`{body.name}` never uses its parameter `{name}`: `{factory}(...)` makes its tensor on the CPU whatever the caller asks for; "
                 f"create it with `device={name}`",
                 severity=WARNING,
-                fix=lambda call=call: give_device(call, name, Applicability.UNSAFE),  # type: ignore[misc]
+                fix=lambda call=call: give_device(call, name, Ground.UNSEEN_CODE),  # type: ignore[misc]
             )
         for op in operations(body):
             if isinstance(op, ir.StoreAttribute) and op.name == name:
@@ -440,7 +440,7 @@ def _return_moved(found: _Loaded, facts: Facts) -> NodeFix | None:
 
     read = definition_of(facts.analysis, found.body, found.op.value)
     edits = builders.wrap_method(read, "to", found.parameter) if read is not None else None
-    return NodeFix(Applicability.UNSAFE, f"Return it on `{found.parameter}`", edits) if edits else None
+    return NodeFix(Ground.UNSEEN_CODE, f"Return it on `{found.parameter}`", edits) if edits else None
 
 
 def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
@@ -595,4 +595,4 @@ def _pass(call: ir.Call, name: str, device: str) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.add_keyword(call, name, device)
-    return NodeFix(Applicability.UNSAFE, f"Pass `{name}={device}` on", edits) if edits else None
+    return NodeFix(Ground.UNSEEN_CODE, f"Pass `{name}={device}` on", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import from_string
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
@@ -162,6 +162,6 @@ def _fix_for(
             edits = builders.replace_expression(right, f'{torch}.device("{texts[0]}")')
         else:
             return None
-        return NodeFix(Applicability.UNSAFE, "Compare devices by type", edits) if edits else None
+        return NodeFix(Ground.WAKES_CODE, "Compare devices by type", edits) if edits else None
 
     return fix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import from_string
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
@@ -174,4 +174,4 @@ def _fix(op: ir.Compare, facts: Facts) -> NodeFix | None:
         builders.append_attribute(facts.definition(op.left), "type"),
         builders.append_attribute(facts.definition(op.comparators[0]), "type"),
     )
-    return NodeFix(Applicability.UNSAFE, "Compare the types", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Compare the types", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -169,4 +169,4 @@ def _fix(test: _Test) -> NodeFix | None:
     if test.fallback:
         text = f"{test.place} if {test.place} is not None else {test.fallback}"
     edits = builders.replace_expression(test.op, f"({text})" if not test.fallback else text)
-    return NodeFix(Applicability.UNSAFE, "Compare with None", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Compare with None", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
@@ -120,11 +120,11 @@ def _call(written: ir.Attribute) -> NodeFix | None:
     if written.name == "to":
         return None
     edits = builders.append_call_parentheses(written)
-    return NodeFix(Applicability.SAFE, "Call it", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Call it", edits) if edits else None
 
 
 def _read(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.remove_call_parentheses(call)
-    return NodeFix(Applicability.SAFE, "Read the property", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Read the property", edits) if edits else None

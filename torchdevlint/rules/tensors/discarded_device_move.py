@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 from torchdevlint.flow.values import Evidence, Kind
@@ -187,12 +188,12 @@ def _set_item(store: ir.StoreAttribute) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.attribute_to_item(store)
-    return NodeFix(Applicability.SAFE, "Store it under its key", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Store it under its key", edits) if edits else None
 
 
 def _assign(call: ir.Call, target: ir.Op | None = None, *, safe: bool = True) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.assign_statement(call, target)
-    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-    return NodeFix(applicability, "Assign the result", edits) if edits else None
+    ground = Ground.OLD_LINE_DID_NOTHING if safe else Ground.UNKNOWN_KIND
+    return NodeFix(ground, "Assign the result", edits) if edits else None

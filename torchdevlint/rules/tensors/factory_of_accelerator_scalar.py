@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind
@@ -13,7 +13,16 @@ from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
 from torchdevlint.rules.structure import exports
 from torchdevlint.rules.surroundings import in_project_for_the_host, in_tests, under_another_default_device
-from torchdevlint.rules.wording import MISMATCH, describe, device_expression, factory_name, give_device, owns
+from torchdevlint.rules.wording import (
+    MISMATCH,
+    describe,
+    device_expression,
+    factory_name,
+    how_to_make_there,
+    is_certainly_there,
+    make_there,
+    owns,
+)
 
 _READS = frozenset({".item", ".tolist"})
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.max", "builtins.min"})
@@ -72,12 +81,13 @@ class FactoryOfAcceleratorScalar(Rule):
         if meeting.cpu.rank is None and not meeting.strict:
             return
         expression = device_expression(meeting, facts)
-        advice = f"create it with `device={expression}`" if expression else "create it on the other tensor's device"
+        advice = how_to_make_there(made, expression, facts)
 
         def fix() -> NodeFix | None:
             if expression is None or facts.callee(made) not in functions.FACTORIES:
                 return None
-            return give_device(made, expression, Applicability.SAFE if facts.in_forward else Applicability.UNSAFE)
+            safe = facts.in_forward and is_certainly_there(meeting, expression)
+            return make_there(made, expression, Ground.OLD_LINE_RAISED if safe else Ground.UNSEEN_CODE, facts)
 
         yield self.report(
             made,

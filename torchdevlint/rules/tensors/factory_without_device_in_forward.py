@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.module_calls import may_be_on_host
 from torchdevlint.flow.values import Evidence, Kind, Value
@@ -21,7 +21,7 @@ from torchdevlint.rules.cases import (
     is_told_apart,
     names_of,
 )
-from torchdevlint.rules.factories import is_factory, is_of_parameter, judged, takes_device
+from torchdevlint.rules.factories import is_factory, is_of_parameter, judged
 from torchdevlint.rules.premises import Premise, premise_of
 from torchdevlint.rules.rule import (
     ERROR,
@@ -55,12 +55,15 @@ from torchdevlint.rules.wording import (
     describe,
     device_expression,
     factory_name,
-    give_device,
+    how_to_make_there,
+    is_certainly_there,
     is_data_code,
     is_host_argument,
     is_host_name,
     is_placeholder,
+    make_there,
     owns,
+    takes_device,
 )
 
 
@@ -153,14 +156,14 @@ class FactoryWithoutDeviceInForward(Rule):
         if severity is None or is_the_same_variable(meeting, facts) or is_told_apart(made, meeting.other, facts):
             return
         expression = device_expression(meeting, facts)
-        safe = severity is ERROR and facts.in_forward
+        safe = severity is ERROR and facts.in_forward and is_certainly_there(meeting, expression)
 
         def fix() -> NodeFix | None:
-            if expression is None or made.keyword("device") is not None or not takes_device(made, facts):
+            if expression is None or made.keyword("device") is not None or not is_factory(made, facts):
                 return None
-            return give_device(made, expression, Applicability.SAFE if safe else Applicability.UNSAFE)
+            return make_there(made, expression, Ground.OLD_LINE_RAISED if safe else Ground.UNSEEN_CODE, facts)
 
-        advice = f"create it with `device={expression}`" if expression else "create it on the other tensor's device"
+        advice = how_to_make_there(made, expression, facts)
         yield self.report(
             made,
             f"{factory_name(made, facts)} makes a CPU tensor that meets {describe(meeting.other)} on line {{0}}: "
@@ -313,7 +316,7 @@ class FactoryWithoutDeviceInForward(Rule):
             holds=lambda: not is_host_argument(other, facts),
             rests_on=rests_on,
             fix=lambda: (
-                give_device(made, expression, Applicability.UNSAFE)
+                make_there(made, expression, Ground.UNSEEN_CODE, facts)
                 if expression and takes_device(made, facts)
                 else None
             ),
@@ -337,7 +340,7 @@ def _is_where_asked(item: Value, facts: Facts) -> bool:
 def _beside_fix(made: ir.Call, expression: str | None, facts: Facts) -> NodeFix | None:
     if expression is None or not takes_device(made, facts):
         return None
-    return give_device(made, expression, Applicability.UNSAFE)
+    return make_there(made, expression, Ground.UNSEEN_CODE, facts)
 
 
 def _is_start_of_sum(meeting: Meeting, facts: Facts) -> bool:

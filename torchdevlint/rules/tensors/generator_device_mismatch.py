@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import CPU, Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
@@ -169,4 +169,4 @@ def _with_device(made: ir.Call, spelled: str) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.add_keyword(made, "device", spelled)
-    return NodeFix(Applicability.UNSAFE, f"Make the generator on `{spelled}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Make the generator on `{spelled}`", edits) if edits else None

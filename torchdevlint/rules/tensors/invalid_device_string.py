@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.values import Kind
@@ -149,4 +149,4 @@ def _fix(op: ir.Op, text: str) -> NodeFix | None:
     if f"{meant}{colon}{index}" == text:
         return None
     edits = builders.replace_expression(op, f'"{meant}{colon}{index}"')
-    return NodeFix(Applicability.UNSAFE, f"Write `{meant}`", edits) if edits else None
+    return NodeFix(Ground.WAKES_CODE, f"Write `{meant}`", edits) if edits else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.platforms import is_extension
 from torchdevlint.flow.values import Kind
@@ -78,8 +78,9 @@ class LegacyCudaTensorType(Rule):
     extensions and collectives, and workers of NCCL.
 
     ## Fix safety
-    A constructor on a list or tuple display becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be
-    a size.) One with `device=` becomes `torch.tensor` too, which is unsafe: it wakes a line that raised.
+    A constructor on a list becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be a size; a tuple of
+    sizes, `FloatTensor((batch, 1))`, is taken for values and hardly ever meant so: no fix is made.) One with `device=` becomes
+    `torch.tensor` too, which is unsafe: it wakes a line that raised.
     `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is unsafe: the default
     device reaches more factories.
 
@@ -239,13 +240,21 @@ def _modern(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     first = facts.definition(call.positional(0))
-    if not isinstance(first, ir.Sequence) or first.shape == "set" or len(call.arguments) != 1:
+    if not isinstance(first, ir.Sequence) or len(call.arguments) != 1 or _may_be_meant_as_a_size(first, facts):
         return None
     if not facts.place(call.function).startswith("torch."):
         return None
     text = f'torch.tensor({builders.source_of(first)}, dtype=torch.{_DTYPES[last]}, device="cuda")'
     edits = builders.replace_expression(call, text)
-    return NodeFix(Applicability.SAFE, "Create it with `torch.tensor`", edits) if edits else None
+    return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.tensor`", edits) if edits else None
+
+
+def _may_be_meant_as_a_size(display: ir.Sequence, facts: Facts) -> bool:
+    """True for `FloatTensor((batch, 1, 1))`: the constructor takes the numbers for values, and who writes it most often means a size."""
+    return display.shape != "list" and not any(
+        isinstance(facts.constant(element.value), float) or isinstance(facts.definition(element.value), ir.Sequence)
+        for element in display.elements
+    )
 
 
 def _with_device(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
@@ -254,14 +263,16 @@ def _with_device(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
 
     first = facts.definition(call.positional(0))
     device = facts.definition(call.keyword("device"))
-    if not isinstance(first, ir.Sequence) or first.shape == "set" or len(call.arguments) != 2 or device is None:
+    if not isinstance(first, ir.Sequence) or len(call.arguments) != 2 or device is None:
+        return None
+    if _may_be_meant_as_a_size(first, facts):
         return None
     if not facts.place(call.function).startswith("torch."):
         return None
     dtype = f"torch.{_DTYPES[last]}" if last in _DTYPES else "torch.get_default_dtype()"
     text = f"torch.tensor({builders.source_of(first)}, dtype={dtype}, device={builders.source_of(device)})"
     edits = builders.replace_expression(call, text)
-    return NodeFix(Applicability.UNSAFE, "Create it with `torch.tensor`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Create it with `torch.tensor`", edits) if edits else None
 
 
 def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
@@ -279,4 +290,4 @@ def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
         )
     else:
         edits = builders.replace_expression(call, dtype)
-    return NodeFix(Applicability.UNSAFE, "Set the default dtype and device", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Set the default dtype and device", edits) if edits else None

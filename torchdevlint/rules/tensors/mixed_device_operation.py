@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow import class_shape
 from torchdevlint.flow.devices import differ
 from torchdevlint.flow.facts import ClassSummary, Facts, Meeting
@@ -101,7 +101,7 @@ class MixedDeviceOperation(Rule):
         def fix() -> NodeFix | None:
             from torchdevlint.fixes import builders
 
-            safe = Applicability.SAFE if value.evidence >= Evidence.STRONG else Applicability.UNSAFE
+            safe = Ground.MOVE_DOES_NOTHING if value.evidence >= Evidence.STRONG else Ground.UNKNOWN_KIND
             edits = builders.wrap_method(facts.definition(op.value), "to", _OWN_DEVICE)
             return NodeFix(safe, f"Move the value with `.to({_OWN_DEVICE})`", edits) if edits else None
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
@@ -379,11 +380,11 @@ def _insert_cpu(call: ir.Call, detach: bool) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.insert_method_before(call, "cpu") if not detach else builders.detach_to_host(call, receiver=True)
-    return NodeFix(Applicability.SAFE, "Copy it to host memory first", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Copy it to host memory first", edits) if edits else None
 
 
 def _wrap_cpu(op: ir.Op | None, detach: bool) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.wrap_method(op, "cpu") if not detach else builders.detach_to_host(op, receiver=False)
-    return NodeFix(Applicability.SAFE, "Copy it to host memory first", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Copy it to host memory first", edits) if edits else None

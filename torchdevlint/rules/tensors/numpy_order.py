@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
@@ -130,18 +130,18 @@ def _swap(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.swap_chained_methods(call)
-    return NodeFix(Applicability.SAFE, "Swap the two methods", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Swap the two methods", edits) if edits else None
 
 
 def _move_inside(call: ir.Call) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.move_method_into_argument(call)
-    return NodeFix(Applicability.SAFE, "Call it on the tensor", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Call it on the tensor", edits) if edits else None
 
 
 def _detach(base: ir.Op | None) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.wrap_method(base, "detach")
-    return NodeFix(Applicability.SAFE, "Detach it first", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Detach it first", edits) if edits else None

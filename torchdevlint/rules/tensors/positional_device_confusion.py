@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import TOP, from_string
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
@@ -59,7 +59,7 @@ class PositionalDeviceConfusion(Rule):
             call,
             f"the first argument of `.cuda()` is the device: `{flag}` raises \"argument 'device' (position 1) must be torch.device, not bool\"; write "
             f"`.cuda(non_blocking={flag})`",
-            fix=lambda: _flag_by_name(call, "cuda", "", flag),
+            fix=lambda: _flag_by_name(call, 0, flag) if len(call.arguments) == 1 else None,
         )
 
     @on_method("to")
@@ -77,7 +77,7 @@ class PositionalDeviceConfusion(Rule):
         yield self.report(
             call,
             f'the argument behind the device is the dtype: `{flag}` raises "to() received an invalid combination of arguments"; write `non_blocking={flag}`',
-            fix=lambda: _flag_by_name(call, "to", _source(first, facts), flag) if len(call.arguments) == 2 else None,
+            fix=lambda: _flag_by_name(call, 1, flag) if len(call.arguments) == 2 else None,
         )
 
     @on_call(*_FACTORIES)
@@ -89,7 +89,7 @@ class PositionalDeviceConfusion(Rule):
             yield self.report(
                 call,
                 f"`{facts.callee(call)}` takes its device by keyword alone: here it raises TypeError; write `device=`",
-                fix=lambda position=position: _device_by_name(call, position, facts),  # type: ignore[misc]
+                fix=lambda position=position: _device_by_name(call, position),  # type: ignore[misc]
             )
             return
 
@@ -112,37 +112,15 @@ def _is_spelled_device(register: ir.Register, facts: Facts) -> bool:
     return isinstance(text, str) and from_string(text) is not TOP
 
 
-def _source(register: ir.Register, facts: Facts) -> str:
+def _flag_by_name(call: ir.Call, position: int, flag: bool) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
-    written = facts.definition(register)
-    return builders.source_of(written) if written is not None else ""
+    edits = builders.name_argument(call, position, "non_blocking")
+    return NodeFix(Ground.OLD_LINE_RAISED, f"Write `non_blocking={flag}`", edits) if edits else None
 
 
-def _flag_by_name(call: ir.Call, method: str, before: str, flag: bool) -> NodeFix | None:
+def _device_by_name(call: ir.Call, position: int) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
-    if len(call.arguments) > 1 and method == "cuda":
-        return None
-    edits = builders.replace_call_arguments(
-        call, method, f"{before}, non_blocking={flag}" if before else f"non_blocking={flag}"
-    )
-    return NodeFix(Applicability.SAFE, f"Write `non_blocking={flag}`", edits) if edits else None
-
-
-def _device_by_name(call: ir.Call, position: int, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    if call.has_splat or position != call.positional_count - 1 or call.keyword("device") is not None:
-        return None
-    parts: list[str] = []
-    for number, argument in enumerate(call.arguments):
-        text = _source(argument.value, facts)
-        name = "device" if number == position else argument.keyword
-        parts.append(f"{name}={text}" if name else text)
-    callee = _source(call.function, facts)
-    whole = f"{callee}({', '.join(parts)})"
-    if "\n" in builders.source_of(call) or "#" in whole:
-        return None
-    edits = builders.replace_expression(call, whole)
-    return NodeFix(Applicability.SAFE, "Pass the device by keyword", edits) if edits else None
+    edits = builders.name_argument(call, position, "device")
+    return NodeFix(Ground.OLD_LINE_RAISED, "Pass the device by keyword", edits) if edits else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Applicability
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
@@ -81,4 +81,4 @@ def _fix(call: ir.Call, place: str) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.replace_call_arguments(call, "to", place)
-    return NodeFix(Applicability.UNSAFE, f"Write `.to({place})`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Write `.to({place})`", edits) if edits else None
