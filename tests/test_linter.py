@@ -9,8 +9,9 @@ import libcst as cst
 import pytest
 
 from torchdevlint import linter, sieve
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
 from torchdevlint.fixes.builders import NodeEdit
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.linter import Repair, lint
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call
@@ -19,8 +20,8 @@ from torchdevlint.settings import Settings
 TEXT = "import torch\n"
 
 
-def rename(op: ir.Op, name: str, applicability: Applicability = Applicability.SAFE) -> NodeFix:
-    return NodeFix(applicability, f"call {name}", (NodeEdit(op.node.func, cst.parse_expression(name)),))
+def rename(op: ir.Op, name: str, ground: Ground = Ground.SAME_OPERATION) -> NodeFix:
+    return NodeFix(ground, f"call {name}", (NodeEdit(op.node.func, cst.parse_expression(name)),))
 
 
 class Renames(Rule):
@@ -36,7 +37,7 @@ class Renames(Rule):
 
     @on_call("torch.b")
     def unsafe(self, op: ir.Call, facts: Any) -> Iterator[Report]:
-        yield self.report(op, "b is old", fix=lambda: rename(op, "torch.c", Applicability.UNSAFE))
+        yield self.report(op, "b is old", fix=lambda: rename(op, "torch.c", Ground.CHANGES_A_RUN))
 
 
 class Breaks(Rule):
@@ -62,7 +63,7 @@ class Breaks(Rule):
 
     @staticmethod
     def _text(op: ir.Op, text: str) -> NodeFix:
-        return NodeFix(Applicability.SAFE, "break it", (NodeEdit(op.node, text),))
+        return NodeFix(Ground.SAME_OPERATION, "break it", (NodeEdit(op.node, text),))
 
 
 class Crashes(Rule):

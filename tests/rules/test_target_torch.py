@@ -14,8 +14,8 @@ AMP = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
     ("oldest", "applicability"),
     [
         (None, Applicability.UNSAFE),
-        ((2, 3), Applicability.UNSAFE),
-        ((2, 4), Applicability.SAFE),
+        ((2, 2), Applicability.UNSAFE),
+        ((2, 3), Applicability.SAFE),
         ((2, 13), Applicability.SAFE),
     ],
 )

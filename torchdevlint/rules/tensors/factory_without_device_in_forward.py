@@ -106,8 +106,9 @@ class FactoryWithoutDeviceInForward(Rule):
     give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
 
     ## Fix safety
-    Adding `device=` is safe in `forward` when the device's spelling is in scope and the factory takes the keyword: on the CPU nothing changes,
-    elsewhere the old line failed. Outside of `forward` it is unsafe.
+    Adding `device=` (or `.to(...)` where the factory has no such keyword) is safe in `forward` when it names the device of the tensor that is met, or
+    when the class of the module that is met tells where its weights are: on the CPU nothing changes, elsewhere the old line failed. For a
+    model of unknown class, and outside of `forward`, it is unsafe. CPU tensors that meet each other first are moved together.
 
     ## Proof
     The forward pass of a module on an accelerator raises the error; with `device=x.device` it gives the values of the CPU run.
