@@ -18,6 +18,7 @@ from torchdevlint.workspace.discovery import Target
 
 if TYPE_CHECKING:
     from torchdevlint.findings import Outcome
+    from torchdevlint.workspace.baseline import Baseline
 
 STDIN = "-"
 PROGRESS_FROM = 100  # files; fewer are done before a bar is read
@@ -30,6 +31,8 @@ examples:
   torchdevlint check --select TDL1,TDL501 src    some rules alone
   torchdevlint check --level info .              show notes on style and speed too
   torchdevlint check --output-format github .    annotations on a pull request
+  torchdevlint check --baseline known.json --write-baseline .   begin with what is there,
+  torchdevlint check --baseline known.json .                    and see what is new
   cat train.py | torchdevlint check --stdin-filename train.py -
 
 exit codes: 0 nothing found, 1 findings remain (or --diff would change something), 2 a file, a setting or a rule failed, 130 Ctrl-C
@@ -62,6 +65,18 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     )
     fixes.add_argument(
         "--add-noqa", action="store_true", help="write a suppression comment on each line that has a finding"
+    )
+
+    known = parser.add_argument_group("known findings")
+    known.add_argument(
+        "--baseline",
+        metavar="FILE",
+        help="do not report the findings that FILE knows, by their code and the text of their line (--fix repairs them all the same)",
+    )
+    known.add_argument(
+        "--write-baseline",
+        action="store_true",
+        help="with --baseline: store the findings of the paths in FILE, and report none; what FILE knows of other files stays",
     )
 
     rules = parser.add_argument_group("rules (CODES: TDL101, or a prefix such as TDL1; several with commas)")
@@ -133,13 +148,27 @@ def run(arguments: argparse.Namespace) -> int:
         return cli.fail(
             "--verify goes with --fix and without --diff and paths: it repairs SCRIPT and the project files that it imports"
         )
-    if arguments.output_file:
-        from torchdevlint.workspace import report_file
-
-        refused = report_file.refusal(arguments.output_file)
+    if arguments.write_baseline and (
+        arguments.baseline is None
+        or arguments.fix
+        or arguments.diff
+        or arguments.add_noqa
+        or arguments.output_file
+        or STDIN in arguments.paths
+    ):
+        return cli.fail(
+            "--write-baseline goes with --baseline FILE, and without --fix, --diff, --add-noqa, --output-file and -"
+        )
+    if arguments.output_file or arguments.baseline:
+        refused = _refused_output(arguments)
         if refused is not None:
             return cli.fail(refused)
+    known = None
     try:
+        if arguments.baseline is not None:
+            from torchdevlint.workspace import baseline
+
+            known = baseline.read(arguments.baseline, may_be_new=arguments.write_baseline)
         resolver = _resolver(arguments)
         if arguments.config:
             resolver.for_folder(os.getcwd())  # noqa: PTH109
@@ -153,6 +182,14 @@ def run(arguments: argparse.Namespace) -> int:
         result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
     except _Refused as error:
         return cli.fail(str(error))
+    if known is not None and arguments.write_baseline:
+        return _write_baseline(known, result)
+    if known is not None:
+        from torchdevlint.workspace import baseline
+
+        result.outcomes, hidden = baseline.without_known(result.outcomes, known)
+        if hidden:
+            cli.tell(f"{hidden} finding{'s'[: hidden != 1]} known from {known.path} not shown")
     if arguments.add_noqa:
         return _add_noqa(arguments, result)
     return _report(arguments, result)
@@ -212,12 +249,27 @@ class _Refused(Exception):
 
 
 def _inspect(arguments: argparse.Namespace, targets: Sequence[Target]) -> None:
-    """Raises `_Refused` where the run would write its report over a file that it checks."""
-    if arguments.output_file:
+    """Raises `_Refused` where the run would write its report, or a baseline, over a file that it checks."""
+    for name in _outputs(arguments):
         from torchdevlint.workspace import report_file
 
-        if report_file.is_one_of(arguments.output_file, (target.path for target in targets)):
-            raise _Refused(f"{arguments.output_file}: a report is not written over a file that is checked")
+        if report_file.is_one_of(name, (target.path for target in targets)):
+            raise _Refused(f"{name}: a report is not written over a file that is checked")
+
+
+def _outputs(arguments: argparse.Namespace) -> list[str]:
+    """The files that the run writes beside those that it repairs."""
+    return [name for name in (arguments.output_file, arguments.write_baseline and arguments.baseline) if name]
+
+
+def _refused_output(arguments: argparse.Namespace) -> str | None:
+    """Why a file that was named may not be written, as a sentence."""
+    from torchdevlint.workspace import report_file
+
+    report, known = arguments.output_file, arguments.baseline
+    if report and known and report_file.is_one_of(report, (known,)):
+        return f"{report}: a report is not written over the baseline"
+    return next(filter(None, map(report_file.refusal, _outputs(arguments))), None)
 
 
 def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Run:
@@ -351,6 +403,23 @@ def _exit_code(arguments: argparse.Namespace, result: runner.Run) -> int:
     repaired = any(outcome.fixed for outcome in result.outcomes)
     if (found or (repaired and (arguments.diff or arguments.exit_non_zero_on_fix))) and not arguments.exit_zero:
         return 1
+    return 0
+
+
+def _write_baseline(known: Baseline, result: runner.Run) -> int:
+    """Stores what was found as known; the exit code."""
+    from torchdevlint.workspace import baseline
+    from torchdevlint.workspace.writer import told
+
+    for problem in result.problems:
+        cli.tell(problem)
+    if result.problems:
+        return cli.fail(f"{known.path}: not written, as not everything could be checked")
+    try:
+        count = baseline.write(known, result.outcomes, result.checked)
+    except OSError as error:
+        return cli.fail(f"{known.path}: {told(error)}")
+    print(f"Wrote {count} known finding{'s'[: count != 1]}.")
     return 0
 
 

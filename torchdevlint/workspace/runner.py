@@ -31,12 +31,13 @@ Progress = Callable[[int, int], None]
 
 
 class Run:
-    """What came out of all files. `outcomes` are those with something to say, in the order of discovery."""
+    """What came out of all files. `outcomes` are those with something to say, in the order of discovery; `checked` are all names."""
 
     def __init__(self, problems: Iterable[str] = ()) -> None:
         self.outcomes: list[Outcome] = []
         self.problems = list(problems)
         self.files = 0
+        self.checked: list[str] = []
 
 
 class Job(NamedTuple):
@@ -67,6 +68,7 @@ def check(
     targets = list(discovery.targets(paths))
     if inspect is not None:
         inspect(targets)
+    run.checked = [target.path for target in targets]
     candidates = list(_candidates(targets, run))
     if candidates:
         jobs = [Job(target, repair) for target, _ in candidates]
