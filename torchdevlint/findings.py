@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from torchdevlint.severity import Severity
@@ -49,12 +49,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replaces the text between two offsets (code points of the decoded text) by `content`."""
+    """Replaces the text between two offsets (code points of the decoded text) by `content`. `cell` is None outside notebooks."""
 
     start: int
     end: int
     content: str
     span: Span
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class Related:
     filename: str
     span: Span
     message: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,12 @@ class Finding:
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     cell: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where in its file it is: `row:column`, in a notebook `cell 3:row:column`."""
+        start = self.span.start
+        return f"{f'cell {self.cell}:' if self.cell else ''}{start.row}:{start.column}"
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str]:
@@ -113,7 +121,8 @@ class Outcome:
     """What came out of one file: the findings that remain, those that were repaired, and the text before and after.
 
     `text` is what the positions of `findings` refer to. `stored` are the bytes to write and `read` those that they replace, None when
-    nothing changes. `problems` are sentences for stderr that make the run fail (exit code 2), `notes` those that do not.
+    nothing changes. `problems` are sentences for stderr that make the run fail (exit code 2), `notes` those that do not. Of a notebook, `original` is the file, `text`
+    its cells as one program, and `cells` tells by a cell's number how many rows of `text` stand before it.
     """
 
     filename: str
@@ -125,3 +134,4 @@ class Outcome:
     read: bytes | None = None
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    cells: Mapping[int, int] = field(default_factory=dict)

@@ -21,11 +21,14 @@ from torchdevlint.settings import Settings
 from torchdevlint.sieve import NO_SIGHTINGS, Look, Questions, look
 from torchdevlint.source.deep_stack import call_with_deep_stack
 from torchdevlint.source.lines import Lines
+from torchdevlint.source.notebook import SUFFIX as NOTEBOOK
+from torchdevlint.source.notebook import Notebook, located
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.source.suppression import Kind, Suppressions
 
 MOST_ROUNDS = 10
+Text = Source | Notebook
 ALL_KINDS: frozenset[Kind] = frozenset(("noqa", "ignore", "ignore-file"))
 
 
@@ -48,7 +51,7 @@ class Examination(NamedTuple):
 def lint(path: str, raw: bytes, settings: Settings, repair: Repair = Repair.NONE) -> Outcome:
     """What there is to say of one file, and its new bytes where fixes were asked for. Never raises for what the file holds."""
     try:
-        source = Source.from_bytes(path, raw)
+        source = read(path, raw)
     except SourceError as error:
         if not may_have_findings(raw):
             return Outcome(path)
@@ -68,7 +71,12 @@ def lint(path: str, raw: bytes, settings: Settings, repair: Repair = Repair.NONE
         return Outcome(path, problems=(told,))
 
 
-def _lint_deep(source: Source, settings: Settings, repair: Repair) -> Outcome:
+def read(path: str, raw: bytes) -> Text:
+    """A file's text by its suffix; raises `SourceError`."""
+    return Notebook.from_bytes(path, raw) if path.endswith(NOTEBOOK) else Source.from_bytes(path, raw)
+
+
+def _lint_deep(source: Text, settings: Settings, repair: Repair) -> Outcome:
     """`lint_source`, once more with a big stack for a text that nests deeper than the usual one takes."""
     try:
         return lint_source(source, settings, repair)
@@ -76,7 +84,7 @@ def _lint_deep(source: Source, settings: Settings, repair: Repair) -> Outcome:
         return call_with_deep_stack(lambda: lint_source(source, settings, repair))
 
 
-def lint_source(source: Source, settings: Settings, repair: Repair = Repair.NONE) -> Outcome:
+def lint_source(source: Text, settings: Settings, repair: Repair = Repair.NONE) -> Outcome:
     """Looks at a text, then applies fixes in rounds until nothing changes."""
     first = last = examine(source, settings)
     result = source
@@ -84,7 +92,7 @@ def lint_source(source: Source, settings: Settings, repair: Repair = Repair.NONE
     notes: list[str] = []
     if repair is not Repair.NONE:
         result, last, fixed, notes = repair_text(source, first, settings, repair)
-    return Outcome(
+    outcome = Outcome(
         filename=source.path,
         findings=last.findings,
         fixed=tuple(fixed),
@@ -95,10 +103,13 @@ def lint_source(source: Source, settings: Settings, repair: Repair = Repair.NONE
         problems=first.problems,
         notes=tuple(notes),
     )
+    if isinstance(source, Notebook) and isinstance(result, Notebook):
+        return located(outcome, source, result)
+    return outcome
 
 
 def examine(
-    source: Source,
+    source: Text,
     settings: Settings,
     kinds: frozenset[Kind] = ALL_KINDS,
     sightings: Sightings = NO_SIGHTINGS,
@@ -136,13 +147,14 @@ def examine(
     return Examination(tuple(sorted(found, key=lambda finding: finding.sort_key)), problems=tuple(problems))
 
 
-def _placed(source: Source, seen: Look, lines: Lines, problems: list[str]) -> list[Finding]:
+def _placed(source: Text, seen: Look, lines: Lines, problems: list[str]) -> list[Finding]:
     """The reports as findings; LibCST is imported where there are any."""
     if not seen.reports:
         return []
     from torchdevlint.placing import place
 
-    return list(place(source.path, source.text, seen.result.analysis, lines, seen.reports, problems))
+    row_name = source.row_name() if isinstance(source, Notebook) else int
+    return list(place(source.path, source.text, seen.result.analysis, lines, seen.reports, problems, row_name))
 
 
 def unparsable(path: str, message: str, lines: Lines, row: int, column: int) -> Finding:
@@ -177,8 +189,8 @@ def _key(finding: Finding) -> _Key:
 
 
 def repair_text(
-    source: Source, examination: Examination, settings: Settings, repair: Repair
-) -> tuple[Source, Examination, list[Finding], list[str]]:
+    source: Text, examination: Examination, settings: Settings, repair: Repair
+) -> tuple[Text, Examination, list[Finding], list[str]]:
     """The repaired source, what is left to say of it, the findings that were repaired, and what was dropped, as sentences."""
     fixed: list[Finding] = []
     dropped: dict[_Key, str] = {}
@@ -209,11 +221,11 @@ def _choose(findings: Sequence[Finding], repair: Repair, dropped: dict[_Key, str
 class _Attempt:
     """One round of fixes on one text: finds the largest part of them that makes nothing worse."""
 
-    def __init__(self, source: Source, before: Examination, settings: Settings, dropped: dict[_Key, str]) -> None:
+    def __init__(self, source: Text, before: Examination, settings: Settings, dropped: dict[_Key, str]) -> None:
         self._source, self._before, self._settings, self._dropped = source, before, settings, dropped
-        self._results: dict[tuple[int, ...], tuple[Source, Examination]] = {}
+        self._results: dict[tuple[int, ...], tuple[Text, Examination]] = {}
 
-    def result(self, findings: Sequence[Finding]) -> tuple[Source, Examination]:
+    def result(self, findings: Sequence[Finding]) -> tuple[Text, Examination]:
         """The text with these fixes, and what there is to say of it."""
         key = tuple(id(finding) for finding in findings)
         if key not in self._results:
@@ -242,7 +254,10 @@ class _Attempt:
 
     def _refusal(self, findings: Sequence[Finding]) -> str | None:
         """Why a text with these fixes is refused, None when it is good."""
-        source, after = self.result(findings)
+        try:
+            source, after = self.result(findings)
+        except ValueError as error:  # a notebook's program that does not fall into its cells
+            return str(error)
         if not after.parses:
             return "the result would not parse"
         if len(after.findings) > len(self._before.findings):

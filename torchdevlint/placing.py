@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 
@@ -19,9 +19,18 @@ from torchdevlint.source.positions import LineIndex, spans
 
 
 def place(
-    path: str, text: str, analysis: Analysis, lines: Lines, reports: Sequence[Report], problems: list[str]
+    path: str,
+    text: str,
+    analysis: Analysis,
+    lines: Lines,
+    reports: Sequence[Report],
+    problems: list[str],
+    row_name: Callable[[int], object] = int,
 ) -> Iterator[Finding]:
-    """Gives reports their positions and their fixes as text; what a rule's fix or message fails on goes to `problems`."""
+    """Gives reports their positions and their fixes as text; what a rule's fix or message fails on goes to `problems`.
+
+    `row_name` says how a message calls a row (in a notebook, with its cell).
+    """
     ops = [op for report in reports for op in (report.op, *(mention.op for mention in report.related))]
     scope: Scope | None = None
     fixes: list[NodeFix | None] = []
@@ -43,7 +52,7 @@ def place(
         span = span_of(report.op)
         related = tuple(Related(path, span_of(mention.op), mention.message) for mention in report.related)
         try:
-            message = report.message.format(*(other.span.start.row for other in related))
+            message = report.message.format(*(row_name(other.span.start.row) for other in related))
         except (IndexError, KeyError, ValueError) as error:
             problems.append(f"{path}: {report.rule.code}: message {report.message!r}: {error!r}")
             message = report.message

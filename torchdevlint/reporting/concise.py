@@ -22,8 +22,7 @@ def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
 
 def line(finding: Finding, style: Style) -> str:
     """The line of one finding; `[*]` marks one that `--fix` repairs."""
-    start = finding.span.start
-    place = f"{style.paint(shown_name(finding.filename), 'bold')}:{start.row}:{start.column}:"
+    place = f"{style.paint(shown_name(finding.filename), 'bold')}:{finding.place}:"
     code = style.paint(finding.code, SEVERITY_COLOURS[finding.severity.label], "bold")
     mark = style.paint("[*] ", "cyan") if is_fixable(finding, style) else ""
     return f"{place} {code} {mark}{shown(finding.message)}"

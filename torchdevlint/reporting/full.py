@@ -21,7 +21,7 @@ def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
     for outcome in outcomes:
         rows = re.split("\r\n|\r|\n", outcome.text)
         for finding, repeats in _folded(outcome.findings):
-            yield from _paragraph(finding, repeats, rows, outcome.text, style)
+            yield from _paragraph(finding, repeats, outcome, rows, style)
             yield ""
     yield from concise.summary(outcomes, style)
 
@@ -35,30 +35,31 @@ def _folded(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
 
 
 def _paragraph(
-    finding: Finding, repeats: Sequence[Finding], rows: Sequence[str], text: str, style: Style
+    finding: Finding, repeats: Sequence[Finding], outcome: Outcome, rows: Sequence[str], style: Style
 ) -> Iterator[str]:
-    start = finding.span.start
     label = finding.severity.label
     head = style.paint(f"{finding.code} {finding.name}", SEVERITY_COLOURS[label], "bold")
-    yield f"{shown_name(finding.filename)}:{start.row}:{start.column}: {label}: {head}"
+    yield f"{shown_name(finding.filename)}:{finding.place}: {label}: {head}"
     yield f"  {shown(finding.message)}"
-    yield from _excerpt(finding.span, rows, SEVERITY_COLOURS[label], style)
+    yield from _excerpt(finding.span, outcome.cells.get(finding.cell or 0, 0), rows, SEVERITY_COLOURS[label], style)
     for other in finding.related:
-        yield f"  {style.paint('note:', 'cyan')} line {other.span.start.row}: {shown(other.message)}"
-        yield from _excerpt(other.span, rows, "cyan", style)
+        cell = f" of cell {other.cell}" if other.cell != finding.cell else ""
+        yield f"  {style.paint('note:', 'cyan')} line {other.span.start.row}{cell}: {shown(other.message)}"
+        yield from _excerpt(other.span, outcome.cells.get(other.cell or 0, 0), rows, "cyan", style)
     if repeats:
         yield f"  {style.paint('note:', 'cyan')} the same on line{'s'[: len(repeats) > 1]} {_rows(repeats)}"
     if finding.fix is not None:
         kind = "fix" if concise.is_fixable(finding, style) else "fix (unsafe)"
         yield f"  {style.paint(kind + ':', 'green')} {shown(finding.fix.message)}"
-        changed = diff.unified(_one_newline(text), _one_newline(diff.apply(text, finding.fix.edits)), context=0)
+        text, repaired = outcome.text, diff.apply(outcome.text, finding.fix.edits)
+        changed = diff.unified(_one_newline(text), _one_newline(repaired), context=0)
         for line in itertools.islice(changed, 2, None):
             if not line.startswith(("@@", "\\ No newline")):
                 yield "    " + diff.painted(line, style._replace(terminal=True))
 
 
 def _rows(findings: Sequence[Finding], most: int = 12) -> str:
-    rows = [str(finding.span.start.row) for finding in findings]
+    rows = [f"{finding.span.start.row}{f' of cell {finding.cell}' if finding.cell else ''}" for finding in findings]
     return ", ".join(rows[:most]) + (f" and {len(rows) - most} more" if len(rows) > most else "")
 
 
@@ -66,11 +67,11 @@ def _one_newline(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _excerpt(span: Span, rows: Sequence[str], colour: str, style: Style) -> Iterator[str]:
-    """The first line of a span with carets below it."""
-    if not 0 < span.start.row <= len(rows):
+def _excerpt(span: Span, skipped: int, rows: Sequence[str], colour: str, style: Style) -> Iterator[str]:
+    """The first line of a span with carets below it; `skipped` rows stand before its cell."""
+    if not 0 < skipped + span.start.row <= len(rows):
         return
-    row = rows[span.start.row - 1]
+    row = rows[skipped + span.start.row - 1]
     last = span.end.column - 1 if span.end.row == span.start.row else len(row.rstrip())
     before = row[: span.start.column - 1]
     marked = row[span.start.column - 1 : max(last, span.start.column)]

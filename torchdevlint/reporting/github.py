@@ -31,8 +31,12 @@ def _command(finding: Finding) -> str:
     if end.row != start.row:
         del properties["endColumn"]  # GitHub refuses columns on several lines
         del properties["col"]
+    if finding.cell is not None:
+        properties = {
+            name: properties[name] for name in ("title", "file")
+        }  # rows are those of the cell, not of the file
     joined = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    message = f"{finding.filename}:{start.row}:{start.column}: {finding.code} {finding.message}"
+    message = f"{finding.filename}:{finding.place}: {finding.code} {finding.message}"
     return f"::{_COMMANDS[finding.severity.label]} {joined}::{_data(shown(message))}"
 
 

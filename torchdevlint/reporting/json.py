@@ -43,6 +43,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
             "message": _unicode(fix.message),
             "edits": [
                 {
+                    **_cell(edit.cell),
                     "content": edit.content,
                     "location": _location(edit.span.start),
                     "end_location": _location(edit.span.end),
@@ -53,6 +54,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
         "related": [
             {
                 "filename": _absolute(other.filename),
+                **_cell(other.cell),
                 "location": _location(other.span.start),
                 "message": _unicode(other.message),
             }
@@ -63,6 +65,11 @@ def as_object(finding: Finding) -> dict[str, Any]:
 
 def _location(position: Position) -> dict[str, int]:
     return {"row": position.row, "column": position.column}
+
+
+def _cell(cell: int | None) -> dict[str, int]:
+    """Places in notebooks say in which cell they are."""
+    return {} if cell is None else {"cell": cell}
 
 
 def _absolute(filename: str) -> str:

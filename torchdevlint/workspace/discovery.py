@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from torchdevlint.settings import Resolver, Settings, SettingsError, matches
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
 
-SUFFIXES = (".py", ".pyi")
+SUFFIXES = (".py", ".pyi", ".ipynb")
 _Ignores = tuple[tuple[str, Any], ...]
 
 

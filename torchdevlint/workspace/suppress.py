@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 
 from torchdevlint.findings import Finding, Outcome
+from torchdevlint.linter import read
 from torchdevlint.settings import DOES_NOT_PARSE, load_toml
 from torchdevlint.source.lines import Lines
-from torchdevlint.source.source import Source, SourceError
+from torchdevlint.source.source import SourceError
 from torchdevlint.source.suppression import Directive, Kind, Suppressions
 from torchdevlint.workspace.writer import ChangedMeanwhile, write_atomically
 
@@ -22,13 +24,16 @@ def add_suppressions(outcome: Outcome, within: Set[Path] | None = None) -> int:
     path = Path(outcome.filename)
     raw = path.read_bytes()
     try:
-        source = Source.from_bytes(outcome.filename, raw)
+        source = read(outcome.filename, raw)
     except SourceError:
         raise ChangedMeanwhile from None
     if source.text != outcome.text:
         raise ChangedMeanwhile
     kind: Kind = "ignore" if ruff_would_object(path.absolute().parent) else "noqa"
-    text = suppressed(source.text, findings, kind)
+    shifted = [
+        replace(finding, noqa_row=finding.noqa_row + outcome.cells.get(finding.cell or 0, 0)) for finding in findings
+    ]
+    text = suppressed(source.text, shifted, kind)
     write_atomically(outcome.filename, source.with_text(text).to_bytes(), expected=raw, within=within)
     return len(findings)
 
