@@ -29,7 +29,9 @@ from typing import Any
 
 GPUS = 2
 LIMIT = 5.0
-"""Seconds for one program."""
+"""CPU seconds for one program: a busy machine changes no verdict."""
+WALL_LIMIT = 60.0
+"""Seconds after which a child that hangs ends itself."""
 
 Job = dict[str, Any]
 Answer = dict[str, Any]
@@ -72,7 +74,7 @@ class Runner:
 
             self.machine = start(Shape(gpus=gpus))
         sys.dont_write_bytecode = True
-        signal.signal(signal.SIGALRM, _ring)
+        signal.signal(signal.SIGPROF, _ring)
 
     def __call__(self, job: Job) -> Answer:
         with folder_of(job["files"]) as root:
@@ -93,8 +95,8 @@ class Runner:
         known, saved, path = set(sys.modules), sys.modules["__main__"], list(sys.path)
         sys.modules["__main__"] = module
         sys.path.insert(0, str(root))
-        signal.setitimer(signal.ITIMER_REAL, LIMIT)
-        faulthandler.dump_traceback_later(LIMIT + 5, exit=True)  # what hangs in C++ hears no signal
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
+        faulthandler.dump_traceback_later(WALL_LIMIT, exit=True)  # what hangs in C++ hears no signal
         try:
             if trace:
                 sys.settrace(_tracer(str(root), ran))
@@ -103,12 +105,12 @@ class Runner:
         except _Late:
             answer = {"kind": "late"}
         except BaseException as error:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             sys.settrace(None)
             answer = _judged(error, root, self._places(error))
         finally:
             sys.settrace(None)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             sys.modules["__main__"] = saved
             sys.path[:] = path
             for name in set(sys.modules) - known:
