@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import torch
+
 from torchdevlint.machine import errors
 from torchdevlint.machine.tags import ANY_DEVICE, CPU, device_in_op, flat
 
@@ -15,11 +17,21 @@ EACH: Any = object()
 """Result device of a foreach operator: each output follows its own input."""
 
 Named = Mapping[str, Any]
+_RELEASE = tuple(int(part) for part in torch.__version__.split(".")[:2])
 
 
 def named_tensors(named: Named) -> list[tuple[str, Any]]:
-    """(argument, tensor) pairs of a call, at most the first of a list."""
-    return [(name, tensor) for name, value in named.items() for tensor in flat(value)[:1]]
+    """(argument, tensor) pairs of a call; of a list, the first tensor on each device ("tensors[2]")."""
+    return [pair for name, value in named.items() for pair in _named(name, value)]
+
+
+def _named(name: str, value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, torch.Tensor):
+        return [(name, value)]
+    firsts: dict[Any, tuple[str, Any]] = {}
+    for position, tensor in enumerate(flat(value)):
+        firsts.setdefault(device_in_op(tensor), (f"{name}[{position}]", tensor))
+    return list(firsts.values())
 
 
 def same_device(tensors: list[Any], names: Named, operator: str, scalars: bool, outputs: Iterable[Any] = ()) -> Any:
@@ -124,10 +136,10 @@ def _masked_fill(operator: str, named: Named) -> Any:
 
 
 def _where(operator: str, named: Named) -> Any:
-    """aten/src/ATen/native/TensorCompare.cpp: 0-dim CPU values follow the rest."""
-    chosen = [t for t in (named["self"], named["other"]) if not (device_in_op(t) == CPU and t.dim() == 0)]
+    """aten/src/ATen/native/TensorCompare.cpp, where_self_out: 0-dim CPU tensors, the condition too, are moved to the rest."""
     everything = [named["condition"], named["self"], named["other"]]
-    same_device([named["condition"], *chosen], named, operator, scalars=False)
+    chosen = [t for t in everything if not (device_in_op(t) == CPU and t.dim() == 0)]
+    same_device(chosen, named, operator, scalars=False)
     return next((d for d in map(device_in_op, everything) if d is not ANY_DEVICE and d != CPU), CPU)
 
 
@@ -210,8 +222,32 @@ SPECIAL: dict[str, SpecialCheck] = {
     "record_stream": _follow_first,
     "detach": _follow_first,
 }
-WITHOUT_HOST_SCALARS = frozenset({"lerp", "lerp_", "addmv", "baddbmm"})
+WITHOUT_HOST_SCALARS = frozenset({"addmv", "baddbmm"})
 """Kernels that use TensorIterator only in part: a 0-dim CPU tensor is refused all the same."""
+TAKES_HOST_SCALARS_SINCE = (2, 7)
+"""The first release whose `lerp` and `addcmul` take a 0-dim CPU tensor on CUDA (pytorch#141820, pytorch#143264)."""
+HOST_SCALARS = {"addcmul": ("tensor2",), "addcdiv": (), "lerp": ("weight",)}
+"""Ternary kernels that take 0-dim CPU tensors in some places alone, or in none: aten/src/ATen/native/cuda/PointwiseOpsKernel.cu, Lerp.cu."""
+
+
+def kernel_takes(base: str, named: Named, common: Any, operator: str) -> None:
+    """What the CUDA kernel of a ternary operator says of 0-dim CPU tensors that TensorIterator let pass."""
+    base = base.rstrip("_")
+    taken = HOST_SCALARS.get(base)
+    if taken is None or common == CPU:
+        return
+    if _RELEASE < TAKES_HOST_SCALARS_SINCE:
+        taken = ()
+    for position, (name, tensor) in enumerate(named_tensors(named), start=1):
+        if device_in_op(tensor) != CPU or name in taken:
+            continue
+        if base == "addcmul" and taken:
+            swap = " However, CPU Scalar support for tensor2 is supported, please swap your tensor1 and tensor2 terms."
+            text = f"CPU Scalar support for {name} argument is not supported when calling addcmul on CUDA tensors."
+            _raise(text + (swap if name == "tensor1" else ""), operator, named)
+        # aten/src/ATen/native/cuda/Loops.cuh, gpu_kernel
+        text = "iter.device(arg).is_cuda() INTERNAL ASSERT FAILED, please report a bug to PyTorch. "
+        _raise(text + f"argument {position}: expected a CUDA device but found cpu", operator, named)
 
 
 def foreach(operator: str, named: Named, written: list[Any]) -> Any:

@@ -396,7 +396,8 @@ def _check(rule: OpRule, plan: Plan, func: Any, named: dict[str, Any], tensors: 
     elif not plan.base.startswith("_fused"):
         ordered = flat([named.get(name) for name in rule.arguments]) if rule.arguments else tensors
         scalars = plan.base not in checks.WITHOUT_HOST_SCALARS
-        checks.same_device(ordered, named, plan.name, scalars, _written(func, named))
+        common = checks.same_device(ordered, named, plan.name, scalars, _written(func, named))
+        checks.kernel_takes(plan.base, named, common, plan.name)
 
 
 def _written(func: Any, named: dict[str, Any]) -> list[Any]:

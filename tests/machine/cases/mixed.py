@@ -51,10 +51,41 @@ def case_host_scalars() -> None:
     assert torch.where(g > 0, g, c0).is_cuda
     assert torch.where(g > 0, c0, c0).is_cuda
     assert torch.maximum(g, c0).is_cuda
+    assert torch.where(c0 > 0, g, g).is_cuda
+    assert torch.where(c0 > 0, c0, g).is_cuda
+    with same_device(TWO):
+        torch.where(c1 > 0, g, g)
     with raises(RuntimeError, "Trying to pass too many CPU scalars to non-CPU kernel!"):
         torch.addcmul(g, c0, c0)
     with same_device(TWO):  # an output is never a scalar input
         torch.tensor(1.0).add_(g0)
+
+
+def case_host_scalars_of_ternary_kernels() -> None:
+    """Only addcmul's tensor2 and lerp's weight may stay on the host; all three refuse before 2.7."""
+    release = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    refused = [
+        (lambda: torch.addcdiv(g, g, c0), "argument 3: expected a CUDA device but found cpu"),
+        (lambda: torch.lerp(g, c0, g), "argument 2: expected a CUDA device but found cpu"),
+    ]
+    if release >= (2, 7):
+        assert torch.lerp(g, g, c0).is_cuda
+        assert torch.addcmul(g, g, c0).is_cuda
+        assert g.clone().addcmul_(g, c0).is_cuda
+        refused += [
+            (lambda: torch.addcmul(g, c0, g), "CPU Scalar support for tensor1 argument is not supported"),
+            (lambda: torch.addcmul(c0, g, g), "CPU Scalar support for self argument is not supported"),
+        ]
+    else:
+        refused += [
+            (lambda: torch.lerp(g, g, c0), "expected a CUDA device"),
+            (lambda: torch.addcmul(g, g, c0), "expected"),
+        ]
+    for call, text in refused:
+        with raises(RuntimeError, text):
+            call()
+    with same_device(TWO):
+        torch.lerp(g, g, c1)
 
 
 def case_matrix_products() -> None:
@@ -196,6 +227,18 @@ def case_guilty_lines() -> None:
     assert lines == {"self": (first + 2, first + 2), "other": (first + 1, None)}, lines
     assert places.met.line == first + 4
     assert places.describe().endswith(f"met at mixed.py:{first + 4}")
+
+
+def case_guilty_tensor_of_a_list() -> None:
+    first = case_guilty_tensor_of_a_list.__code__.co_firstlineno
+    there = torch.ones(2, 2, device="cuda")
+    left = torch.Tensor([[1.0, 2.0]])
+    for join in (lambda: torch.cat([there, there, left]), lambda: torch.stack([there[:1], left])):
+        try:
+            join()
+        except RuntimeError as error:
+            lines = {story.device: story.created.line for story in error.torchdevlint_places.tensors}
+        assert lines == {"cuda:0": first + 2, "cpu": first + 3}, lines
 
 
 def case_guilty_lines_of_a_model() -> None:

@@ -16,7 +16,7 @@ from torchdevlint.machine.moves import move
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.places import user_place
 from torchdevlint.machine.state import STATE, normal_device
-from torchdevlint.machine.tags import CPU, WILD, Device, Tag, device_of, set_tag, storage_of, tag_of
+from torchdevlint.machine.tags import CPU, HOST, WILD, Device, Tag, device_of, set_tag, storage_of, tag_of
 
 _base = torch._C.TensorBase
 _DEVICE_SPECS = (str, Device, int)
@@ -192,7 +192,7 @@ def _new(name: str) -> Any:
 
 def _construct(cls: Any, *args: Any, **kwargs: Any) -> Any:
     made = _base.__new__(cls, *args, **kwargs)
-    if isinstance(made, torch.Tensor) and tag_of(made) is WILD:
+    if isinstance(made, torch.Tensor) and not made.is_meta and tag_of(made) in (WILD, HOST):
         set_tag(made, Tag(CPU, user_place()))
     return made
 
