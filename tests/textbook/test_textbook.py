@@ -1,0 +1,86 @@
+"""The faults that every tutorial warns of are found wherever they stand, and their repairs are silent; a machine shows that they are faults."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from .cells import check
+from .contexts import CONTEXTS, Context
+from .judge import SHAPES, shape_of
+from .table import Fault, faults
+
+FAULTS = tuple(faults())
+FEWEST = 0.8  # of the cells of each context
+# Faults that are missed somewhere, so that a change shows by name: whoever finds one everywhere takes it out.
+MISSED = frozenset(
+    (
+        "collected-predictions",
+        "collected-predictions-script",
+        "device-literal-no-gpu",
+        "device-name-unguarded",
+        "dqn-rewards",
+        "early-stopping-load",
+        "index-of-cpu-table",
+        "length-mask",
+        "lengths-on-gpu",
+        "numpy-of-model",
+        "one-hot-eye",
+        "optimizer-orphaned",
+        "optimizer-state-behind",
+        "pickled-model",
+        "plain-helper-object",
+        "rng-state-on-gpu",
+        "timing",
+        "to-as-statement",
+        "vae-eps",
+        "vae-eps-function",
+        "visible-devices-late",
+        "zeros-positional-device",
+    )
+)
+
+
+def test_the_table_is_large() -> None:
+    names = Counter(fault.name for fault in FAULTS)
+    assert len(names) == len(FAULTS) >= 100
+    for fault in FAULTS:
+        marked = (fault.faulty.definitions + fault.faulty.calls).marked
+        assert bool(marked) is bool(fault.codes), fault.name
+
+
+@pytest.mark.parametrize("context", CONTEXTS, ids=lambda context: context.name)
+def test_faults_are_found_and_repairs_are_silent(context: Context) -> None:
+    cells = [cell for fault in FAULTS for cell in check(fault, context)]
+    assert {cell.name: cell.false for cell in cells if cell.false} == {}
+    faulty = [cell for cell in cells if cell.fault.codes]
+    missed = {cell.fault.name for cell in faulty if not cell.told}
+    assert missed <= MISSED
+    assert sum(cell.told for cell in faulty) >= FEWEST * len(faulty)
+
+
+@pytest.mark.parametrize("shape", sorted(SHAPES))
+def test_a_machine_shows_the_faults(shape: str) -> None:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.textbook.judge", shape]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=300)
+    verdicts = json.loads(done.stdout.rpartition("VERDICTS ")[2])
+    judged = [fault for fault in FAULTS if not fault.verdict.startswith("-") and shape_of(fault.verdict) == shape]
+    assert sorted(verdicts) == sorted(fault.name for fault in judged)
+    wrong = {fault.name: verdicts[fault.name] for fault in judged if not _is_as_told(fault, *verdicts[fault.name])}
+    assert wrong == {}
+
+
+def _is_as_told(fault: Fault, faulty: dict[str, object], repaired: dict[str, object]) -> bool:
+    if repaired["error"] or repaired["hazards"]:
+        return False
+    if fault.verdict == "differs":
+        return not faulty["error"] and faulty["printed"] != repaired["printed"]
+    if fault.verdict == "hazard":
+        return bool(faulty["hazards"])
+    return bool(faulty["error"]) is (fault.verdict != "runs")
