@@ -17,6 +17,7 @@ HEADINGS = [
     "Use instead",
     "When it stays silent",
     "Where it is a note",
+    "Where it is a warning, no error",
     "Fix safety",
     "Proof",
     "References",
@@ -32,7 +33,11 @@ def test_the_page_has_every_heading_with_text_below(rule: type[Rule]) -> None:
         heading
         for heading in HEADINGS
         if heading in sections
-        or {"Fix safety": rule.fixable != "never", "Where it is a note": bool(rule.quiet_in)}.get(heading, True)
+        or {
+            "Fix safety": rule.fixable != "never",
+            "Where it is a note": bool(rule.quiet_in),
+            "Where it is a warning, no error": bool(rule.doubtful_in),
+        }.get(heading, True)
     ]
     assert sections[::2] == wanted
     assert all(text.strip() for text in sections[1::2])

@@ -219,7 +219,7 @@ LOADS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "an option with a default of one's own": ("net.py", False, {"net.py": OPTION.format("nets/last.pth")}),
     "a literal where nothing trains": (
         "net.py",
-        True,
+        False,
         {"net.py": LITERAL, "show.py": "import net", "plot.py": "import show"},
     ),
     "a literal, in a project too small to tell": ("net.py", False, {"net.py": LITERAL}),

@@ -217,7 +217,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     ),
     "nobody names the method": (
         "net.py",
-        True,
+        False,
         {"net.py": NET.replace("forward", "encode"), "train.py": "from net import Net"},
     ),
     "a base may call the method": (
@@ -264,7 +264,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     ),
     "others import it, and never use it": (
         "net.py",
-        True,
+        False,
         {"net.py": NET, "train.py": "from net import (\n    Net,\n)\n"},
     ),
     "others import it under another name": (
@@ -272,7 +272,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"net.py": NET, "train.py": "from net import Net as Model\nModel()"},
     ),
-    "nobody names the class": ("net.py", True, {"net.py": NET, "train.py": "from net import *"}),
+    "nobody names the class": ("net.py", False, {"net.py": NET, "train.py": "from net import *"}),
     "a notebook names it": (
         "net.py",
         False,
@@ -285,7 +285,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     ),
     "nobody imports the file, of many": (
         "net.py",
-        True,
+        False,
         {
             "net.py": "warnings.simplefilter('ignore')" + NET,
             "train.py": "import other",
@@ -358,7 +358,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     ),
     "nobody names a function of a package's program": (
         "examples/train.py",
-        True,
+        False,
         {"examples/train.py": DEAD, "kit/__init__.py": "", "setup.py": ""},
     ),
     "the documentation names a function of a package's program": (
@@ -614,7 +614,7 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     ),
     "no file of the project speaks of a device": (
         "ops.py",
-        True,
+        False,
         {"ops.py": FORWARD, "train.py": "from ops import Net\nNet()(x)", "plot.py": "import train"},
     ),
     "a file of the project speaks of a device": (
@@ -723,13 +723,14 @@ class Net(torch.nn.Module):
 
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_modules_in_a_plain_list_are_a_note_in_a_project(tmp_path: Path, alone: bool) -> None:
+def test_modules_in_a_plain_list_are_no_error_in_a_project(tmp_path: Path, alone: bool) -> None:
     for number in () if alone else range(2):
         (tmp_path / f"train{number}.py").write_text("from net import Net")
     (tmp_path / ".git").mkdir()
     (tmp_path / "net.py").write_text(LISTED)
     found = check_paths([tmp_path / "net.py"], isolated=True, select=["TDL6"])
-    assert [finding.code for finding in found] == (["TDL602"] if alone else [])
+    severity = Severity.ERROR if alone else Severity.WARNING
+    assert [(finding.code, finding.severity) for finding in found] == [("TDL602", severity)]
 
 
 @pytest.mark.parametrize(("system", "told"), [("rocm", False), ("cpu", True)])
@@ -772,14 +773,14 @@ class Images(Dataset):
 
 @pytest.mark.parametrize("code", ["TDL401", "TDL518"])
 @pytest.mark.parametrize("placed", ["", ".to(self.device)"])
-def test_a_batch_is_a_note_beside_a_data_set_that_places_something(tmp_path: Path, code: str, placed: str) -> None:
+def test_a_batch_is_no_error_beside_a_data_set_that_places_something(tmp_path: Path, code: str, placed: str) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "plot.py").write_text("")
     (tmp_path / "data.py").write_text(DATA.format(placed=placed))
     moved = ".cuda()" if code == "TDL518" else ""
     (tmp_path / "train.py").write_text(BATCHES.format(more="from data import Images", moved=moved))
-    told = [finding.code for finding in check_paths([tmp_path / "train.py"], isolated=True)]
-    assert (code in told) is not bool(placed)
+    told = {finding.code: finding.severity for finding in check_paths([tmp_path / "train.py"], isolated=True)}
+    assert told[code] is (Severity.WARNING if placed else Severity.ERROR)
 
 
 STATE = """

@@ -166,10 +166,10 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     ),
     "nobody knows what the caller gives": (
         "shapes.py",
-        False,
+        True,
         {"shapes.py": SHIFT, "use.py": CALL + "def run(source):\n    return shift(source.read())"},
     ),
-    "it is imported, and nobody calls it": ("shapes.py", False, {"shapes.py": SHIFT, "use.py": CALL}),
+    "it is imported, and nobody calls it": ("shapes.py", True, {"shapes.py": SHIFT, "use.py": CALL}),
     "another function of that name is called with a moved tensor": (
         "shapes.py",
         False,

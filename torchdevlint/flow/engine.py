@@ -161,13 +161,19 @@ def analyse(
 
 
 def _toned_down(report: Report, facts: Facts) -> Report:
-    """The report, as a note where its rule has nothing new to say; the facts are of the file as a whole."""
+    """The report, as a note where the project proves that it does not matter, and as a warning where an error is not certain.
+
+    The facts are of the file as a whole.
+    """
     if report.severity <= Severity.INFO:
         return report
-    quiet = any(quiet(report.op, facts) for quiet in report.rule.quiet_in)
-    if quiet or (report.rests_on is not None and report.rests_on.is_unfounded(facts)):
+    rule, premise = report.rule, report.rests_on
+    if any(quiet(report.op, facts) for quiet in rule.quiet_in):
         return report._replace(severity=Severity.INFO)
-    return report
+    most = premise.most_severe(facts) if premise is not None else Severity.ERROR
+    if most is Severity.ERROR and report.severity is Severity.ERROR:
+        most = Severity.WARNING if any(doubt(report.op, facts) for doubt in rule.doubtful_in) else most
+    return report._replace(severity=min(report.severity, most))
 
 
 def _one_per_place(reports: list[Report]) -> list[Report]:

@@ -283,7 +283,16 @@ def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Val
         return _checked(frame, op, name, receiver)
     if name == "view" and op.positional_count == 1 and frame.is_dtype(op.arguments[0].value):
         return _reranked(receiver, receiver.rank)  # reads the same elements as another type
+    if _flattens(frame, op, name):
+        return _reranked(receiver, 1)
     return _same_device(op, name, receiver)
+
+
+def _flattens(frame: Frame, op: ir.Call, name: str) -> bool:
+    """True for `x.view(-1)`, `x.reshape(-1)`, `x.flatten()` and `x.ravel()`."""
+    if name in ("view", "reshape"):
+        return len(op.arguments) == 1 and frame.values[op.arguments[0].value].constant == -1
+    return name in ("flatten", "ravel") and not op.arguments
 
 
 def _distribution_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:

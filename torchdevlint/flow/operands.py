@@ -23,6 +23,9 @@ from torchdevlint.program import ir
 if TYPE_CHECKING:
     from torchdevlint.flow.frame import Frame
 
+ELEMENT = (
+    "element"  # of an iteration over a tensor of unknown rank: as an index it is a number as a rule, wherever it is
+)
 Handler = Callable[["Frame", ir.Call, str], Value]
 
 
@@ -36,6 +39,11 @@ def as_operand(value: Value, evidence: Evidence = Evidence.NAME) -> Value | None
     if value.kind is Kind.UNKNOWN and value.device.may_be_accelerator and value.moved is not None:
         return tensor(value.device, moved=value.moved, evidence=evidence)
     return None
+
+
+def is_number(index: Value) -> bool:
+    """True for an index that is read as a number: a 0-dim tensor may be on any device (torch/csrc/autograd/python_variable_indexing.cpp, `applySlicing`)."""
+    return index.rank == 0 or (index.rank is None and index.symbol == ELEMENT)
 
 
 def unknown_like(value: Value) -> Value:
@@ -157,7 +165,7 @@ def iterate(frame: Frame, op: ir.Iterate) -> Value:
         return SCALAR if kind is Kind.SIZE else UNKNOWN
     if kind is Kind.TENSOR:
         rank = value.rank - 1 if value.rank is not None and value.rank > 0 else None
-        return replace(value, rank=rank, group=None)
+        return replace(value, rank=rank, group=None, symbol=ELEMENT if rank is None else value.symbol)
     if kind in (Kind.LIST, Kind.TUPLE):
         return element_of(value)
     if kind is Kind.DICT:

@@ -337,7 +337,7 @@ def _index_tensor(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> 
     advanced = [value for value in indices if value.kind is Kind.TENSOR]
     for value in advanced:
         frame.require_index(base, value)
-        if base.is_fresh_cpu and value.device.may_be_accelerator and value.rank != 0:
+        if base.is_fresh_cpu and value.device.may_be_accelerator and not operands.is_number(value):
             frame.meet(op, [(base, "index"), (value, "operand")], strict=True, callee="[]")
     rank = base.rank
     if rank is not None and rank > 0:
@@ -584,7 +584,12 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
     for part in index.items if index.kind is Kind.TUPLE and index.items is not None else (index,):
         if part.kind is Kind.TENSOR:
             frame.require_index(base, part)
-        if base.is_fresh_cpu and part.kind is Kind.TENSOR and part.device.may_be_accelerator and part.rank != 0:
+        if (
+            base.is_fresh_cpu
+            and part.kind is Kind.TENSOR
+            and part.device.may_be_accelerator
+            and not operands.is_number(part)
+        ):
             frame.meet(op, [(base, "index"), (part, "operand")], strict=True, callee="[]=")
     owner, _, name = place.rpartition(".")
     known_key = isinstance(key, (str, int)) and not isinstance(key, bool)

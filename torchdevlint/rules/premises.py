@@ -1,7 +1,7 @@
 """What the calls of a project give to a function: the callers in this file and in the others decide where an argument lives.
 
 A finding that rests on an argument says so with a `Premise`. In a file by itself the argument may be anywhere, and the finding stands. In a
-project its callers can be asked, and a finding for which none of them gives an accelerator is a note.
+project its callers can be asked: a finding for which each of them gives a CPU tensor is a note, and where they do not tell it is no error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from torchdevlint.findings import Severity
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.devices import Device, from_string
 from torchdevlint.flow.facts import Facts
@@ -22,7 +23,6 @@ from torchdevlint.flow.values import UNKNOWN, Kind, Value, element_of
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.callers import files_calling
-from torchdevlint.rules.neighbours import is_imported
 from torchdevlint.rules.structure import called_as
 
 _MOST_FILES = 24  # who is called from more files than these is asked about in none of them
@@ -47,18 +47,20 @@ class Premise(NamedTuple):
     body: ir.Body
     parameter: str
 
-    def is_unfounded(self, facts: Facts) -> bool:
-        """True when the callers that a project has do not bear it out. A module whose method it is may always be moved by those who are not seen."""
+    def most_severe(self, facts: Facts) -> Severity:
+        """How severe a finding that rests on it can be: a note where each call of the project gives what is on the CPU, a warning where calls do not tell.
+
+        A module whose method it is may always be moved by those who are not seen.
+        """
         member = facts.analysis.member
         if member is None:
-            return False
+            return Severity.ERROR
         given = given_by_callers(self, member)
         if given in (Given.ACCELERATOR, Given.HOST):
-            return given is Given.HOST
+            return Severity.INFO if given is Given.HOST else Severity.ERROR
         of_module = self.body.owner is not None and facts.analysis.summary_of(self.body.owner).is_module
-        if of_module and self.parameter == facts.analysis.index_of(self.body).self_name:
-            return False
-        return is_imported(facts) or (given is Given.UNKNOWN and member.project.tells_by_silence)
+        of_self = of_module and self.parameter == facts.analysis.index_of(self.body).self_name
+        return Severity.ERROR if of_self else Severity.WARNING
 
 
 class _Call(NamedTuple):
@@ -156,7 +158,8 @@ def _is_of_the_same_object(call: _Call, body: ir.Body, parameter: str, other: _F
     ):
         return False
     given = _argument(call, body, parameter, file)
-    return given is not None and (_root(given.device) == own or bool(given.attribute))
+    of_itself = given is not None and (_root(given.device) == own or bool(given.attribute))
+    return of_itself or (given is not None and given.kind is Kind.UNKNOWN)  # what it makes of itself
 
 
 def _calls_of(body: ir.Body, file: _File) -> Iterator[tuple[_File, _Call]]:

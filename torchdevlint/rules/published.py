@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.program.project import Project
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.neighbours import bound_elsewhere
 from torchdevlint.rules.order import block_of, deciding_sides
@@ -28,19 +26,11 @@ _OF_A_RUN = re.compile(
 )
 _PRETRAINED = re.compile(r"(?:\A|/)pretrain(?:ed)?(?:[-_]?\w+)?/[^{}]+\.\w+\Z")
 
-# What a file holds, as bytes, that trains.
-_TRAINS_HINTS = (b".backward(", b".fit(", b"Trainer", b"optim")
-_TRAINS = re.compile(rb"\.backward\(|\.fit\(|Trainer\b|\boptim\b")
-_JOINS = frozenset({"join", "Path", "str", "open"})
-
 
 def is_published(call: ir.Call, facts: Facts) -> bool:
-    """True for a file of the package, for what a download gave, and for a file that this body, its option's default, or every caller, names as such.
-
-    So is a file that a project which trains nothing names by a literal.
-    """
+    """True for a file of the package, for what a download gave, and for a file that this body, its option's default, or every caller, names as such."""
     path = call.argument("f", 0)
-    if _is_published_path(path, facts.body, facts) or _is_named_without_training(path, facts):
+    if _is_published_path(path, facts.body, facts):
         return True
     made_of = list(parts(path, facts))
     if any(_has_published_option(op, facts) for op, _ in made_of if isinstance(op, ir.Attribute)):
@@ -95,36 +85,6 @@ def _has_published_option(option: ir.Attribute, facts: Facts) -> bool:
                 default = op.keyword("default")
                 return default is not None and _is_published_path(default, body, facts)
     return False
-
-
-def _is_named_without_training(path: ir.Register | None, facts: Facts) -> bool:
-    """True for a path of literals in a project that trains nothing: others have made the file, and published it."""
-    member = facts.analysis.member
-    if member is None or not member.project.files:
-        return False
-    made_of = list(parts(path, facts))
-    if not any(isinstance(op, ir.Constant) and isinstance(op.value, str) and "." in op.value for op, _ in made_of):
-        return False
-    return (
-        all(_is_literal(op, body, facts) for op, body in made_of)
-        and member.project.tells_by_silence
-        and not _trains(member.project)
-    )
-
-
-def _is_literal(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
-    if isinstance(op, ir.Call):
-        return last_name(op, body, facts) in _JOINS
-    if isinstance(op, (ir.Load, ir.Attribute)):
-        root = facts.analysis.index_of(body).dotted(op.dst).partition(".")[0]
-        is_bound = isinstance(op, ir.Load) and all(parameter.name != root for parameter in body.parameters)
-        return is_bound or root in facts.analysis.aliases
-    return isinstance(op, (ir.Constant, ir.Binary))
-
-
-@lru_cache(maxsize=64)
-def _trains(project: Project) -> bool:
-    return any(True for _ in project.holding(_TRAINS_HINTS, _TRAINS))
 
 
 def is_given_no_file(op: ir.Op, facts: Facts) -> bool:

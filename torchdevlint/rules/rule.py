@@ -49,7 +49,8 @@ class Report(NamedTuple):
 
     `message` may hold `{0}`, `{1}`, ...: the line numbers of `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`).
     `holds` is asked once the whole file was analysed, when every use of a value is known; a report that does not hold is dropped.
-    `rests_on` is the argument that must be on an accelerator for it to be true; where a project's callers do not bear that out, it is a note.
+    `rests_on` is the argument that must be on an accelerator for it to be true. Where every caller in a project gives a CPU tensor, it is a note;
+    where callers are unknown, an error is a warning.
     """
 
     rule: type[Rule]
@@ -126,6 +127,12 @@ def on_file(check: _Check) -> _Check:
     return _hook("file", ())(check)
 
 
+def _section(title: str, questions: tuple[Callable[[ir.Op, Facts], bool], ...]) -> str:
+    """A part of a page that lists surroundings."""
+    places = [inspect.cleandoc(question.__doc__ or "").removeprefix("True ") for question in questions]
+    return "\n".join((f"## Where it is {title}", *(f"- {place[:1].upper()}{place[1:]}" for place in places)))
+
+
 class Rule:
     """Base class of all rules: subclass it in a file of its own, name code, name and severity, and write the docs in its docstring.
 
@@ -142,17 +149,20 @@ class Rule:
     ] = ()  # codes of rules that tell the same fault better where both report one place
     quiet_in: ClassVar[
         tuple[Callable[[ir.Op, Facts], bool], ...]
-    ] = ()  # where its findings are notes: see surroundings
+    ] = ()  # where its findings are notes, by a proof: see surroundings
+    doubtful_in: ClassVar[
+        tuple[Callable[[ir.Op, Facts], bool], ...]
+    ] = ()  # where nothing is proven, and its errors are warnings
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod
     def documentation(cls) -> str:
-        """The rule's page, from its docstring, and from those of the surroundings in which its findings are notes."""
+        """The rule's page, from its docstring, and from those of the surroundings in which its findings are notes or warnings."""
         page = inspect.cleandoc(cls.__doc__ or "")
-        if not cls.quiet_in:
+        shown = (("a note", cls.quiet_in), ("a warning, no error", cls.doubtful_in))
+        section = "\n\n".join(_section(title, questions) for title, questions in shown if questions)
+        if not section:
             return page
-        places = [inspect.cleandoc(question.__doc__ or "").removeprefix("True ") for question in cls.quiet_in]
-        section = "\n".join(("## Where it is a note", *(f"- {place[:1].upper()}{place[1:]}" for place in places)))
         before, heading, after = page.partition("\n## Fix safety" if "\n## Fix safety" in page else "\n## Proof")
         return f"{before}\n{section}\n{heading}{after}"
 

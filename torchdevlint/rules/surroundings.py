@@ -1,4 +1,5 @@
-"""Where a true sentence is no news: surroundings that a rule may name in `quiet_in`, in which its findings are notes.
+"""Surroundings of a finding: those that a rule names in `quiet_in` prove that it does not matter, and make it a note; those in `doubtful_in` prove
+nothing (nobody is seen to call a function, no file speaks of a device), and make an error a warning.
 
 Each question gets the operation that a finding stands on, and the facts of the file as a whole.
 """
@@ -27,7 +28,7 @@ from torchdevlint.rules.structure import (
     operations,
     reads_command_line,
 )
-from torchdevlint.rules.unreached import is_unreached
+from torchdevlint.rules.unreached import is_unnamed, is_unreachable
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _DATA_FOLDER = re.compile(
@@ -221,10 +222,16 @@ def in_benchmark(op: ir.Op, facts: Facts) -> bool:
     return False
 
 
-def in_unreached_code(op: ir.Op, facts: Facts) -> bool:
-    """True in a function or a file of a project that nobody there names, unless it is part of a package for others, and in a file that imports what the project lacks."""
+def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:
+    """True in a function that another one of its name takes the place of before anything reads it, and in a file that imports what the project lacks."""
     body = body_of(op, facts)
-    return body is not None and is_unreached(body, facts)
+    return body is not None and is_unreachable(body, facts)
+
+
+def in_unnamed_code(op: ir.Op, facts: Facts) -> bool:
+    """True in a function or a file of a project that nobody there names, unless it is part of a package for others."""
+    body = body_of(op, facts)
+    return body is not None and is_unnamed(body, facts)
 
 
 def where_batches_may_be_placed(_: ir.Op, facts: Facts) -> bool:

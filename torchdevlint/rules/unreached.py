@@ -16,20 +16,22 @@ _MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "
 _FEWEST_FILES = 5  # of less than these nothing follows from what they do not import
 
 
-def is_unreached(body: ir.Body, facts: Facts) -> bool:
-    """True for a function, or a method, that nobody in the project names, in a file that the project imports, and for all of a file that nobody can reach.
+def is_unreachable(body: ir.Body, facts: Facts) -> bool:
+    """True for a function that another one takes the place of, and for all of a file that imports what the project lacks."""
+    member = facts.analysis.member
+    if member is None:
+        return False
+    return _cannot_be_imported(facts, member) or (body.kind != "module" and _is_shadowed(body, facts))
+
+
+def is_unnamed(body: ir.Body, facts: Facts) -> bool:
+    """True for a function, or a method, that nobody in the project names, in a file that the project imports, and for all of a file that none of them uses.
 
     What a package defines is for those who install it, but for its programs.
     """
     member = facts.analysis.member
-    if member is None:
+    if member is None or body.kind == "module":
         return False
-    if _cannot_be_imported(facts, member):
-        return True
-    if body.kind == "module":
-        return False
-    if _is_shadowed(body, facts):
-        return True
     if member.project.is_package and not _is_whole_program(facts):
         return False
     if _is_left_over(facts, member):

@@ -12,9 +12,9 @@ from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.premises import Premise
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
-from torchdevlint.rules.surroundings import in_project, in_project_for_the_host, in_tests, where_batches_may_be_placed
+from torchdevlint.rules.surroundings import in_project_for_the_host, in_tests, where_batches_may_be_placed
 from torchdevlint.rules.wording import MISMATCH, is_placeholder, owns
 
 
@@ -64,7 +64,8 @@ class ModelInputLeftOnCpu(Rule):
     """
 
     code, name, severity = "TDL401", "model-input-left-on-cpu", ERROR
-    quiet_in = (in_tests, in_project_for_the_host)
+    quiet_in = (in_tests,)
+    doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -145,9 +146,7 @@ class ModelInputLeftOnCpu(Rule):
             return
         certain = cpu.evidence >= Evidence.USAGE and module.evidence >= Evidence.USAGE and not given
         of_loader = cpu.group is not None or _is_iteration(made, facts) or isinstance(made, (ir.Unpack, ir.Iterate))
-        is_known_elsewhere = (given and in_project(meeting.op, facts)) or (
-            of_loader and where_batches_may_be_placed(meeting.op, facts)
-        )
+        certain = certain and not (of_loader and where_batches_may_be_placed(meeting.op, facts))
         what = f"`{place}`" if place else "this input"
         where = (
             f"the model `{meeting.other.parameter}`, wherever it was moved"
@@ -160,7 +159,7 @@ class ModelInputLeftOnCpu(Rule):
             f"{what} is still on the CPU when it meets {f'the output of a model on {device.describe()}' if is_loss else where}"
             f"{' (moved on line {0})' if moved else ''}: on an accelerator that raises {MISMATCH}; move it first, for example "
             f"`.to({_spelled(device.name)})`",
-            severity=INFO if is_known_elsewhere else ERROR if certain else WARNING,
+            severity=ERROR if certain else WARNING,
             related=(
                 *((Mention(moved, "here the model moved"),) if moved is not None else ()),
                 *((Mention(made, "here it comes from"),) if at is not made else ()),

@@ -55,7 +55,7 @@ class OneSiblingLeftBehind(Rule):
     """
 
     code, name, severity = "TDL518", "one-sibling-left-behind", ERROR
-    quiet_in = (in_project_for_the_host, where_batches_may_be_placed)
+    doubtful_in = (in_project_for_the_host, where_batches_may_be_placed)
     fixable = "sometimes"
     yields_to = ("TDL401",)
 

@@ -17,7 +17,7 @@ from torchdevlint.rules.literals import (
     spelled_accelerator,
 )
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_method
-from torchdevlint.rules.surroundings import in_tests, in_unreached_code
+from torchdevlint.rules.surroundings import in_tests, in_unreachable_code
 
 # Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
 DEVICE_ARGUMENT = {
@@ -71,7 +71,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL102", "load-map-location-hardcoded-accelerator", WARNING
-    quiet_in = (in_tests, in_unreached_code)
+    quiet_in = (in_tests, in_unreachable_code)
     fixable = "sometimes"
 
     @on_call(*DEVICE_ARGUMENT)

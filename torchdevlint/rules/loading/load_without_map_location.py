@@ -22,7 +22,7 @@ from torchdevlint.rules.published import is_given_no_file, is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.same_run import file_place, is_of_this_run
 from torchdevlint.rules.structure import is_test
-from torchdevlint.rules.surroundings import in_tests, in_unreached_code, with_trainers_on_host
+from torchdevlint.rules.surroundings import in_tests, in_unreachable_code, with_trainers_on_host
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _PROCESSES = ("init_process_group", "local_rank", "DistributedDataParallel")
@@ -76,8 +76,7 @@ class LoadWithoutMapLocation(Rule):
     to a literal CUDA device, also where each call of the function stands behind such, and one in a file that saves the results of `.cpu()` alone.
 
     Where the file stands in a project, its other files count: a load in a file that cannot be imported without a library for CUDA alone, be it
-    through other files; calls from other files; a path of literals in a project of several files that trains nothing, whose files others have
-    published; and a file in which the project saves nothing but what is certainly on the CPU, or plain values: `{k: v.cpu() for k, v in
+    through other files; calls from other files; and a file in which the project saves nothing but what is certainly on the CPU, or plain values: `{k: v.cpu() for k, v in
     state.items()}`, numbers, texts, anything where no file of the program speaks of CUDA, of a device or of a library that chooses one. Who saves
     it is known by the keys that are read, by the literal name of the file (a saver in the folder of the load comes before those of others) or by
     the spelling of its path; where none of these tells, all of the project's calls of `torch.save` must save such, and it must have no other way
@@ -96,7 +95,7 @@ class LoadWithoutMapLocation(Rule):
     """
 
     code, name, severity = "TDL101", "load-without-map-location", WARNING
-    quiet_in = (in_unreached_code, is_given_no_file, in_tests, with_trainers_on_host)
+    quiet_in = (in_unreachable_code, is_given_no_file, in_tests, with_trainers_on_host)
     fixable = "sometimes"
 
     @on_call(*LOADS)

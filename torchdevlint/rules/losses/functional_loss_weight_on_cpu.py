@@ -46,7 +46,7 @@ class FunctionalLossWeightOnCpu(Rule):
     """
 
     code, name, severity = "TDL302", "functional-loss-weight-on-cpu", ERROR
-    quiet_in = (in_project_for_the_host,)
+    doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 
     @on_meet

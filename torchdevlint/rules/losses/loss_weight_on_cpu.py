@@ -47,7 +47,7 @@ class LossWeightOnCpu(Rule):
     """
 
     code, name, severity = "TDL301", "loss-weight-on-cpu", ERROR
-    quiet_in = (in_project_for_the_host,)
+    doubtful_in = (in_project_for_the_host,)
     needs = tuple(sorted(name.rpartition(".")[2] for name in modules.WEIGHTED_LOSSES))
     fixable = "sometimes"
 

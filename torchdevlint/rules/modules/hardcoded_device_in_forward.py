@@ -21,7 +21,7 @@ from torchdevlint.rules.surroundings import (
     in_branch_not_taken,
     in_class_of_a_trial,
     in_tests,
-    in_unreached_code,
+    in_unreachable_code,
     under_test_for_a_build,
 )
 from torchdevlint.rules.wording import MISMATCH, needed, raised
@@ -85,7 +85,7 @@ class HardcodedDeviceInForward(Rule):
     quiet_in = (
         in_branch_not_taken,
         in_tests,
-        in_unreached_code,
+        in_unreachable_code,
         in_benchmark,
         under_test_for_a_build,
         in_class_of_a_trial,

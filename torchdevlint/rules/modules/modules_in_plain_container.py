@@ -48,7 +48,7 @@ class ModulesInPlainContainer(Rule):
     """
 
     code, name, severity = "TDL602", "modules-in-plain-container", ERROR
-    quiet_in = (in_project,)
+    doubtful_in = (in_project,)
     fixable = "unsafe"
 
     def __init__(self) -> None:

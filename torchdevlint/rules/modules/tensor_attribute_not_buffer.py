@@ -20,7 +20,8 @@ from torchdevlint.rules.structure import family_methods, is_test_file, moves_its
 from torchdevlint.rules.surroundings import (
     in_program_that_moves_nothing,
     in_project_for_the_host,
-    in_unreached_code,
+    in_unnamed_code,
+    in_unreachable_code,
     under_another_default_device,
 )
 from torchdevlint.rules.wording import MISMATCH, describe, is_data_code, is_placeholder
@@ -73,12 +74,8 @@ class TensorAttributeNotBuffer(Rule):
     """
 
     code, name, severity = "TDL603", "tensor-attribute-not-buffer", ERROR
-    quiet_in = (
-        under_another_default_device,
-        in_unreached_code,
-        in_project_for_the_host,
-        in_program_that_moves_nothing,
-    )
+    quiet_in = (under_another_default_device, in_unreachable_code, in_program_that_moves_nothing)
+    doubtful_in = (in_unnamed_code, in_project_for_the_host)
     fixable = "unsafe"
 
     def __init__(self) -> None:

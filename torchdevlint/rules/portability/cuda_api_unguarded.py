@@ -20,7 +20,7 @@ from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any
 from torchdevlint.rules.structure import demands_accelerator, runs_for_each_gpu
 from torchdevlint.rules.surroundings import (
     in_tests,
-    in_unreached_code,
+    in_unreachable_code,
     under_test_for_a_build,
     where_memory_is_allocated,
 )
@@ -133,7 +133,7 @@ class CudaApiUnguarded(Rule):
     """
 
     code, name, severity = "TDL807", "cuda-api-unguarded", WARNING
-    quiet_in = (in_tests, in_unreached_code, under_test_for_a_build, where_memory_is_allocated)
+    quiet_in = (in_tests, in_unreachable_code, under_test_for_a_build, where_memory_is_allocated)
     fixable = "sometimes"
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_file
 from torchdevlint.rules.structure import operations
-from torchdevlint.rules.surroundings import in_unreached_code
+from torchdevlint.rules.surroundings import in_unreachable_code
 from torchdevlint.rules.versions import is_for_some_versions, names_one_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class DeprecatedCudaAmp(Rule):
     """
 
     code, name, severity = "TDL805", "deprecated-cuda-amp", WARNING
-    quiet_in = (in_unreached_code,)
+    quiet_in = (in_unreachable_code,)
     needs = ("amp",)
     fixable = "sometimes"
 

@@ -39,7 +39,7 @@ from torchdevlint.rules.surroundings import (
     in_benchmark,
     in_function_that_moves_to_gpus,
     in_tests,
-    in_unreached_code,
+    in_unreachable_code,
     under_test_for_a_build,
 )
 from torchdevlint.rules.wording import MISMATCH, needed, raised
@@ -120,7 +120,7 @@ class HardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL801", "hardcoded-accelerator", WARNING
-    quiet_in = (in_unreached_code, in_tests, in_benchmark, under_test_for_a_build, in_function_that_moves_to_gpus)
+    quiet_in = (in_unreachable_code, in_tests, in_benchmark, under_test_for_a_build, in_function_that_moves_to_gpus)
     fixable = "sometimes"
 
     def __init__(self) -> None:

@@ -15,7 +15,8 @@ from torchdevlint.rules.surroundings import (
     in_data_folder,
     in_project_for_the_host,
     in_tests,
-    in_unreached_code,
+    in_unnamed_code,
+    in_unreachable_code,
     under_another_default_device,
 )
 from torchdevlint.rules.wording import describe, owns
@@ -60,7 +61,8 @@ class AcceleratorIndexIntoCpuTensor(Rule):
     """
 
     code, name, severity = "TDL506", "accelerator-index-into-cpu-tensor", ERROR
-    quiet_in = (in_tests, in_data_folder, in_unreached_code, under_another_default_device, in_project_for_the_host)
+    quiet_in = (in_tests, in_data_folder, in_unreachable_code, under_another_default_device)
+    doubtful_in = (in_unnamed_code, in_project_for_the_host)
     fixable = "sometimes"
 
     @on_meet

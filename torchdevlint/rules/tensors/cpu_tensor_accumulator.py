@@ -67,7 +67,8 @@ class CpuTensorAccumulator(Rule):
     """
 
     code, name, severity = "TDL515", "cpu-tensor-accumulator", ERROR
-    quiet_in = (with_hidden_gpus, in_tests, under_another_default_device, in_project_for_the_host)
+    quiet_in = (with_hidden_gpus, in_tests, under_another_default_device)
+    doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 
     @on_meet

@@ -65,7 +65,8 @@ class FactoryOfAcceleratorScalar(Rule):
     """
 
     code, name, severity = "TDL522", "factory-of-accelerator-scalar", ERROR
-    quiet_in = (in_tests, under_another_default_device, in_project_for_the_host)
+    quiet_in = (in_tests, under_another_default_device)
+    doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 
     @on_meet

@@ -44,7 +44,8 @@ from torchdevlint.rules.surroundings import (
     in_project_for_the_host,
     in_self_test,
     in_tests,
-    in_unreached_code,
+    in_unnamed_code,
+    in_unreachable_code,
     under_another_default_device,
     with_hidden_gpus,
     with_trainers_on_host,
@@ -103,7 +104,7 @@ class FactoryWithoutDeviceInForward(Rule):
     speak of no device. A function that draws, or whose result a function of the file draws, gets an info.
 
     In a project, an argument, or what an object that is no module keeps of its constructor's, is asked of its callers, in this file and the others: where they
-    give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
+    all give it on the CPU, the finding is a note, and where they do not tell, it is no error.
 
     ## Fix safety
     Adding `device=` (or `.to(...)` where the factory has no such keyword) is safe in `forward` when it names the device of the tensor that is met, or
@@ -126,10 +127,10 @@ class FactoryWithoutDeviceInForward(Rule):
         in_self_test,
         in_data_folder,
         in_exporter,
-        in_unreached_code,
+        in_unreachable_code,
         under_another_default_device,
-        in_project_for_the_host,
     )
+    doubtful_in = (in_unnamed_code, in_project_for_the_host)
     fixable = "sometimes"
     yields_to = ("TDL401",)
 

@@ -23,7 +23,7 @@ from torchdevlint.rules.rule import (
     on_file,
     on_method,
 )
-from torchdevlint.rules.surroundings import in_tests, in_unreached_code, under_another_default_device
+from torchdevlint.rules.surroundings import in_tests, in_unreachable_code, under_another_default_device
 
 _DTYPES = {
     "FloatTensor": "float32",
@@ -92,7 +92,7 @@ class LegacyCudaTensorType(Rule):
     """
 
     code, name, severity = "TDL511", "legacy-cuda-tensor-type", WARNING
-    quiet_in = (in_tests, in_unreached_code, under_another_default_device)
+    quiet_in = (in_tests, in_unreachable_code, under_another_default_device)
     fixable = "sometimes"
 
     def __init__(self) -> None:

@@ -67,7 +67,8 @@ class MixedDeviceOperation(Rule):
     """
 
     code, name, severity = "TDL505", "mixed-device-operation", ERROR
-    quiet_in = (in_tests, in_data_folder, under_another_default_device, in_project_for_the_host)
+    quiet_in = (in_tests, in_data_folder, under_another_default_device)
+    doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 
     @on_meet

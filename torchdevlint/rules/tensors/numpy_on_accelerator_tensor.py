@@ -17,7 +17,13 @@ from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.premises import Premise, premise_of, premise_of_attribute
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
 from torchdevlint.rules.structure import draws, operations
-from torchdevlint.rules.surroundings import in_data_folder, in_project_for_the_host, in_tests, in_unreached_code
+from torchdevlint.rules.surroundings import (
+    in_data_folder,
+    in_project_for_the_host,
+    in_tests,
+    in_unnamed_code,
+    in_unreachable_code,
+)
 from torchdevlint.rules.wording import is_data_code
 
 _HOST_ROOTS = ("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage")
@@ -94,7 +100,8 @@ class NumpyOnAcceleratorTensor(Rule):
     """
 
     code, name, severity = "TDL509", "numpy-on-accelerator-tensor", ERROR
-    quiet_in = (in_tests, in_data_folder, in_unreached_code, in_project_for_the_host)
+    quiet_in = (in_tests, in_data_folder, in_unreachable_code)
+    doubtful_in = (in_unnamed_code, in_project_for_the_host)
     fixable = "safe"
 
     @on_method("numpy", "__array__")
