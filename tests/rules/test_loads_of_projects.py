@@ -480,57 +480,6 @@ def test_the_project_decides_between_warning_and_note(tmp_path: Path, name: str)
     assert codes_of(tmp_path, checked, {**files, "README.md": "Trains with cuda."}) == ([] if is_note else ["TDL101"])
 
 
-UNMOVED = "torch.save(net.state_dict(), path)"
-
-# name: (the file that is checked, whether it is a note there, the project's files, of which no other says anything of CUDA)
-PROGRAMS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
-    "nothing in the project knows of another device": (
-        "net.py",
-        True,
-        {"net.py": RESTORE, "save.py": SAVE.format(UNMOVED)},
-    ),
-    "another file of the project knows of devices": (
-        "net.py",
-        False,
-        {"net.py": RESTORE, "save.py": SAVE.format(UNMOVED), "main.py": "use(device)"},
-    ),
-    "a notebook of the project knows of CUDA": (
-        "net.py",
-        False,
-        {
-            "net.py": RESTORE,
-            "save.py": SAVE.format(UNMOVED),
-            "main.ipynb": '{"cells": [{"cell_type": "code", "source": ["net.cuda()"]}]}',
-        },
-    ),
-    "nothing knows of another device in a folder that no other imports": (
-        "1.2 nets/net.py",
-        True,
-        {
-            "1.2 nets/net.py": RESTORE,
-            "1.2 nets/save.py": SAVE.format(UNMOVED),
-            "main.py": "use(device)",
-        },
-    ),
-    "nothing knows of another device in a folder that others may import": (
-        "nets/net.py",
-        False,
-        {
-            "nets/net.py": RESTORE,
-            "nets/save.py": SAVE.format(UNMOVED),
-            "main.py": "use(device)",
-        },
-    ),
-    "nothing in the project knows of another device, or saves": ("net.py", False, {"net.py": RESTORE}),
-}
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_what_a_program_saves_that_knows_the_cpu_alone_is_a_note(tmp_path: Path, name: str) -> None:
-    checked, is_note, files = PROGRAMS[name]
-    assert codes_of(tmp_path, checked, files) == ([] if is_note else ["TDL101"])
-
-
 # name: (whether it is silent, or a note, and the text)
 ARCHIVES = {
     "an archive in a temporary folder": (

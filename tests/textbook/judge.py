@@ -94,7 +94,8 @@ def _install_transformers(torch: Any) -> None:
 
     class Batch(dict):  # type: ignore[type-arg]
         def to(self, device: object) -> Batch:
-            return Batch({key: value.to(device) for key, value in self.items()})
+            self.update({key: value.to(device) for key, value in self.items()})
+            return self
 
     class Tokenizer:
         from_pretrained = classmethod(lambda cls, name: cls())

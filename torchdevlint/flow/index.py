@@ -25,6 +25,7 @@ class NameUse:
     module_argument: bool = False  # given to a submodule: `self.conv(x)`
     host_argument: bool = False  # given to numpy or another host library
     arithmetic: bool = False
+    index: bool = False  # what something is indexed with: `table[x]`
     called: bool = False
     gives_dtype: bool = False  # `dtype=x.dtype` of a torch function: x is a tensor, an array's dtype would raise
     is_converted: bool = (
@@ -256,6 +257,10 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
                     path = _path(definitions, register)
                     if path:
                         use(path).arithmetic = True
+            elif kind is ir.Subscript:
+                path = _path(definitions, op.index)  # type: ignore[attr-defined]
+                if path:
+                    use(path).index = True
             elif kind is ir.StoreAttribute:
                 base = _path(definitions, op.object)  # type: ignore[attr-defined]
                 if base:
@@ -340,6 +345,8 @@ def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_
         if argument.keyword is not None or argument.star:
             continue
         path = _path(definitions, argument.value)
+        if not path and is_torch and not sized and qualified.partition(".")[0] == "torch":
+            path = _scaled(definitions, argument.value)  # an array there would raise
         if not path:
             continue
         if is_torch and not sized:
@@ -349,6 +356,19 @@ def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_
             use(path).host_argument = True
         elif is_module:
             use(path).module_argument = True
+
+
+def _scaled(definitions: list[ir.Op | None], register: ir.Register) -> str:
+    """The name in arithmetic with numbers: `logvar` of `0.5 * logvar`."""
+    written = definitions[register]
+    if isinstance(written, ir.Unary) and written.operator == "-":
+        return _path(definitions, written.operand) or _scaled(definitions, written.operand)
+    if not isinstance(written, ir.Binary):
+        return ""
+    for number, other in ((written.left, written.right), (written.right, written.left)):
+        if isinstance(constant := definitions[number], ir.Constant) and isinstance(constant.value, (int, float)):
+            return _path(definitions, other) or _scaled(definitions, other)
+    return ""
 
 
 def _makes_from_data(definitions: list[ir.Op | None], op: ir.Op | None, aliases: dict[str, str]) -> bool:

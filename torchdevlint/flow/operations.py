@@ -76,7 +76,9 @@ def _by_usage(frame: Frame, path: str, value: Value) -> Value:
     if value.kind is Kind.UNKNOWN and value.moved is not None:
         if use.is_module_call:
             return module_calls.called_after_move(value, path)
-        if use.arithmetic:  # of all that can be moved, only tensors can be computed with
+        if (
+            use.arithmetic or use.index
+        ):  # of all that can be moved, only tensors can be computed with, or index something
             return replace(value, kind=Kind.TENSOR, evidence=Evidence.USAGE)
     if use.is_tensor_dtype and value.kind is Kind.UNKNOWN and value.device is TOP and value.moved is None:
         return tensor(symbolic(f"{path}.device"), evidence=Evidence.USAGE)

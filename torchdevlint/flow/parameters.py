@@ -48,6 +48,9 @@ def annotated(analysis: Analysis, annotation: ir.Annotation, name: str) -> Value
         return Value(Kind.OTHER) if analysis.places_batches else Value(Kind.LOADER, evidence=Evidence.USAGE)
     if resolved in modules.MODULE_BASES or resolved == "torch.nn.Module" or last in ("PreTrainedModel",):
         return Value(Kind.MODULE, TOP, ref=name, evidence=Evidence.STRONG)
+    own = next((cls for cls in analysis.program.classes if cls.name == resolved), None)
+    if own is not None and analysis.summary_of(own).is_module:
+        return Value(Kind.MODULE, TOP, ref=name, definition=own, evidence=Evidence.STRONG)
     if resolved.startswith("torch.optim."):
         return Value(Kind.OPTIMIZER, evidence=Evidence.STRONG)
     if last == "ndarray":

@@ -149,7 +149,9 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
         return None  # a placeholder that the loop replaces before it is used
     if _is_without_accelerator(meeting.op, facts) or _is_length(meeting, facts):
         return None
-    if is_placeholder(cpu.origin, facts) or (not facts.in_forward and _only_shape_is_read(meeting, facts)):
+    if (is_placeholder(cpu.origin, facts) and not _is_joined(meeting, facts)) or (
+        not facts.in_forward and _only_shape_is_read(meeting, facts)
+    ):
         return None
     module = meeting.module
     if meeting.role == "input" and not facts.in_forward and module is not None and not _is_submodule(module, facts):
@@ -180,6 +182,22 @@ def judged(meeting: Meeting, facts: Facts) -> Severity | None:
     if meeting.strict or meeting.role in ("index", "output") or other.parameter:
         return WARNING
     return WARNING if is_of_parameter(other, facts) else None
+
+
+_JOINS = frozenset({"torch.cat", "torch.concat", "torch.concatenate"})
+
+
+def _is_joined(meeting: Meeting, facts: Facts) -> bool:
+    """True for an empty tensor that `torch.cat` gets on every path: it skips what is empty, and asks for its device before it does.
+
+    Source: the device check of the CUDA wrapper takes all of a TensorList (torchgen/dest/register_dispatch_key.py).
+    """
+    body, block = body_of(meeting.op, facts), None
+    if body is not None:
+        block = block_of(body, meeting.op)
+    if body is None or block is None or meeting.callee not in _JOINS:
+        return False
+    return not any(True for _ in deciding_sides(body, block))
 
 
 _ASKS_INPUT = frozenset({"isinstance", "is_tensor", "len", "dim", "size", "numel", "nelement"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -26,37 +25,19 @@ _OTHER_HINTS = (b"save_", b"Trainer", b"ModelCheckpoint", b"lightning", b".save"
 _OTHER_WAYS = re.compile(
     rb"save_pretrained|Trainer\b|ModelCheckpoint|lightning|save_file\b|safetensors|\b(?:xm|accelerator|fabric)\.save"
 )
-# What speaks of devices, or of libraries that choose one.
-_DEVICE_HINTS = (
-    b"cuda",
-    b"device",
-    b"gpu",
-    b"GPU",
-    b".to(",
-    b"ccelerator",
-    b"accelerate",
-    b"Trainer",
-    b"lightning",
-    b"transformers",
-    b"fastai",
-)
-_DEVICES = re.compile(rb"cuda|device|gpu|GPU|\.to\(|ccelerator|accelerate\b|Trainer|lightning|transformers|fastai")
 _FILE_NAME = re.compile(r"(?:\A|/)([\w-]{3,}\.\w+)\Z")
 
 
 def is_saved_on_host(call: ir.Call, keys: frozenset[str], facts: Facts) -> bool:
     """True when what the project saves in the file of a load, from which `keys` are read, is certainly on the CPU or plain values.
 
-    All of it is in a program in which nothing can be on another device. Else those who save it are known by the keys, by the literal name of the
-    file (where the load's own folder has such, by those), or by the spelling of its path; else all who save must do so.
+    Those who save it are known by the keys, by the literal name of the file (where the load's own folder has such, by those), or by the spelling of
+    its path; else all who save must do so.
     """
     member = facts.analysis.member
     if member is None:
         return False
     saves = _saves(member.project)
-    world = _world(member)
-    if any(_path(save).startswith(world) for save in saves) and not _knows_accelerators(member.project, world):
-        return True
     for paired in (
         [save for save in saves if keys and keys <= _saved_keys(save)],
         _nearest(
@@ -79,25 +60,6 @@ def _nearest(saves: list[Site], member: Member) -> list[Site]:
 def _path(save: Site) -> str:
     member = save.facts.analysis.member
     return "" if member is None else member.path
-
-
-def _world(member: Member) -> str:
-    """The folder whose files can make up the program of a file: from one like "4.2 PPO" no file of another folder imports."""
-    folder = PurePath(member.path).parent
-    for outer in (folder, *folder.parents):
-        if str(outer) == member.project.root:
-            break
-        if re.search(r"[^\w-]", outer.name):
-            return f"{outer}{os.sep}"
-    return member.project.root
-
-
-@lru_cache(maxsize=64)
-def _knows_accelerators(project: Project, folder: str) -> bool:
-    """False for a folder in which nothing speaks of another device than the CPU, nor of what chooses one."""
-    return any(path.startswith(folder) for path in project.holding(_DEVICE_HINTS, _DEVICES)) or (
-        folder == project.root and project.is_mentioned("cuda", besides="")
-    )
 
 
 def _saves_from_host(save: Site) -> bool:

@@ -77,7 +77,7 @@ class LoadWithoutMapLocation(Rule):
 
     Where the file stands in a project, its other files count: a load in a file that cannot be imported without a library for CUDA alone, be it
     through other files; calls from other files; and a file in which the project saves nothing but what is certainly on the CPU, or plain values: `{k: v.cpu() for k, v in
-    state.items()}`, numbers, texts, anything where no file of the program speaks of CUDA, of a device or of a library that chooses one. Who saves
+    state.items()}`, numbers, texts. Who saves
     it is known by the keys that are read, by the literal name of the file (a saver in the folder of the load comes before those of others) or by
     the spelling of its path; where none of these tells, all of the project's calls of `torch.save` must save such, and it must have no other way
     to save.

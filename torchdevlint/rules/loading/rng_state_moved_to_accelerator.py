@@ -75,9 +75,10 @@ class RngStateMovedToAccelerator(Rule):
         if register is None or not _may_be_elsewhere(facts.value(register)) or facts.in_try_catching("TypeError"):
             return
         several = name in _ALL
+        moved = facts.value(register).moved
         yield self.report(
             call,
-            "`map_location` has moved this random state to the accelerator as well: `"
+            f"{'this random state was moved' if moved is not None else '`map_location` has moved this random state'} to the accelerator as well: `"
             + name.rpartition(".")[2]
             + '` wants it on the CPU and raises "RNG state must be a '
             'torch.ByteTensor"; '
@@ -88,6 +89,8 @@ class RngStateMovedToAccelerator(Rule):
 
 def _may_be_elsewhere(value: Value) -> bool:
     if value.kind is Kind.CHECKPOINT:
+        return value.device.may_be_accelerator
+    if value.kind in (Kind.TENSOR, Kind.UNKNOWN) and value.moved is not None:
         return value.device.may_be_accelerator
     return value.kind is Kind.TENSOR and value.device.is_accelerator
 

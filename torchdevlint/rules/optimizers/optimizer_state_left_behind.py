@@ -63,7 +63,8 @@ class OptimizerStateLeftBehind(Rule):
         target = move_target(facts.frame, call, written.name if isinstance(written, ir.Attribute) else "")
         if target is None or target.place == "top" or facts.imports("accelerate", "lightning", "pytorch_lightning"):
             return
-        before = facts.frame.module_device(module) if already_moved(module, facts) else None
+        now = facts.frame.module_device(module)
+        before = now if now.place == "cpu" or already_moved(module, facts) else None
         for optimizer in facts.optimizers_over(module.ref):
             state = facts.frame.env.get(f"@opt{id(optimizer.origin)}")
             if not isinstance(state, Value) or state.moved is None or stateless(optimizer, facts):
@@ -104,7 +105,9 @@ def _leaves_state(before: Device | None, target: Device, loaded: bool) -> bool:
     """True when the parameters leave the device where the state was made."""
     if before is None:
         return loaded and target.may_be_accelerator
-    return before.may_be_accelerator and target.place == "cpu"
+    return (before.may_be_accelerator and target.place == "cpu") or (
+        before.place == "cpu" and target.may_be_accelerator
+    )
 
 
 def _steps_later(optimizer: Value, call: ir.Call, facts: Facts) -> bool:

@@ -91,11 +91,13 @@ class ArgumentMustBeOnCpu(Rule):
 
     def _check(self, register: ir.Register | None, what: str, callee: str, text: str, facts: Facts) -> Iterator[Report]:
         value, written = facts.value(register), facts.definition(register)
-        if value.kind is not Kind.TENSOR or value.others or not value.device.may_be_accelerator or written is None:
+        moved = value.moved is not None
+        # An integer or a list cannot be moved.
+        is_tensor = value.kind is Kind.TENSOR or (value.kind is Kind.UNKNOWN and moved)
+        if not is_tensor or value.others or not value.device.may_be_accelerator or written is None:
             return
         if (id(facts.body), facts.place(register)) in self._unpacked:
             return
-        moved = value.moved is not None
         # An argument as it came may be on the CPU on purpose; what is computed from one beside a device tensor is not.
         given = "len" in value.device.name.partition(".")[0]
         if not moved and (value.parameter or given or value.evidence < Evidence.USAGE or not facts.in_forward):

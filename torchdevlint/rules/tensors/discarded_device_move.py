@@ -117,6 +117,17 @@ class DiscardedDeviceMove(Rule):
             )
 
 
+# Libraries whose batches move in place (BatchEncoding, Data, NestedTensor, ImageList) and are given to models as they are.
+_BATCHES_IN_PLACE = (
+    "torch_geometric",
+    "dgl",
+    "transformers",
+    "tensordict",
+    "detectron2",
+    "torchtext",
+    "torch_sparse",
+    "e3nn",
+)
 # Arguments that are tensors by the custom of the field; they give a warning, no error.
 _TENSOR_NAMES = frozenset(
     "y y_hat y_true y_pred target targets label labels image images img imgs logits mask masks preds predictions input_ids attention_mask".split()
@@ -136,7 +147,28 @@ def _severity(register: ir.Register, facts: Facts) -> Severity | None:
             if not use.called and use.attributes <= _MOVES | _CASTS and not _is_used_as_mapping(place, facts)
             else None
         )
+    if value.kind is Kind.UNKNOWN and _is_given_to_a_model(place, facts):
+        return WARNING
     return None
+
+
+def _is_given_to_a_model(place: str, facts: Facts) -> bool:
+    """True for what can be moved and is a model's argument as it is: a tensor, where no library is imported whose batches move in place."""
+    if facts.frame is None or facts.imports(*_BATCHES_IN_PLACE):
+        return False
+    index = facts.frame.index
+    use = index.use(place)
+    if use.called or not use.attributes <= _MOVES | _CASTS | TENSOR_ATTRIBUTES or _is_used_as_mapping(place, facts):
+        return False
+    return any(
+        isinstance(op, ir.Call)
+        and index.use(facts.place(op.function)).kind()[0] is Kind.MODULE
+        and any(
+            argument.keyword is None and not argument.star and facts.place(argument.value) == place
+            for argument in op.arguments
+        )
+        for op in operations(facts.body)
+    )
 
 
 def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:

@@ -108,8 +108,9 @@ def _is_device(register: ir.Register, facts: Facts) -> bool:
 
 
 def _is_spelled_device(register: ir.Register, facts: Facts) -> bool:
-    text = facts.constant(register)
-    return isinstance(text, str) and from_string(text) is not TOP
+    text, value = facts.constant(register), facts.value(register)
+    chosen = value.kind is Kind.STRING and value.device.may_be_accelerator
+    return chosen or (isinstance(text, str) and from_string(text) is not TOP)
 
 
 def _flag_by_name(call: ir.Call, position: int, flag: bool) -> NodeFix | None:
