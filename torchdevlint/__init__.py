@@ -3,12 +3,13 @@
 The public API: `check_source`, `fix_source`, `check_paths`, `Finding` and `Rule`. Importing this package imports neither torch nor LibCST.
 """
 
-from __future__ import annotations
+# Nothing is imported here: `python -m torchdevlint` reads this file while the current folder still comes first on the path, and a file
+# of that folder that is called typing.py would run. See `__main__`.
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from torchdevlint.api import check_paths, check_source, fix_source
     from torchdevlint.findings import Finding
     from torchdevlint.rules.rule import Rule
@@ -25,7 +26,9 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name in _HOMES:
+        import importlib
+
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,9 +1,19 @@
 """`python -m torchdevlint` and the console script."""
 
-from __future__ import annotations
+# Nothing of the library that Python has not loaded itself is imported before the current folder is off the path (`__future__` neither).
+# ruff: noqa: PTH100, PTH109, PTH120
 
 import gc
+import os
 import sys
+
+
+def _forget_current_folder() -> None:
+    """Takes the current folder off the path, where `python -m` puts it first: a checked folder's own argparse.py is not to run."""
+    if sys.path and not getattr(sys.flags, "safe_path", False) and sys.path[0] in ("", os.getcwd()):
+        here = sys.path.pop(0) or os.getcwd()
+        if os.path.dirname(os.path.dirname(os.path.abspath(__file__))) == here:
+            sys.path.append(here)  # an uninstalled copy, run from its own folder; child processes look for it here
 
 
 def main() -> int:
@@ -18,4 +28,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    _forget_current_folder()
     sys.exit(main())

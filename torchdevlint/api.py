@@ -40,14 +40,18 @@ def check_source(
     """The findings of a text, sorted by place. No settings file is read; the arguments are those of the command line.
 
     `sieve=False` reads the text in full; the findings are the same.
-    Raises `ValueError` for a code or level that does not exist and `CheckError` where a rule crashed. A text that does not parse
+    Raises `ValueError` for a code or level that does not exist and `CheckError` where a rule crashed or the time was over. A text that does not parse
     gives TDL000.
     """
     from torchdevlint.linter import lint_source
+    from torchdevlint.source.deadline import OutOfTime
     from torchdevlint.source.source import Source
 
     settings = _settings(select, extend_select, ignore, level, target_torch, sieve)
-    outcome = lint_source(Source(filename, text), settings)
+    try:
+        outcome = lint_source(Source(filename, text), settings)
+    except OutOfTime as error:
+        raise CheckError((f"{filename}: {error.message}",), ()) from None
     if outcome.problems:
         raise CheckError(outcome.problems, outcome.findings)
     return outcome.findings
@@ -67,10 +71,15 @@ def fix_source(
 ) -> tuple[str, tuple[Finding, ...]]:
     """The text with the safe fixes applied (`unsafe`: all), and the findings that remain in it. Arguments as in `check_source`."""
     from torchdevlint.linter import Repair, lint_source
+    from torchdevlint.source.deadline import OutOfTime, limited
     from torchdevlint.source.source import Source
 
     settings = _settings(select, extend_select, ignore, level, target_torch, sieve)
-    outcome = lint_source(Source(filename, text), settings, Repair.UNSAFE if unsafe else Repair.SAFE)
+    try:
+        with limited():
+            outcome = lint_source(Source(filename, text), settings, Repair.UNSAFE if unsafe else Repair.SAFE)
+    except OutOfTime as error:
+        raise CheckError((f"{filename}: {error.message}",), ()) from None
     if outcome.problems:
         raise CheckError(outcome.problems, outcome.findings)
     return (outcome.text if outcome.fixed else text), outcome.findings

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Severity, Sightings
+from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Severity, Sightings
 from torchdevlint.fixes.text import apply_fixes, overlaps
 from torchdevlint.program.bounds import ParseFailure
 from torchdevlint.program.ir import forget_nodes
@@ -19,10 +19,12 @@ from torchdevlint.rules.registry import all_rules
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Settings
 from torchdevlint.sieve import NO_SIGHTINGS, Look, Questions, look
+from torchdevlint.source import deadline
 from torchdevlint.source.deep_stack import call_with_deep_stack
 from torchdevlint.source.lines import Lines
 from torchdevlint.source.notebook import SUFFIX as NOTEBOOK
 from torchdevlint.source.notebook import Notebook, located
+from torchdevlint.source.positions import LineIndex
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.source.suppression import Kind, Suppressions
@@ -51,24 +53,31 @@ class Examination(NamedTuple):
 def lint(path: str, raw: bytes, settings: Settings, repair: Repair = Repair.NONE) -> Outcome:
     """What there is to say of one file, and its new bytes where fixes were asked for. Never raises for what the file holds."""
     try:
+        with deadline.limited():
+            return _lint(path, raw, settings, repair)
+    except deadline.OutOfTime as error:
+        return Outcome(path, problems=(f"{path}: {error.message}",))
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        told = f"{path}: torchdevlint failed on this file: {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+        return Outcome(path, problems=(told,))
+
+
+def _lint(path: str, raw: bytes, settings: Settings, repair: Repair) -> Outcome:
+    try:
         source = read(path, raw)
     except SourceError as error:
         if not may_have_findings(raw):
             return Outcome(path)
         text = raw.decode("latin-1")
-        return Outcome(path, (unparsable(path, error.message, Lines(text), error.row, 1),), text=text)
+        return Outcome(path, (unparsable(path, error.message, LineIndex(text), error.row, 1),), text=text)
     notes: tuple[str, ...] = ()
-    if repair is not Repair.NONE and source.to_bytes() != raw:
+    if repair is not Repair.NONE and not _is_stored_as(source, raw):
         repair, notes = Repair.NONE, (f"{path}: not repaired: {source.encoding} does not give the same bytes back",)
-    try:
-        outcome = _lint_deep(source, settings, repair)
-        if any(finding.code == UnparsableFile.code for finding in outcome.findings) and not may_have_findings(raw):
-            return Outcome(path)
-        return replace(outcome, notes=outcome.notes + notes) if notes else outcome
-    except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        told = f"{path}: torchdevlint failed on this file: {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-        return Outcome(path, problems=(told,))
+    outcome = lint_source(source, settings, repair)
+    if any(finding.code == UnparsableFile.code for finding in outcome.findings) and not may_have_findings(raw):
+        return Outcome(path)
+    return replace(outcome, notes=outcome.notes + notes) if notes else outcome
 
 
 def read(path: str, raw: bytes) -> Text:
@@ -76,12 +85,11 @@ def read(path: str, raw: bytes) -> Text:
     return Notebook.from_bytes(path, raw) if path.endswith(NOTEBOOK) else Source.from_bytes(path, raw)
 
 
-def _lint_deep(source: Text, settings: Settings, repair: Repair) -> Outcome:
-    """`lint_source`, once more with a big stack for a text that nests deeper than the usual one takes."""
+def _is_stored_as(source: Text, raw: bytes) -> bool:
     try:
-        return lint_source(source, settings, repair)
-    except RecursionError:
-        return call_with_deep_stack(lambda: lint_source(source, settings, repair))
+        return source.to_bytes() == raw
+    except UnicodeError:
+        return False
 
 
 def lint_source(source: Text, settings: Settings, repair: Repair = Repair.NONE) -> Outcome:
@@ -114,7 +122,22 @@ def examine(
     kinds: frozenset[Kind] = ALL_KINDS,
     sightings: Sightings = NO_SIGHTINGS,
 ) -> Examination:
-    """The findings that the settings show; `kinds` are the suppression comments to honour, `sightings` what a run of the file saw."""
+    """The findings that the settings show; `kinds` are the suppression comments to honour, `sightings` what a run of the file saw.
+
+    A text that nests deeper than the usual stack takes is examined once more with a big one. Raises `OutOfTime`.
+    """
+    with deadline.limited():
+        try:
+            return _examine(source, settings, kinds, sightings)
+        except RecursionError:
+            pass
+        try:
+            return call_with_deep_stack(lambda: _examine(source, settings, kinds, sightings))
+        except RecursionError:
+            return Examination((), problems=(f"{source.path}: not checked: it nests too deeply",))
+
+
+def _examine(source: Text, settings: Settings, kinds: frozenset[Kind], sightings: Sightings) -> Examination:
     text = source.text
     rules = settings.rules(source.path)
     judged = UnusedSuppression in rules  # then findings that the level hides count as uses
@@ -130,7 +153,7 @@ def examine(
         seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
         return Examination(
-            (unparsable(source.path, failure.message, Lines(text), failure.row, failure.column),), parses=False
+            (unparsable(source.path, failure.message, LineIndex(text), failure.row, failure.column),), parses=False
         )
     problems = [f"{source.path}: {crash}" for crash in seen.result.crashes]
     if not seen.reports and not (judged and may_have_suppressions(text.encode("utf-8", "replace"))):
@@ -157,10 +180,11 @@ def _placed(source: Text, seen: Look, lines: Lines, problems: list[str]) -> list
     return list(place(source.path, source.text, seen.result.analysis, lines, seen.reports, problems, row_name))
 
 
-def unparsable(path: str, message: str, lines: Lines, row: int, column: int) -> Finding:
+def unparsable(path: str, message: str, lines: LineIndex, row: int, column: int) -> Finding:
     """TDL000, which no setting hides."""
     rule = UnparsableFile
-    start = lines.start_of(row) + column - 1
+    row = min(row, lines.rows)  # a parser may count the end of the text as a line of its own
+    start = lines.offset(Position(row, column))
     span = lines.span(start, start)
     return Finding(rule.code, rule.name, rule.severity, message, path, span, noqa_row=row)
 
@@ -260,10 +284,12 @@ class _Attempt:
             return str(error)
         if not after.parses:
             return "the result would not parse"
+        if len(after.problems) > len(self._before.problems):
+            return "the result cannot be checked"
         if len(after.findings) > len(self._before.findings):
             return "the result would have more findings than before"
         try:
             source.to_bytes()
-        except UnicodeEncodeError:
+        except UnicodeError:
             return f"the result cannot be written as {source.encoding}"
         return "it changes nothing" if source.text == self._source.text else None

@@ -1,18 +1,20 @@
 """`[tool.torchdevlint]` of pyproject.toml, the command line over it, and what follows for one file: one frozen `Settings`."""
 
 # Paths are strings and values named tuples here: pathlib and dataclasses would take longer to import than a run without torch takes.
-# ruff: noqa: PTH100, PTH109, PTH116, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH109, PTH116, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.severity import Severity
+from torchdevlint.source.patterns import PatternError, Patterns
+from torchdevlint.source.reading import LARGEST_SETTINGS, read_bytes
 
 if TYPE_CHECKING:
     from torchdevlint.rules.rule import Rule
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 PYPROJECT = "pyproject.toml"
 DOES_NOT_PARSE = "TDL000"
 UNUSED_SUPPRESSION = "TDL001"
+
+_LONGEST_REQUIREMENT = 1000  # characters; what is longer tells no version
 
 
 class SettingsError(Exception):
@@ -105,19 +109,17 @@ def _enabled(settings: Settings, ignored: tuple[str, ...]) -> tuple[type[Rule], 
     )
 
 
-def matches(patterns: tuple[str, ...], root: str, path: str) -> bool:
-    """Whether a path matches one of the patterns, which are those of a .gitignore in `root`."""
+def matches(patterns: tuple[str, ...], root: str, path: str, *, is_folder: bool = False) -> bool:
+    """Whether a path, or a folder on the way to it, matches one of the patterns, which are those of a .gitignore in `root`."""
     relative = os.path.relpath(os.path.abspath(path), root or os.getcwd())
-    if relative.startswith(os.pardir + os.sep):
+    if relative in (os.curdir, os.pardir) or relative.startswith(os.pardir + os.sep):
         return False
-    return bool(_pattern_set(patterns).match_file(relative))
+    return _pattern_set(patterns).covers(relative.replace(os.sep, "/"), is_folder)
 
 
 @cache
-def _pattern_set(patterns: tuple[str, ...]) -> Any:
-    import pathspec
-
-    return pathspec.GitIgnoreSpec.from_lines(patterns)
+def _pattern_set(patterns: tuple[str, ...]) -> Patterns:
+    return Patterns(patterns)
 
 
 # ---------------------------------------------------------------------------------------------------- the table's keys
@@ -132,13 +134,21 @@ def _codes(value: Any) -> tuple[str, ...]:
 def _patterns(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError('a list of patterns is wanted, as in ["vendored/", "*_pb2.py"]')
-    return tuple(value)
+    return check_patterns(value)
+
+
+def check_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
+    """The patterns; raises `ValueError` with a sentence for one that means nothing."""
+    try:
+        return Patterns(patterns, strict=True).written
+    except PatternError as error:
+        raise ValueError(str(error)) from None
 
 
 def _per_file(value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ValueError('a table of patterns and codes is wanted, as in { "tests/*" = ["TDL801"] }')
-    return tuple((pattern, _codes(codes)) for pattern, codes in value.items())
+    return tuple((check_patterns([pattern])[0], _codes(codes)) for pattern, codes in value.items())
 
 
 def _flag(value: Any) -> bool:
@@ -152,11 +162,12 @@ def parse_level(value: Any) -> Severity:
     try:
         return Severity.from_label(value)
     except (KeyError, AttributeError):
-        raise ValueError(f'"info", "warning" or "error" is wanted, not {value!r}') from None
+        given = f", not {value!r}" if isinstance(value, str) else ""
+        raise ValueError(f'"info", "warning" or "error" is wanted{given}') from None
 
 
 def _torch_version(value: Any) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d+)\.(\d+)(?:\.\d+)*", value) if isinstance(value, str) else None
+    found = re.fullmatch(r"(\d{1,6})\.(\d{1,6})(?:\.\d+)*", value) if isinstance(value, str) else None
     if found is None:
         raise ValueError('a version is wanted, as in "2.4"')
     return int(found[1]), int(found[2])
@@ -248,12 +259,41 @@ def load_toml(path: str) -> dict[str, Any]:
     else:
         import tomli as tomllib
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        text = read_bytes(path, LARGEST_SETTINGS).decode("utf-8")
+        if not _nests_beyond(text, _DEEPEST_TOML):
+            return tomllib.loads(text)
+    except RecursionError:
+        pass
+    except ValueError as error:
         raise SettingsError(f"{path}: not valid TOML: {error}") from None
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}") from None
+    raise SettingsError(f"{path}: not valid TOML: it nests too deeply")
+
+
+# More levels of brackets, or parts of a dotted key, than anybody writes; the parser recurses, on 3.10 in native code that does not look for the end of its stack.
+_DEEPEST_TOML = 100
+_TOML_TOKENS = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)|"(?:[^"\\\n]|\\.)*"?'''
+    r"""|'{3}(?:[^']|'(?!''))*(?:'{3}|\Z)|'[^'\n]*'?|\#[^\n]*|[\[{\]}]""",
+    re.DOTALL,
+)
+
+
+def _nests_beyond(text: str, most: int) -> bool:
+    """Whether the brackets of a TOML text nest more than `most` levels deep."""
+    if text.count("[") + text.count("{") <= most:
+        return False
+    depth = 0
+    for found in _TOML_TOKENS.finditer(text):
+        token = found.group()
+        if token in "[{":
+            depth += 1
+            if depth > most:
+                return True
+        elif token in "]}":
+            depth -= 1
+    return False
 
 
 def _is_there(path: str) -> bool:
@@ -274,32 +314,36 @@ def _is_there(path: str) -> bool:
 def _mentions(path: str) -> bool:
     """Whether a pyproject.toml can concern us; spares the import of the TOML parser where it cannot."""
     try:
-        with open(path, "rb") as file:
-            return b"torch" in file.read()
+        return b"torch" in read_bytes(path, LARGEST_SETTINGS)
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}") from None
 
 
 def minimum_torch(pyproject: Mapping[str, Any]) -> tuple[int, int] | None:
     """The lowest torch that a project's own dependencies allow (PEP 621, Poetry), None where they do not say."""
-    project = pyproject.get("project")
-    stated: list[Any] = []
-    if isinstance(project, dict):
-        optional = project.get("optional-dependencies")
-        stated += project.get("dependencies") or []
-        stated += [item for group in optional.values() for item in group] if isinstance(optional, dict) else []
-    bounds = [_lower_bound(item) for item in stated if isinstance(item, str)]
-    poetry = pyproject.get("tool", {}).get("poetry", {}).get("dependencies", {})
-    constraint = poetry.get("torch") if isinstance(poetry, dict) else None
+    project = _table(pyproject, "project")
+    groups = (project.get("dependencies"), *_table(project, "optional-dependencies").values())
+    stated = [item for group in groups if isinstance(group, list) for item in group if isinstance(item, str)]
+    bounds = [_lower_bound(item) for item in stated]
+    poetry = _table(_table(_table(pyproject, "tool"), "poetry"), "dependencies")
+    constraint = poetry.get("torch")
     constraint = constraint.get("version") if isinstance(constraint, dict) else constraint
     if isinstance(constraint, str):
         bounds.append(_lower_bound("torch" + (constraint if constraint[:1] in "<>=!~^" else "==" + constraint)))
     return min((bound for bound in bounds if bound is not None), default=None)
 
 
+def _table(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """A table in a table; an empty one where there is none, or something else."""
+    found = table.get(key)
+    return found if isinstance(found, dict) else {}
+
+
 def _lower_bound(requirement: str) -> tuple[int, int] | None:
+    if len(requirement) > _LONGEST_REQUIREMENT:
+        return None
     name = re.match(r"\s*torch\s*(?:\[[^\]]*\])?\s*\(?(?=[<>=!~^\s])([^;)]*)", requirement, re.IGNORECASE)
-    bounds = re.findall(r"(?:>=|==|~=|\^|~|>)\s*(\d+)(?:\.(\d+))?", name[1]) if name else []
+    bounds = re.findall(r"(?:>=|==|~=|\^|~|>)\s*(\d{1,6})(?!\d)(?:\.(\d{1,6})(?!\d))?", name[1]) if name else []
     return max(((int(major), int(minor or 0)) for major, minor in bounds), default=None)
 
 
@@ -331,27 +375,31 @@ class Resolver:
 
     def for_folder(self, folder: str) -> Settings:
         """The settings for the files of an absolute folder; raises `SettingsError`."""
-        settings = self._found.get(folder)
-        if settings is None:
-            settings = self._found[folder] = self._resolve(folder)
+        waiting: list[tuple[str, Settings | None]] = []  # a list, so that folders may be deeper than calls
+        at = folder
+        while at not in self._found:
+            here, is_last = self._own(at)
+            if is_last:
+                self._found[at] = self._over(here or Settings(root=os.getcwd()))
+            else:
+                waiting.append((at, here))
+                at = os.path.dirname(at)
+        settings = self._found[at]
+        for at, here in reversed(waiting):
+            if here is not None and settings.target_torch is None:
+                settings = settings._replace(target_torch=here.target_torch)
+            self._found[at] = settings
         return settings
 
-    def _resolve(self, folder: str) -> Settings:
+    def _own(self, folder: str) -> tuple[Settings | None, bool]:
+        """What is said for a folder itself, and whether the folders above are not asked."""
         if self.isolated:
-            return self._over(Settings(root=os.getcwd()))
+            return None, True
         if self.config is not None:
-            return self._over(
-                _read(os.path.abspath(self.config), os.getcwd(), wanted=True) or Settings(root=os.getcwd())
-            )
+            return _read(os.path.abspath(self.config), os.getcwd(), wanted=True), True
         path = os.path.join(folder, PYPROJECT)
-        parent = os.path.dirname(folder)
         here = _read(path, folder) if _is_there(path) and _mentions(path) else None
-        if here is not None and here.selections:
-            return self._over(here)
-        above = self.for_folder(parent) if parent != folder else self._over(Settings(root=os.getcwd()))
-        if here is None or above.target_torch is not None:
-            return above
-        return above._replace(target_torch=here.target_torch)
+        return here, (here is not None and bool(here.selections)) or os.path.dirname(folder) == folder
 
     def _over(self, settings: Settings) -> Settings:
         extended = settings.extend_exclude + self.overrides.get("extend_exclude", ())

@@ -17,14 +17,13 @@ import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from torchdevlint import cli
 from torchdevlint.rules.registry import rule_by_code
-from torchdevlint.workspace import runner, writer
+from torchdevlint.workspace import pool, runner, writer
 
 # One safe fix (TDL101), and a text that needs none.
 FAULTY = 'import torch\n\n\ndef load(model):\n    model.load_state_dict(torch.load("a.pt"))\n'
@@ -41,7 +40,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def call(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
         if stdin is not None:
-            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         try:
             code = cli.main(arguments)
         except SystemExit as stop:
@@ -497,12 +496,14 @@ def test_an_unreadable_file(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     write("b.py")
     os.mkfifo("pipe.py")  # no file: reading it would wait for ever
 
-    def refuse(path: str, mode: str) -> object:
+    read_bytes = runner.read_bytes
+
+    def refuse(path: str) -> bytes:
         if path == "a.py":
             raise PermissionError(13, "Permission denied", path)
-        return Path(path).open(mode)
+        return read_bytes(path)
 
-    monkeypatch.setattr(runner, "open", refuse, raising=False)
+    monkeypatch.setattr(runner, "read_bytes", refuse)
     code, out, err = run("check", *ONE, "--output-format", "concise")
     assert code == 2
     assert out.startswith("b.py:5:27: TDL101")
@@ -589,6 +590,7 @@ def test_without_the_collector_garbage_is_found_once_there_is_much(
 
     _many(1)
     monkeypatch.setattr(runner, "MOST_UNCOLLECTED", most)
+    monkeypatch.setattr(pool, "can_fork", lambda: False)  # so that it is this process that gathers it
     gc.disable()
     try:
         ring = weakref.ref(Ring())

@@ -6,11 +6,16 @@ A command module has `add_parser(subparsers)`, which returns its parser, and `ru
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from torchdevlint.source.deadline import OutOfTime
 
 if TYPE_CHECKING:
     import argparse
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
 USAGE_ERROR = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+TRACEBACK = "TORCHDEVLINT_TRACEBACK"  # an environment variable: set, a failure shows where it happened
 
 
 class Command(NamedTuple):
@@ -47,7 +53,8 @@ examples:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs one command line; the exit code."""
+    """Runs one command line; the exit code. Whatever fails is one sentence and 2: a 1 would mean findings."""
+    _mend_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # names and messages may hold what the terminal cannot show
@@ -56,11 +63,74 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        print("torchdevlint: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _ended("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that closing stdout does not fail again
+        _silence(sys.stdout)
         return BROKEN_PIPE
+    except (Exception, OutOfTime) as error:
+        if os.environ.get(TRACEBACK):
+            import traceback
+
+            traceback.print_exc()
+        return _ended(_sentence(error), USAGE_ERROR)
+
+
+def _ended(message: str, code: int) -> int:
+    """Tells the last that there is to tell, whatever can still be written to."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _silence(sys.stdout)
+    try:
+        print(f"torchdevlint: {message}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        _silence(sys.stderr)
+    return code
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OutOfTime):
+        return error.message
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else f"cannot write the output: {error.strerror}"
+    told = " ".join(str(error).split())
+    return (
+        f"failed: {type(error).__name__}{': ' * bool(told)}{told} (a fault of torchdevlint; {TRACEBACK}=1 shows where)"
+    )
+
+
+def _silence(stream: Any) -> None:
+    """Sends what is left in a stream that cannot be written to nowhere, so that closing it does not fail again."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class _Closed(io.TextIOBase):
+    """A standard stream that the caller has closed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.buffer = self
+
+    def write(self, _: Any) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), self.name)
+
+    def read(self, _: int | None = -1) -> Any:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), self.name)
+
+
+def _mend_streams() -> None:
+    """Takes the places of closed standard streams: the next file that is opened would get their numbers, and what is written to them."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                opened = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+                if opened != number:
+                    os.dup2(opened, number)
+                    os.close(opened)
+            setattr(sys, name, _Closed(f"<{name}>") if name != "stderr" else open(os.devnull, "w"))  # noqa: PTH123, SIM115
 
 
 def fail(message: str) -> int:

@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 from torchdevlint import cli
 from torchdevlint.reporting import FORMATS, renderer
 from torchdevlint.reporting.style import Style
-from torchdevlint.settings import Resolver, Selection, SettingsError, check_codes, parse_level
+from torchdevlint.settings import Resolver, Selection, SettingsError, check_codes, check_patterns, parse_level
+from torchdevlint.source.reading import LARGEST_SOURCE
 from torchdevlint.workspace import runner
 from torchdevlint.workspace.discovery import Target
 
@@ -213,9 +214,16 @@ def _resolver(arguments: argparse.Namespace) -> Resolver:
     selection = Selection(
         codes("--select"), codes("--extend-select") or (), (codes("--ignore") or ()) + (codes("--extend-ignore") or ())
     )
-    overrides: dict[str, Any] = {"extend_exclude": _split(arguments.extend_exclude)}
+
+    def patterns(option: str) -> tuple[str, ...]:
+        try:
+            return check_patterns(_split(getattr(arguments, option.lstrip("-").replace("-", "_"))))
+        except ValueError as error:
+            raise ValueError(f"{option}: {error}") from None
+
+    overrides: dict[str, Any] = {"extend_exclude": patterns("--extend-exclude")}
     if arguments.exclude is not None:
-        overrides["exclude"] = _split(arguments.exclude)
+        overrides["exclude"] = patterns("--exclude")
     if arguments.force_exclude:
         overrides["force_exclude"] = True
     if arguments.level is not None:
@@ -288,7 +296,12 @@ def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
 def _check_stdin(arguments: argparse.Namespace, resolver: Resolver) -> runner.Run:
     """Standard input as one file. With --fix its new text goes to standard output, and the report to standard error."""
     name = arguments.stdin_filename or STDIN
-    raw = sys.stdin.buffer.read()
+    try:
+        raw = sys.stdin.buffer.read(LARGEST_SOURCE + 1)
+        if len(raw) > LARGEST_SOURCE:
+            return runner.Run(problems=[f"{name}: not read, as it is larger than {LARGEST_SOURCE // 1000:,} kB"])
+    except OSError as error:
+        return runner.Run(problems=[f"{name}: {error.strerror}"])
     try:
         settings = resolver.for_file(name if arguments.stdin_filename else "stdin.py")
     except SettingsError as error:
@@ -296,9 +309,7 @@ def _check_stdin(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
     result = runner.Run()
     target = Target(name, settings)
     if not (arguments.force_exclude and runner.is_excluded(name, resolver)) and runner.is_candidate(raw, target):
-        from torchdevlint.linter import Repair, lint
-
-        outcome = lint(name, raw, settings, Repair[_repair(arguments)])
+        outcome = runner.lint_text(target, raw, _repair(arguments))
         result.outcomes.append(outcome)
         result.problems += outcome.problems
         raw = outcome.stored if outcome.stored is not None else raw

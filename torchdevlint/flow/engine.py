@@ -18,6 +18,8 @@ from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.rule import Report, Rule
+from torchdevlint.source import deadline
+from torchdevlint.source.deep_stack import may_go_deeper
 
 
 class RuleCrash(Exception):
@@ -102,6 +104,7 @@ def analyse(
 
     def ask(asked: Sequence[_Asked], *given: Any) -> None:
         for rule, check in asked:
+            deadline.check()
             try:
                 for report in check(*given) or ():
                     key = (rule.code, id(report.op))
@@ -109,6 +112,8 @@ def analyse(
                         seen.add(key)
                         result.reports.append(report)
             except Exception as error:
+                if may_go_deeper(error):
+                    raise
                 if not any(crash.code == rule.code for crash in result.crashes):
                     result.crashes.append(RuleCrash(rule.code, error))
 

@@ -23,6 +23,7 @@ from torchdevlint.flow.values import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.source import deadline
 
 if TYPE_CHECKING:
     from torchdevlint.flow.analysis import Analysis
@@ -112,6 +113,7 @@ class Frame:
         self.sink = None
 
     def _run_block(self, block: ir.Block, start: Environment) -> None:
+        deadline.check()
         self.env = dict(start)
         self.block = block
         handlers = HANDLERS

@@ -18,6 +18,7 @@ from torchdevlint import __version__
 from torchdevlint.findings import Finding, Severity
 from torchdevlint.reporting.plain import shown
 from torchdevlint.settings import DOES_NOT_PARSE, UNUSED_SUPPRESSION, Resolver, Selection, Settings, SettingsError
+from torchdevlint.source.deadline import OutOfTime
 from torchdevlint.source.sieve import may_have_findings
 
 _log = logging.getLogger("flake8.torchdevlint")
@@ -48,6 +49,8 @@ class Plugin:
         """Rows count from 1, columns from 0. Never raises: what fails is logged (`flake8 -v`)."""
         try:
             yield from [self._violation(finding) for finding in self._findings()]
+        except OutOfTime as error:
+            _log.error("%s: %s", self._filename, error.message)
         except Exception:
             _log.exception("torchdevlint failed on %s", self._filename)
 

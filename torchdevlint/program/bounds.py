@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.source.deep_stack import call_with_deep_stack
@@ -27,18 +28,19 @@ ELIFS = 4000  # in a row
 _DEEP_BRACKETS = 40
 _DEEP_CHAIN = 200
 
-# Every alternative starts with a literal character, which the regular expression engine looks for fast.
+# Every alternative starts with a literal character, which the regular expression engine looks for fast, and matches up to the end of the
+# line or text where its own end is missing: what fails there would be tried again at each quote, in the square of the text's length.
 # The quick test accepts texts of at most this shape, which is within the limits however it is combined.
 _QUICK_BRACKETS = 20
 _QUICK_CHAIN = 100
 _LONG_STRING = 1000  # characters; in shorter ones nothing can nest that matters
 
 _STRINGS_AND_COMMENTS = r'''
-    """ [^"\\]* (?: (?: \\. | "(?!"") ) [^"\\]* )* """
-    | \'\'\' [^'\\]* (?: (?: \\. | '(?!'') ) [^'\\]* )* \'\'\'
-    | " [^"\\\n]* (?: \\. [^"\\\n]* )* "
-    | ' [^'\\\n]* (?: \\. [^'\\\n]* )* '
-    | \#[^\n]*
+    """ [^"\\]* (?: (?: \\. | "(?!"") ) [^"\\]* )* (?: """ | \\? \Z )
+    | \'\'\' [^'\\]* (?: (?: \\. | '(?!'') ) [^'\\]* )* (?: \'\'\' | \\? \Z )
+    | " [^"\\\r\n]* (?: \\(?:\r\n|.) [^"\\\r\n]* )* (?: "? )
+    | ' [^'\\\r\n]* (?: \\(?:\r\n|.) [^'\\\r\n]* )* (?: '? )
+    | \#[^\r\n]*
 '''
 _STRIPPED = re.compile(_STRINGS_AND_COMMENTS, re.VERBOSE | re.DOTALL)
 _LONG_FORMAT = re.compile(
@@ -59,11 +61,11 @@ _QUICK_EXCESS = re.compile(rb"[()]|[^,\n]{%d}" % (_QUICK_CHAIN + 1))
 _TOKEN = re.compile(
     rf"""
       (?P<string> (?P<prefix> [a-zA-Z]{{0,2}} ) (?= ["'] ) (?: {_STRINGS_AND_COMMENTS} ) )
-    | (?P<comment> \#[^\n]* )
+    | (?P<comment> \#[^\r\n]* )
     | (?P<open> [(\[{{] )
     | (?P<close> [)\]}}] )
     | (?P<comma> [,;] )
-    | (?P<continued> \\ \r?\n )
+    | (?P<continued> \\ (?: \r\n | [\r\n] ) )
     | (?P<newline> \r\n | [\r\n] ) (?P<indent> [ \t\f]* ) (?: (?P<elif> elif\b ) | (?P<blank> (?= [\r\n\#] | \Z ) ) )?
     | (?P<nesting> \b (?: lambda | for ) \b )
     | (?P<word> \w+ )
@@ -125,6 +127,7 @@ def parse(text: str) -> cst.Module:
         raise _failure(text, "holds a character that is no Unicode text (a lone surrogate)", 0) from error
 
 
+@lru_cache(maxsize=2)  # both front ends ask
 def measure(text: str) -> Shape:
     """How deep `text` nests; all zeros when a quick test shows that it is nothing to speak of."""
     return Shape() if _is_shallow(text) else _measure(text)

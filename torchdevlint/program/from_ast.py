@@ -21,6 +21,7 @@ from torchdevlint.program.ast_expressions import (
     parameters_of,
     store,
 )
+from torchdevlint.program.bounds import excess
 from torchdevlint.program.builder import BodyBuilder, ProgramBuilder
 from torchdevlint.program.control import Captures
 from torchdevlint.program.ir import (
@@ -48,7 +49,9 @@ _PATTERNS: dict[type[Any], Callable[[BodyBuilder, Any, Captures], None]] = {}
 
 
 def read(text: str) -> Program | None:
-    """The Program of a text, without nodes; None where the running Python refuses the text."""
+    """The Program of a text, without nodes; None where the running Python refuses the text, or might die of it."""
+    if excess(text) is not None:
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

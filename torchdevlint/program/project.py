@@ -5,7 +5,7 @@ read as bytes, and lowered by the standard library's `ast` when a question comes
 """
 
 # Paths are strings here: a Path object for each file of a large repository costs more than the search.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH116, PTH118, PTH119, PTH120, PTH123, PTH208
+# ruff: noqa: PTH100, PTH110, PTH112, PTH116, PTH118, PTH119, PTH120, PTH208
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from torchdevlint.program.requirements import (
     first_torch_beyond,
 )
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
+from torchdevlint.source.reading import read_bytes
 
 # A larger project is not searched: each question would cost more than the file that asks.
 MOST_FILES = 4_000
@@ -35,11 +36,13 @@ FEWEST_FILES = 3
 # Where a name may stand of what is called from notebooks, settings, scripts and by readers of the documentation.
 _TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
 _LARGEST_TEXT = 2_000_000
+_LARGEST_READ = MOST_BYTES
 # The bytes and Programs of the files that were linted last, for those that ask of them later.
 _LINTED: dict[str, tuple[bytes, ir.Program | None]] = {}
 _MOST_KEPT = 100
 # Import statements, also over several lines.
-_IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)|(?:\\\\\n|[^\n;])*)")
+_IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)?|(?:\\\\\n|[^\n;])*)")
+_IMPORTING = re.compile(rb"(?m)^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]*\)?)?")
 _REPOSITORIES = (".git", ".hg")
 _PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg")
 _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.txt", "environment.yml")
@@ -60,8 +63,7 @@ class Project:
         files: list[str] = []
         texts: list[str] = []
         size = 0
-        for count, (folder, below, names) in enumerate(os.walk(self.root)):
-            below[:] = [name for name in below if name not in DEFAULT_EXCLUDE and not _is_environment(folder, name)]
+        for count, (folder, names) in enumerate(_folders(self.root)):
             for name in names:
                 if not name.endswith((".py", *_TEXTS)):
                     continue
@@ -113,10 +115,15 @@ class Project:
         None where they say nothing, or one of them sets no end.
         """
         folder = os.path.dirname(path)
-        if folder not in self._torch_beyond:
+        asked = []
+        while folder not in self._torch_beyond:
+            asked.append(folder)
             texts = list(self._stated(folder))
-            is_last = asks_for_torch(texts) or folder == self.root or os.path.dirname(folder) == folder
-            self._torch_beyond[folder] = first_torch_beyond(texts) if is_last else self.torch_beyond(folder)
+            if asks_for_torch(texts) or folder == self.root or os.path.dirname(folder) == folder:
+                self._torch_beyond[folder] = first_torch_beyond(texts)
+                break
+            folder = os.path.dirname(folder)
+        self._torch_beyond.update(dict.fromkeys(asked, self._torch_beyond[folder]))
         return self._torch_beyond[folder]
 
     def _stated(self, folder: str) -> Iterator[tuple[str, str]]:
@@ -153,8 +160,15 @@ class Project:
         """The other Python files with an import statement that holds the name of a module."""
         folder, name = os.path.split(path)
         module = os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
-        statement = rf"(?m)^[ \t]*(?:from|import)\b(?:[^\n(]*\([^)]*|[^\n]*)\b{re.escape(module)}\b".encode()
-        return (other for other in self.holding((module.encode(),), re.compile(statement)) if other != path)
+        word = module.encode("utf-8", "surrogateescape")
+        named = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")
+        return (
+            other
+            for other in self.files
+            if other != path
+            and word in (raw := self.read(other))
+            and any(named.search(found.group()) for found in _IMPORTING.finditer(raw))
+        )
 
     def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[str]:
         """The Python files that hold one of these bytes, and then match: a plain search is the faster one by far."""
@@ -279,9 +293,8 @@ class Project:
         """The bytes of a file, read once; none where it cannot be read."""
         if path not in self._bytes:
             try:
-                with open(path, "rb") as file:
-                    self._bytes[path] = file.read()
-            except OSError:
+                self._bytes[path] = read_bytes(path, _LARGEST_READ)
+            except (OSError, ValueError):
                 self._bytes[path] = b""
         return self._bytes[path]
 
@@ -321,6 +334,32 @@ def _nearest(folder: str, names: tuple[str, ...]) -> str | None:
         if parent == folder:
             return None
         folder = parent
+
+
+def _folders(root: str) -> Iterator[tuple[str, list[str]]]:
+    """The folders of a project and the names of what is no folder in them. (`os.walk` calls itself for each level before 3.12.)"""
+    stack = [root]
+    while stack:
+        folder = stack.pop()
+        below, names = [], []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if not _is_folder(entry):
+                        names.append(entry.name)
+                    elif entry.name not in DEFAULT_EXCLUDE and not _is_environment(folder, entry.name):
+                        below.append(entry.path)
+        except OSError:
+            continue
+        yield folder, names
+        stack += sorted(below, reverse=True)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
 
 
 def _is_environment(folder: str, name: str) -> bool:

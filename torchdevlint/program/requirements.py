@@ -13,13 +13,14 @@ STATES_REQUIREMENTS = re.compile(
 )
 # What a project asks for that has kernels for CUDA: as a requirement of all that it does, or of a part.
 _KERNELS = re.compile(
-    r"""(?m)^[ \t]*(?:-[ \t]+)?["']?[^#\n]*\b(?:triton|mamba[-_]ssm|causal[-_]conv1d|transformer[-_]engine|cupy|fbgemm)(?![\w.])"""
+    r"""(?m)^[^#\n]*\b(?:triton|mamba[-_]ssm|causal[-_]conv1d|transformer[-_]engine|cupy|fbgemm)(?![\w.])"""
 )
 # `torch==1.9.0`, `- pytorch=1.9`, `"torch>=2.1,<2.3"`, `torch = "^1.9"`: the name, and what is said of it.
 _STATEMENT = re.compile(
-    r"""(?mi)(?:^[ \t]*(?:-[ \t]+)?["']?(?:pytorch::)?|["'])(?:py)?torch(?![\w.:/-])(?:\[[^\]\n]*\])?[ \t]*=?[ \t]*["']?([^"'#;\n]*)"""
+    r"""(?mi)(?:^[ \t]*(?:-[ \t]+)?["']?(?:pytorch::)?|["'])(?:py)?torch(?![\w.:/-])(?:\[[^\[\]\n]*\])?[ \t]*=?[ \t]*["']?([^"'#;\n]*)"""
 )
-_CLAUSE = re.compile(r"(?:\A|[,\s(])(===?|=|<=?|~=|\^|>=?|!=|~|)\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?")
+_CLAUSE = re.compile(r"(?:\A|[, (])(===?|=|<=?|~=|\^|>=?|!=|~|) ?(\d{1,6})(?!\d)(?:\.(\d{1,6})(?!\d))?(?:\.(\d+))?")
+_LONGEST = 1000  # characters of what is said of a package
 
 
 def asks_for_torch(texts: Iterable[tuple[str, str]]) -> bool:
@@ -46,6 +47,7 @@ def _dependencies(name: str, text: str) -> str:
 
 def _bound(said: str) -> Version | None:
     """The first minor version beyond `>=2.1,<2.3`, `==1.9.0` or `^1.9`; None for one without an end."""
+    said = " ".join(said[:_LONGEST].split())
     bounds = [bound for clause in _CLAUSE.findall(said) if (bound := _beyond(*clause)) is not None]
     return min(bounds, default=None)
 

@@ -268,7 +268,7 @@ def acts(facts: Facts) -> bool:
 # What makes batches, and what places something.
 _BATCHES = re.compile(rb"Dataset|DataLoader|collate|datamodule", re.IGNORECASE)
 _PLACES_DATA = re.compile(
-    rb"\.cuda\(|\.to\([^)\n]*(?:device|cuda|gpu)|\bdevice *=|default_collate|prefetch", re.IGNORECASE
+    rb"\.cuda\(|\.to\([^)\n]{0,200}(?:device|cuda|gpu)|\bdevice *=|default_collate|prefetch", re.IGNORECASE
 )
 
 

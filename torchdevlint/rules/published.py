@@ -24,7 +24,7 @@ _OF_A_RUN = re.compile(
     r"best|epoch|last|latest|final|check|ckpt_|iter|step|fine|tuned|trained_|state|snap|save|my_|exp|cifar|mnist|\{|%",
     re.IGNORECASE,
 )
-_PRETRAINED = re.compile(r"(?:\A|/)pretrain(?:ed)?(?:[-_]?\w+)?/[^{}]+\.\w+\Z")
+_PRETRAINED = re.compile(r"(?:\A|/)pretrain(?:ed)?(?:[-_]?\w+)?/[^{}]{1,300}\.\w+\Z")
 
 
 def is_published(call: ir.Call, facts: Facts) -> bool:

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from torchdevlint.source import deadline
+
 T = TypeVar("T")
 
 _STACK = 256 * 1024 * 1024  # bytes; address space, of which only what is used becomes memory
@@ -14,14 +16,34 @@ _RECURSION_LIMIT = 60_000  # Python frames
 _lock = threading.Lock()  # the stack size and the recursion limit belong to the whole process
 
 
+class _Here(threading.local):
+    is_deep: bool = False
+
+
+_here = _Here()
+
+
+def may_go_deeper(error: Exception) -> bool:
+    """True for what a bigger stack may help against: a part that survives failures of others hands it on."""
+    return isinstance(error, RecursionError) and not _here.is_deep
+
+
 def call_with_deep_stack(function: Callable[[], T]) -> T:
-    """What `function()` returns or raises, run in a thread with a stack of 256 MiB and a high recursion limit."""
+    """What `function()` returns or raises, run in a thread with a stack of 256 MiB and a high recursion limit.
+
+    In such a thread it is called as it is: there is no deeper stack.
+    """
+    if _here.is_deep:
+        return function()
     results: list[T] = []
     errors: list[BaseException] = []
+    rest = deadline.left()
 
     def run() -> None:
+        _here.is_deep = True
         try:
-            results.append(function())
+            with deadline.resumed(rest):
+                results.append(function())
         except BaseException as error:
             errors.append(error)
 

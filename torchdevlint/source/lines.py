@@ -26,6 +26,7 @@ _REST = {
     for mark, tail in (('"', ""), ("'", ""), ('"""', r'|"(?!"")'), ("'''", r"|'(?!'')"))
 }
 _FORMATTED = re.compile(r"\\N\{[^}]*\}|\\(?:\r\n|[^{}])|\{\{|\}\}|\{|\r|\n|\"\"\"|'''|\"|'", re.DOTALL)
+_DEEPEST_FORMAT = 150  # f-strings in f-strings, CPython's limit
 _SPECIFIER = re.compile(r"[{}]|\r|\n|\"\"\"|'''|\"|'")
 
 
@@ -78,6 +79,7 @@ class _Scanner:
         self.text = text
         self.comments: list[tuple[int, int]] = []
         self.ends: list[int] = []
+        self._nested = 0
 
     def scan(self) -> None:
         depth = at = 0
@@ -109,7 +111,14 @@ class _Scanner:
         return rest.end() if rest else found.end()
 
     def _formatted(self, at: int, mark: str, *, raw: bool) -> int:
-        """The rest of an f-string or t-string from behind its opening quotes."""
+        """The rest of an f-string or t-string from behind its opening quotes; of one that no Python takes, the rest of the text."""
+        self._nested += 1
+        try:
+            return self._formatted_within(at, mark, raw) if self._nested <= _DEEPEST_FORMAT else len(self.text)
+        finally:
+            self._nested -= 1
+
+    def _formatted_within(self, at: int, mark: str, raw: bool) -> int:
         while found := _FORMATTED.search(self.text, at):
             at = found.end()
             piece = found.group()
@@ -149,6 +158,15 @@ class _Scanner:
 
     def _specifier(self, at: int, mark: str) -> int:
         """A format specifier from behind its `:`; the offset behind the field's `}`, or of the quote that ends the string."""
+        if self._nested > _DEEPEST_FORMAT:
+            return len(self.text)
+        self._nested += 1
+        try:
+            return self._specifier_within(at, mark)
+        finally:
+            self._nested -= 1
+
+    def _specifier_within(self, at: int, mark: str) -> int:
         while found := _SPECIFIER.search(self.text, at):
             at = found.end()
             piece = found.group()

@@ -46,6 +46,11 @@ class LineIndex:
     def __init__(self, text: str) -> None:
         self._starts = [0, *(newline.end() for newline in _NEWLINE.finditer(text))]
 
+    @property
+    def rows(self) -> int:
+        """How many lines there are; a text that ends in a newline has an empty one behind it."""
+        return len(self._starts)
+
     def position(self, offset: int) -> Position:
         """The row and column (from 1, in code points) of an offset."""
         row = bisect_right(self._starts, offset)

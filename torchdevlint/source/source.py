@@ -9,6 +9,8 @@ import tokenize
 from typing import NamedTuple
 
 _NEWLINE = re.compile("\r\n|\r|\n")
+# Encodings of domain names, and one that decodes nothing; the time that they take grows with the square of the text.
+_NO_SOURCES = frozenset(("idna", "punycode", "undefined"))
 
 
 class SourceError(Exception):
@@ -36,16 +38,18 @@ class Source(NamedTuple):
         if b"\0" in body:
             raise SourceError("the file holds a NUL byte, which no Python source may", _row_of(body, body.index(b"\0")))
         encoding = _encoding(raw)
+        if encoding.replace("-", "_").lower() in _NO_SOURCES:
+            raise SourceError(f"the coding line names `{encoding}`, which is no encoding of programs")
         try:
             text = body.decode(encoding)
         except UnicodeDecodeError as error:
             raise SourceError(_undecodable(encoding, body, error), _row_of(body, error.start)) from None
-        except LookupError:
+        except (LookupError, UnicodeError):
             raise SourceError(f"the coding line names `{encoding}`, which is no text encoding") from None
         return cls(path, text, encoding, bom)
 
     def to_bytes(self) -> bytes:
-        """The bytes to store; raises `UnicodeEncodeError` where the encoding has no such character."""
+        """The bytes to store; raises `UnicodeError` where the encoding has no such character."""
         return self.bom + self.text.encode(self.encoding)
 
     def with_text(self, text: str) -> Source:

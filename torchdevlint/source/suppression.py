@@ -10,6 +10,7 @@ Read from comment tokens, never from strings:
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -23,7 +24,7 @@ _NOQA = re.compile(
     re.IGNORECASE,
 )
 _OWN = re.compile(
-    r"#\s*torchdevlint\s*:\s*(?P<kind>ignore-file|ignore)(?![-\w])(?:\s*\[(?P<codes>[^\]]*)\])?", re.IGNORECASE
+    r"#\s*torchdevlint\s*:\s*(?P<kind>ignore-file|ignore)(?![-\w])(?:\s*\[(?P<codes>[^\[\]#]*)\])?", re.IGNORECASE
 )
 
 Kind = Literal["noqa", "ignore", "ignore-file"]
@@ -61,6 +62,13 @@ class Suppressions:
     lines: Lines
     directives: tuple[Directive, ...]
     _used: set[tuple[int, str]] = field(default_factory=set)
+    _silenced: dict[tuple[int, str], bool] = field(default_factory=dict)  # by logical line and code
+    _rows: list[int] = field(init=False)
+    _whole_file: list[Directive] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rows = [directive.comment.row for directive in self.directives]  # they stand in the order of the text
+        self._whole_file = [directive for directive in self.directives if directive.kind == "ignore-file"]
 
     @classmethod
     def read(
@@ -73,11 +81,14 @@ class Suppressions:
     def silences(self, code: str, row: int) -> bool:
         """True when a directive covers a finding with this code that begins on this row."""
         first, last = self.lines.logical(row)
-        covering = [
-            directive
-            for directive in self.directives
-            if (directive.kind == "ignore-file" or first <= directive.comment.row <= last) and directive.covers(code)
-        ]
+        known = self._silenced.get((first, code))
+        if known is None:
+            known = self._silenced[first, code] = self._is_silenced(first, last, code)
+        return known
+
+    def _is_silenced(self, first: int, last: int, code: str) -> bool:
+        there = self.directives[bisect_left(self._rows, first) : bisect_right(self._rows, last)]
+        covering = [directive for directive in (*self._whole_file, *there) if directive.covers(code)]
         for directive in covering:
             self._used.update(
                 (directive.start, prefix) for prefix in directive.codes or ("",) if code.startswith(prefix)
@@ -106,7 +117,8 @@ class Suppressions:
                 yield self._without(directive, idle)
 
     def _without(self, directive: Directive, idle: tuple[str, ...]) -> Unused:
-        kept = [prefix for prefix in directive.codes if prefix not in idle]
+        gone = frozenset(idle)
+        kept = [prefix for prefix in directive.codes if prefix not in gone]
         start, end = directive.start, directive.end
         if kept:
             joined = ", ".join(kept)

@@ -1,19 +1,21 @@
 """From paths on the command line to the files to check, each with its settings."""
 
 # Paths are strings here: a Path object for each file of a large repository costs more than the byte test.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH114, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH100, PTH110, PTH112, PTH114, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torchdevlint.settings import Resolver, Settings, SettingsError, matches
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
+from torchdevlint.source.patterns import Patterns, read_patterns
+from torchdevlint.source.reading import LARGEST_SETTINGS, is_regular, read_bytes
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
-_Ignores = tuple[tuple[str, Any], ...]
+_Ignores = tuple[tuple[str, Patterns], ...]
 
 
 class Target(NamedTuple):
@@ -53,6 +55,8 @@ class Discovery:
         if settings is None or (settings.force_exclude and self.is_excluded_argument(path, settings)):
             return
         ignores = self._ignores_above(folder) if settings.respect_gitignore else ()
+        if ignores and _is_within_ignored(folder, ignores):
+            return
         yield from self._walk(path, folder, ignores)
 
     def _walk(self, path: str, folder: str, ignores: _Ignores) -> Iterator[Target]:
@@ -65,13 +69,13 @@ class Discovery:
             if settings is None:
                 continue
             if settings.respect_gitignore and any(entry.name == ".gitignore" for entry in entries):
-                ignores = (*ignores, (folder, _gitignore(os.path.join(folder, ".gitignore"))))
+                ignores = (*ignores, *self._gitignore(folder))
             below = []
             for entry in entries:
                 name = entry.name
                 # Links to folders are not followed: what they show is checked at its own place, and they can form loops.
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if not is_folder and (not name.endswith(SUFFIXES) or not entry.is_file()):
+                if not is_folder and (not name.endswith(SUFFIXES) or not self._is_file(entry)):
                     continue
                 absolute = os.path.join(folder, name)
                 if _is_excluded(name, absolute, is_folder, settings) or (
@@ -83,6 +87,13 @@ class Discovery:
                 else:
                     yield from self._once(entry.path if path != "." else name, settings)
             stack.extend(reversed(below))
+
+    def _is_file(self, entry: os.DirEntry[str]) -> bool:
+        try:
+            return entry.is_file()
+        except OSError as error:  # a link to itself, or to what may not be looked at
+            self.problems.append(f"{entry.path}: {error.strerror}")
+            return False
 
     def _entries(self, path: str) -> list[os.DirEntry[str]]:
         try:
@@ -118,40 +129,50 @@ class Discovery:
 
     def _ignores_above(self, folder: str) -> _Ignores:
         """The .gitignore files of the folders between the repository's root and `folder`, outermost first; none outside a repository."""
-        found: list[tuple[str, Any]] = []
+        found: list[tuple[str, Patterns]] = []
         while not os.path.exists(os.path.join(folder, ".git")):
             parent = os.path.dirname(folder)
             if parent == folder:
                 return ()
             folder = parent
-            path = os.path.join(folder, ".gitignore")
-            if os.path.isfile(path):
-                found.append((folder, _gitignore(path)))
+            found += self._gitignore(folder)
         return tuple(reversed(found))
+
+    def _gitignore(self, folder: str) -> _Ignores:
+        """The patterns of a folder's .gitignore, if it is a regular file, as git reads it."""
+        path = os.path.join(folder, ".gitignore")
+        if not is_regular(path):
+            return ()
+        try:
+            return ((folder, read_patterns(read_bytes(path, LARGEST_SETTINGS))),)
+        except OSError as error:
+            problem = f"{path}: {error.strerror}"
+            if problem not in self.problems:
+                self.problems.append(problem)
+            return ()
 
 
 def _is_excluded(name: str, absolute: str, is_folder: bool, settings: Settings) -> bool:
     if settings.exclude is None and is_folder and name in DEFAULT_EXCLUDE:
         return True
     patterns = (settings.exclude or ()) + settings.extend_exclude
-    return bool(patterns) and matches(patterns, settings.root, absolute + os.sep if is_folder else absolute)
+    return bool(patterns) and matches(patterns, settings.root, absolute, is_folder=is_folder)
 
 
-def _gitignore(path: str) -> Any:
-    import pathspec
-
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return pathspec.GitIgnoreSpec.from_lines(file)
-    except (OSError, ValueError):
-        return pathspec.GitIgnoreSpec([])
+def _is_within_ignored(folder: str, ignores: _Ignores) -> bool:
+    """Whether a folder, or one on the way to it from the repository's root, is ignored."""
+    root = ignores[0][0]
+    while len(folder) > len(root):
+        if _is_ignored(folder, True, tuple((home, p) for home, p in ignores if len(home) < len(folder))):
+            return True
+        folder = os.path.dirname(folder)
+    return False
 
 
 def _is_ignored(absolute: str, is_folder: bool, ignores: _Ignores) -> bool:
     """As git decides: the last pattern that matches, of the innermost .gitignore that has one."""
-    for folder, spec in reversed(ignores):
-        relative = absolute[len(folder.rstrip(os.sep)) + 1 :] + ("/" if is_folder else "")
-        include = spec.check_file(relative).include
-        if include is not None:
-            return bool(include)
+    for folder, patterns in reversed(ignores):
+        meant = patterns.decide(absolute[len(folder.rstrip(os.sep)) + 1 :].replace(os.sep, "/"), is_folder)
+        if meant is not None:
+            return meant
     return False

@@ -1,10 +1,10 @@
 """A whole run: discover, sieve, lint (on several processes when it pays), write."""
 
 # Paths are strings here: see discovery.
-# ruff: noqa: PTH123
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.settings import UNUSED_SUPPRESSION, Resolver
+from torchdevlint.source.reading import pieces_of, read_bytes
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.workspace.discovery import Discovery, Target
 
@@ -105,10 +106,10 @@ def _candidates(targets: Iterable[Target], run: Run) -> Iterator[tuple[Target, i
     for target in targets:
         run.files += 1
         try:
-            with open(target.path, "rb") as file:
-                raw = file.read()
+            raw = read_bytes(target.path)
         except OSError as error:
-            run.problems.append(f"{target.path}: {error.strerror}")
+            if error.errno != errno.EFBIG or any(map(may_have_findings, pieces_of(target.path))):
+                run.problems.append(f"{target.path}: {error.strerror}")
             continue
         if is_candidate(raw, target):
             yield target, len(raw)
@@ -134,14 +135,30 @@ def _outcomes(jobs: list[Job], sizes: list[int], processes: int) -> Generator[Ou
 
     all_rules()
     jobs = [job for _, _, job in sorted(zip(sizes, range(len(jobs)), jobs, strict=True), reverse=True)]
-    processes = min(processes, len(jobs))
-    if processes < 2 or sum(sizes) < PARALLEL_BYTES:
-        yield from map(lint_job, jobs)
-        return
     from torchdevlint import linter  # noqa: F401  (imported before the fork, so that the workers share it)
     from torchdevlint.workspace import pool
 
+    processes = min(processes, len(jobs)) if sum(sizes) >= PARALLEL_BYTES else 1
+    # Also one process is one of its own where that costs nothing: a file on which it dies costs neither the run nor other findings.
+    if processes < 2 and not pool.can_fork():
+        yield from map(lint_job, jobs)
+        return
     yield from pool.run(jobs, lint_job, _died, processes)
+
+
+def lint_text(target: Target, raw: bytes, repair: str) -> Outcome:
+    """Lints bytes that stand for a file."""
+    from torchdevlint.linter import Repair, lint
+    from torchdevlint.workspace import pool
+
+    def work(job: Job) -> Outcome:
+        return lint(job.target.path, raw, job.target.settings, Repair[job.repair])
+
+    job = Job(target, repair)
+    if not pool.can_fork():
+        return work(job)
+    [outcome] = pool.run([job], work, _died, 1)
+    return outcome
 
 
 def lint_job(job: Job) -> Outcome:
@@ -174,8 +191,7 @@ def _lint(target: Target, repair: Repair) -> Outcome:
     from torchdevlint.linter import lint
 
     try:
-        with open(target.path, "rb") as file:
-            raw = file.read()
+        raw = read_bytes(target.path)
     except OSError as error:
         return Outcome(target.path, problems=(f"{target.path}: {error.strerror}",))
     return lint(target.path, raw, target.settings, repair)

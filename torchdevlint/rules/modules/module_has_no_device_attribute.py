@@ -140,7 +140,7 @@ def _is_given_by_heirs(summary: ClassSummary, name: str, facts: Facts) -> bool:
     member = facts.analysis.member
     if member is None:
         return False
-    heir = re.compile(rf"(?m)^[ \t]*class \w+\([^)]*\b{re.escape(summary.cls.name)}\b".encode())
+    heir = re.compile(rf"(?m)^[ \t]*class \w+\([^)]{{0,500}}\b{re.escape(summary.cls.name)}\b".encode())
     stores = re.compile(rf"\bself\.{name}\s*=[^=]|\bdef {name}\b".encode())
     return any(
         stores.search(member.project.read(path))

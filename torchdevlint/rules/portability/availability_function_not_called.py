@@ -14,7 +14,7 @@ from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute
 _TESTS = frozenset(name for name in functions.AVAILABILITY if name.rpartition(".")[2].startswith("is_"))
 # A name that says by itself that it holds True or False.
 _FLAG = re.compile(
-    r"(?:use|using|with|enable|on)_?(?:\w*_)?(?:cuda|gpu|mps|xpu)|(?:cuda|gpu|mps|pin|pin_memory)\Z", re.IGNORECASE
+    r"(?:use|using|with|enable|on)_?(?:\w{0,60}_)?(?:cuda|gpu|mps|xpu)|(?:cuda|gpu|mps|pin|pin_memory)\Z", re.IGNORECASE
 )
 # Keywords of torch that are True or False.
 _FLAG_KEYWORDS = frozenset({"pin_memory", "enabled", "non_blocking"})

@@ -1,0 +1,84 @@
+"""The time that one file may take.
+
+The analysis asks now and then whether its time is over; nothing is interrupted from outside, so that it works in every thread, in an
+editor and on every system. The time is that of the processor in the present thread: a machine that is busy with other work makes no
+file slow.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+SECONDS = 60.0
+VARIABLE = "TORCHDEVLINT_SECONDS_PER_FILE"
+
+_STEPS = 64  # between two looks at the clock, which costs as much as some steps
+
+
+class OutOfTime(BaseException):
+    """A file took longer than it may. No `Exception`: nothing that survives the failure of a part of the work may go on behind it."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.message = (
+            f"not checked: it took more than {seconds:g} seconds (set {VARIABLE} to allow more, or exclude it)"
+        )
+
+
+class _State(threading.local):
+    end: float | None = None  # by the clock of the thread
+    seconds: float = 0.0
+    steps: int = 0
+
+
+_state = _State()
+
+
+def seconds_per_file() -> float:
+    """The seconds that one file may take: the environment's word, or the default."""
+    try:
+        return float(os.environ[VARIABLE])
+    except (KeyError, ValueError):
+        return SECONDS
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Around the work on one file; inside another such block it changes nothing. `OutOfTime` is raised by `check` once the time is over."""
+    if _state.end is not None:
+        yield
+        return
+    _state.seconds = seconds_per_file()
+    _state.end = time.thread_time() + _state.seconds
+    try:
+        yield
+    finally:
+        _state.end = None
+
+
+def check() -> None:
+    """Raises `OutOfTime` when the time of the present file is over."""
+    _state.steps += 1
+    if _state.steps % _STEPS == 0 and _state.end is not None and time.thread_time() > _state.end:
+        raise OutOfTime(_state.seconds)
+
+
+def left() -> tuple[float, float] | None:
+    """The seconds that are left and those that there were; None without a limit. What another thread goes on with: see `resumed`."""
+    return None if _state.end is None else (_state.end - time.thread_time(), _state.seconds)
+
+
+@contextmanager
+def resumed(rest: tuple[float, float] | None) -> Iterator[None]:
+    """Around work that goes on in the present thread with what is `left` in another."""
+    before = _state.end, _state.seconds
+    if rest is not None:
+        _state.end, _state.seconds = time.thread_time() + rest[0], rest[1]
+    try:
+        yield
+    finally:
+        _state.end, _state.seconds = before
