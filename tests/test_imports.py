@@ -25,7 +25,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "placing": frozenset({"rules.rule", "fixes", "flow", "program", "source", "findings"}),
     "linter": frozenset({"sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}),
     "workspace": frozenset({"linter", "settings", "source", "findings", "rules.registry"}),
-    "reporting": frozenset({"findings"}),
+    "reporting": frozenset({"findings", "rules.registry"}),  # SARIF tells what a rule is
     "api": frozenset({"workspace", "linter", "settings", "source", "findings"}),
     "machine": frozenset(),
     "checkpoints": frozenset(),

@@ -135,3 +135,7 @@ class Outcome:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     cells: Mapping[int, int] = field(default_factory=dict)
+
+    def row(self, finding: Finding | Related) -> int:
+        """The row of `text` in which a finding, or a related place, begins."""
+        return finding.span.start.row + self.cells.get(finding.cell or 0, 0)

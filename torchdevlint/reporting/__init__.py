@@ -18,8 +18,13 @@ Render = Callable[["Sequence[Outcome]", "Style"], Iterator[str]]
 FORMATS = {
     "full": "torchdevlint.reporting.full",
     "concise": "torchdevlint.reporting.concise",
+    "grouped": "torchdevlint.reporting.grouped",
     "json": "torchdevlint.reporting.json",
+    "json-lines": "torchdevlint.reporting.jsonlines",
+    "sarif": "torchdevlint.reporting.sarif",
     "github": "torchdevlint.reporting.github",
+    "gitlab": "torchdevlint.reporting.gitlab",
+    "junit": "torchdevlint.reporting.junit",
 }
 
 

@@ -14,12 +14,17 @@ from torchdevlint.reporting.style import Style
 def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
     """One object a line, so that the array can be read while it is long."""
     objects = (as_object(finding) for outcome in outcomes for finding in outcome.findings)
-    items = [json.dumps(item).replace("##", r"#\u0023") for item in objects]  # CI servers read `##[...]` as a command
+    items = [dumps(item) for item in objects]
     yield "[" + ("" if items else "]")
     for index, item in enumerate(items):
         yield f"  {item}" + ("," if index + 1 < len(items) else "")
     if items:
         yield "]"
+
+
+def dumps(value: object, indent: int | None = None) -> str:
+    """JSON in ASCII, without what CI servers read as a command (`##[...]`)."""
+    return json.dumps(value, indent=indent).replace("##", r"#\u0023")
 
 
 def as_object(finding: Finding) -> dict[str, Any]:

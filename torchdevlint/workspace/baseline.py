@@ -121,7 +121,7 @@ def _entries(outcome: Outcome, folder: str) -> Iterator[tuple[Finding, Known | N
         return
     name, rows = _name(outcome.filename, folder), re.split("\r\n|\r|\n", outcome.text)
     for finding in outcome.findings:
-        row = finding.span.start.row - 1
+        row = outcome.row(finding) - 1
         content = " ".join(rows[row].split()) if row < len(rows) else ""
         yield finding, None if finding.code == DOES_NOT_PARSE else Known(name, finding.code, content)
 
