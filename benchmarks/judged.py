@@ -1,6 +1,6 @@
 """Scores the linter by judged findings: benchmarks/judged.jsonl.
 
-usage: python benchmarks/judged.py TREES... [--write]                   what is still reported, and how much of it is true
+usage: python benchmarks/judged.py TREES... [--write]                   what is still reported, and how much of it is true: a regression test, no result
        python benchmarks/judged.py TREES... --draw N --seed S           N unjudged findings at random, to be judged
 
 TREES hold a folder OWNER+NAME for each repository, at the commit of the judgement; or, for single files, NAME--path__to__file.py.
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import oracles
 import page
 
 JUDGED = Path(__file__).resolve().parent / "judged.jsonl"
@@ -107,7 +108,7 @@ class Score:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("trees", nargs="+", type=Path)
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="store the totals as results/judged.now.json")
     parser.add_argument("--draw", type=int, help="print this many unjudged findings of the trees, as JSON lines")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -124,7 +125,7 @@ def main() -> int:
     for judgement in missing:
         print(f"not found: {judgement.repository} {judgement.path}", file=sys.stderr)
     if options.write:
-        page.write_section("judged", lines)
+        oracles.write(totals(judgements, reported, missing))
     return 1 if missing else 0
 
 
@@ -188,7 +189,7 @@ def severities(places: Mapping[Key, Path | None], found: Iterable[Mapping[str, A
 def report(
     judgements: Sequence[Judgement], reported: Mapping[Key, str], missing: Sequence[Judgement] = ()
 ) -> list[str]:
-    """The section of docs/benchmarks.md."""
+    """What is printed: by sample, kind and rule."""
     here = [judgement for judgement in judgements if judgement not in missing]
     kept = [judgement for judgement in here if judgement.key in reported]
     groups: dict[tuple[str, str], Score] = defaultdict(Score)
@@ -225,6 +226,30 @@ def report(
         "",
         *page.table(("rule", *VERDICTS, "precision"), [(code, *score.row()) for code, score in sorted(rules.items())]),
     ]
+
+
+def totals(
+    judgements: Sequence[Judgement], reported: Mapping[Key, str], missing: Sequence[Judgement] = ()
+) -> oracles.Result:
+    """The row of docs/accuracy.md: true findings that are still reported, and others that still are."""
+    lost = {judgement.key for judgement in missing}
+    here = [judgement for judgement in judgements if judgement.key not in lost]
+    true = [judgement for judgement in here if judgement.verdict == "true"]
+    others = [judgement for judgement in here if judgement.verdict != "true"]
+    still = [judgement for judgement in others if judgement.key in reported]
+    row = oracles.Row(
+        "findings that readers judged",
+        "regression",
+        "findings",
+        faults=len(true),
+        found=sum(judgement.key in reported for judgement in true),
+        clean=len(others),
+        false=len(still),
+        false_errors=sum(reported[judgement.key] == "error" for judgement in still),
+        note="false: judged false or a matter of taste, and still reported",
+    )
+    about = f"{len(here)} findings of {len({item.repository for item in here})} repositories, judged by readers, replayed from judged.jsonl."
+    return oracles.result_of("judged", "now", "python benchmarks/judged.py TREES... --write", about, [row])
 
 
 def as_drawn(judgements: Iterable[Judgement]) -> dict[str, Score]:

@@ -1,9 +1,11 @@
 """What tells whether the linter is right, in one table: docs/accuracy.md.
 
-    python benchmarks/oracles.py [--run] [--before REVISION] [--kept] [--seed N] [--write]
+    python benchmarks/oracles.py [--run] [--before REVISION] [--kept] [--seed N] [--trees FOLDER...] [--mirrors FOLDER] [--write]
 
 Each oracle writes one file of plain data for each side of a comparison, `benchmarks/results/ORACLE.now.json` and `benchmarks/results/ORACLE.before.json`;
-this script puts them together. `--run` runs those that need nothing but this repository first, and says in a sentence what it skips and why.
+this script puts them together. `--run` renews first what can be run here: the generated programs always, the judged findings with `--trees`, the mined repairs with
+`--mirrors`; what is not at hand is skipped with a sentence, and its last stored figures stay. With `--before` the generated programs and the mined repairs are asked of
+that revision as well. (`mined.py` keeps both sides in one file, results/mined.json, and `mutations.py` in its page: they are read as they are.)
 
 The oracles: `generated` (benchmarks/differential/: programs that the machine judges), `mutants` (device mutants of real test suites), `mined` (repairs that history
 judges), `mutations` (benchmarks/mutations.py: deletions in real code), `judged` (findings that readers judged, replayed: a regression test and no result).
@@ -26,18 +28,41 @@ at without a fault, in `unit` ("programs", "lines", "findings"), `false` the err
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import json
+import re
 import subprocess
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+
+import page
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
 ORACLES = ("generated", "mutants", "mined", "mutations", "judged")
 SIDES = ("seen", "unseen", "regression")
 WHEN = ("before", "now")
+PAGE = ROOT / "docs" / "accuracy.md"
+MUTATIONS = ROOT / "docs" / "mutations.md"
+TITLES = {
+    "generated": "Generated programs (O1)",
+    "mutants": "Device mutants of test suites (O2)",
+    "mined": "Mined repairs (O3)",
+    "mutations": "Deletions in real code (O4)",
+    "judged": "Judged findings: a regression test",
+}
+NEEDS = {
+    "generated": "`python benchmarks/differential --kept --result now`",
+    "mutants": "device mutants run on the test suites of fetched libraries, each in an environment of its own",
+    "mined": "`python benchmarks/mined.py score MIRRORS --write`, with the fetched repositories of mined_cases.jsonl",
+    "mutations": "`python benchmarks/mutations.py FOLDER... --write docs/mutations.md`, with fetched projects",
+    "judged": "`python benchmarks/judged.py TREES... --write`, with the fetched repositories of judged.jsonl",
+}
+"""How each oracle's figures are renewed, and what that needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +144,211 @@ def revision_of(checkout: Path) -> str:
 def _git(checkout: Path, *arguments: str) -> str:
     command = ["git", "-C", str(checkout), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+# --------------------------------------------------------------------------------------------------------- other forms
+
+
+def results(folder: Path = RESULTS, mutations: Path = MUTATIONS) -> dict[tuple[str, str], Result]:
+    """All stored results by oracle and side of the comparison."""
+    found = {(oracle, when): told for oracle in ORACLES for when in WHEN if (told := read(oracle, when, folder))}
+    mined = folder / "mined.json"
+    if mined.exists():
+        for told in from_mined(json.loads(mined.read_text(encoding="utf-8"))):
+            found.setdefault((told.oracle, told.when), told)
+    if mutations.exists():
+        for told in from_mutations(mutations.read_text(encoding="utf-8")):
+            found.setdefault((told.oracle, told.when), told)
+    return found
+
+
+def from_mined(stored: Mapping[str, Any]) -> Iterable[Result]:
+    """The form of mined.py: by revision ("now" for the working tree), half and way to run."""
+    for revision, told in stored.items():
+        rows = []
+        for half, runs in told["halves"].items():
+            for name in dict.fromkeys(run.rpartition(", ")[0] for run in runs if ", " in run):
+                plain, notes = runs.get(f"{name}, default"), runs.get(f"{name}, notes")
+                if plain:
+                    seen = notes["right"] if notes else None
+                    sample, about = (
+                        f"the file {name}",
+                        "false: findings elsewhere in the repaired files, some of them true",
+                    )
+                    rows.append(
+                        Row(
+                            sample,
+                            half,
+                            "lines",
+                            plain["cases"],
+                            plain["right"],
+                            seen,
+                            plain["lines"],
+                            plain["stray"],
+                            note=about,
+                        )
+                    )
+        when = "now" if revision == "now" else "before"
+        about = "Repairs that people made, mined from histories and read by nobody; a case is a commit that changes device handling alone."
+        yield Result(
+            "mined", when, "" if revision == "now" else revision, told["date"], NEEDS["mined"], about, tuple(rows)
+        )
+
+
+def from_mutations(text: str) -> Iterable[Result]:
+    """The total of docs/mutations.md, whose cells are shares."""
+    total = re.search(r"(?m)^\| all \| (\d+) \| (\d+)% \| \d+ \| (\d+) \| (\d+)% \|$", text)
+    projects = re.search(r"(?m)^(\d+) projects; (\d+) of (\d+) untouched files are silent", text)
+    if total and projects:
+        confirmed, share = int(total[3]), int(total[4])
+        files, silent = int(projects[3]), int(projects[2])
+        note = "false: untouched files with a finding, true or not"
+        row = Row(
+            "confirmed by the machine",
+            "regression",
+            "files",
+            confirmed,
+            round(confirmed * share / 100),
+            None,
+            files,
+            files - silent,
+            note=note,
+        )
+        about = (
+            f"Pieces of device handling deleted from {projects[1]} projects: the last run that docs/mutations.md shows."
+        )
+        yield Result("mutations", "now", "", "", NEEDS["mutations"], about, (row,))
+
+
+# ---------------------------------------------------------------------------------------------------------- the page
+
+
+def report(found: Mapping[tuple[str, str], Result]) -> list[str]:
+    """The section of docs/accuracy.md."""
+    lines: list[str] = []
+    for oracle in ORACLES:
+        lines += ["", f"### {TITLES[oracle]}", ""]
+        sides = [found[oracle, when] for when in WHEN if (oracle, when) in found]
+        if not sides:
+            lines.append(f"No figures yet: they come from {NEEDS[oracle]}.")
+            continue
+        lines += [sides[-1].about, ""]
+        lines += [f"* {_WHEN[told.when]}: {_dated(told)}" for told in sides]
+        lines += ["", *page.table(_HEAD, _lines_of(sides))]
+        notes = sorted({row.note for told in sides for row in told.rows if row.note})
+        lines += ["", *(f"* {note}" for note in notes)] if notes else []
+    return lines[1:]
+
+
+_WHEN = {"before": "before", "now": "now"}
+_HEAD = (
+    "sample",
+    "side",
+    "",
+    "faults",
+    "found",
+    "with notes",
+    "clean",
+    "false",
+    "errors of them",
+    "repairs run",
+    "wrong",
+)
+
+
+def _dated(told: Result) -> str:
+    revision = f"revision {told.revision}" if told.revision else "the working tree of that day"
+    return f"{revision}{', ' + told.date if told.date else ''}; {told.command}"
+
+
+def _lines_of(sides: Sequence[Result]) -> list[list[object]]:
+    order = list(dict.fromkeys((row.sample, row.side) for told in sides for row in told.rows))
+    rows = [(row, told.when) for told in sides for row in told.rows]
+    rows.sort(key=lambda item: (order.index((item[0].sample, item[0].side)), WHEN.index(item[1])))
+    return [[row.sample, row.side, _WHEN[when], *_cells(row)] for row, when in rows]
+
+
+def _cells(row: Row) -> list[object]:
+    return [
+        _number(row.faults),
+        _share(row.found, row.faults),
+        _share(row.with_notes, row.faults),
+        f"{_number(row.clean)} {row.unit}" if row.clean is not None else "-",
+        _number(row.false),
+        _number(row.false_errors),
+        _number(row.repairs),
+        _number(row.wrong_repairs),
+    ]
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _share(part: int | None, whole: int | None) -> str:
+    return "-" if part is None or not whole else f"{part / whole:.0%}"
+
+
+# ----------------------------------------------------------------------------------------------------------- running
+
+
+def run(options: argparse.Namespace) -> None:
+    """Renews what can be run here; a sentence for what cannot."""
+    generated = [
+        sys.executable,
+        "benchmarks/differential",
+        *(["--seed", str(options.seed)] if options.seed is not None else []),
+    ]
+    generated += ["--kept"] if options.kept else []
+    if options.before:
+        if options.seed is None:
+            raise SystemExit("oracles.py: --before needs --seed, so that both revisions are asked the same programs")
+        _call([*generated, "--revision", options.before, "--result", "before"])
+    _call([*generated, "--result", "now"])
+    if options.mirrors:
+        mined = [sys.executable, "benchmarks/mined.py", "score", str(options.mirrors), "--write"]
+        for revision in (["--revision", options.before] if options.before else None, []):
+            if revision is not None:
+                _call([*mined, *revision])
+    else:
+        print(f"mined: skipped, without --mirrors there are no repositories: {NEEDS['mined']}")
+    if options.trees:
+        _call([sys.executable, "benchmarks/judged.py", *map(str, options.trees), "--write"])
+    else:
+        print(f"judged: skipped, without --trees there are no repositories: {NEEDS['judged']}")
+    for oracle in ("mutants", "mutations"):
+        print(f"{oracle}: not run from here: {NEEDS[oracle]}")
+
+
+def _call(command: Sequence[str]) -> None:
+    """Runs a script of this folder; its own message says what went wrong."""
+    print("$", *command[1:], flush=True)
+    if code := subprocess.run(command, cwd=ROOT, check=False).returncode:
+        print(f"it ended with exit code {code}; its stored figures stay", file=sys.stderr)
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", action="store_true", help="renew first what can be run here")
+    parser.add_argument("--before", metavar="REVISION", help="with --run: ask this revision as well")
+    parser.add_argument(
+        "--kept", action="store_true", help="with --run: with the kept entries, to tell the unseen figure"
+    )
+    parser.add_argument("--seed", type=int, help="with --run: of the generated programs (default: a new one)")
+    parser.add_argument("--trees", type=Path, nargs="+", help="with --run: the repositories of judged.jsonl")
+    parser.add_argument("--mirrors", type=Path, help="with --run: the fetched repositories of mined_cases.jsonl")
+    parser.add_argument("--write", action="store_true", help="write docs/accuracy.md")
+    options = parser.parse_args()
+    if options.run:
+        run(options)
+    lines = report(results())
+    print("\n".join(lines))
+    if options.write:
+        text = page.with_section(PAGE.read_text(encoding="utf-8"), "oracles", lines)
+        PAGE.write_text(text, encoding="utf-8", newline="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

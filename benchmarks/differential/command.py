@@ -11,7 +11,10 @@ Each program is run on a virtual machine with two GPUs, which says whether and w
 the default level within three lines of where a tensor was made, moved or met, and none on a program that runs. What fails for another reason is the generator's
 fault and is left out ("dropped"). Repairs are run as well, on the machine and on PyTorch for CPUs.
 
-`--agree` adds the shown disagreements that the linter of this checkout has no more with an older one (`--revision`) to agreed.jsonl, which a test replays.
+    python benchmarks/differential --seed 7 --revision 40bab7e --agree 20
+
+`--agree` looks for programs on which the other linter stood apart from the machine and the linter of this checkout does not, makes them small, and adds them to
+agreed.jsonl: a test replays that file, so that no disagreement that was mended comes back. Without another linter it adds programs on which both agree today.
 """
 
 from __future__ import annotations
@@ -29,8 +32,9 @@ from pathlib import Path
 import oracles
 from page import table
 
+from differential import agreed
 from differential.draw import Drawn, combined, shares, singles
-from differential.judges import ROOT, judges
+from differential.judges import ROOT, Linter, judges
 from differential.score import CRASH, DROPPED, FOUND, SILENT, Case, Tally, by_construct, measure, tally
 from differential.shrink import Shrinker
 
@@ -50,6 +54,9 @@ def main() -> int:
             print(f"\n## {SAMPLES[sample]}: {len(cases)} programs, {time.monotonic() - began:.0f} s\n", flush=True)
             rows += tell(cases, sample, options)
             show(cases, options.show, Shrinker(machine, linter) if options.shrink else None)
+            if options.agree:
+                other = options.linter or options.revision
+                agree(cases, Shrinker(machine, linter) if other else None, options.agree)
         if options.result:
             shares_told = ", ".join(f"{kept} of {all_} {name}s" for name, (kept, all_) in shares().items())
             about = f"Programs from tables, seed {seed}, judged by the virtual machine. Kept entries (unseen): {shares_told}."
@@ -180,6 +187,24 @@ def _cells(row: oracles.Row) -> list[object]:
 
 def _percent(part: int | None, whole: int | None) -> str:
     return f"{part / whole:.0%}" if whole and part is not None else "-"
+
+
+def agree(cases: Sequence[Case], shrinker: Shrinker | None, number: int) -> None:
+    """Adds to agreed.jsonl what the asked linter got wrong and this checkout's gets right (without a shrinker: what is right today).
+
+    Kept entries never come there: they would be read.
+    """
+    judged = [case for case in cases if not case.kept and case.outcome not in (DROPPED, CRASH)]
+    apart = [case for case in judged if (case.outcome in (FOUND, SILENT)) is (shrinker is None)]
+    here = Linter()
+    try:
+        added = 0
+        for case, answer in zip(apart, here.ask([case.program for case in apart]), strict=True):
+            if added < number and agreed.agrees(case.verdict, answer, case.program):
+                added += agreed.add(case, shrinker, here)
+    finally:
+        here.child.close()
+    print(f"{added} added to {agreed.PATH.relative_to(ROOT)}")
 
 
 def show(cases: Sequence[Case], number: int, shrinker: Shrinker | None) -> None:

@@ -11,6 +11,7 @@ from differential.shapes import (
     init_of,
     inside,
     main_of,
+    maker_function,
     members,
     module_class,
     run_model,
@@ -89,9 +90,15 @@ def module_list(p: Parts) -> Program:
 @shape("relative-imports", "files", kept=True)
 def relative_imports(p: Parts) -> Program:
     """A package with a subpackage and relative imports, run by a script."""
-    made = [f"def make_{p.t}(device):", *indent([*p.make("device"), f"return {p.t}"])]
+    made, call = maker_function(p)
     carried, name = p.carry()
-    body = [*enter(p), f"{p.t} = make_{p.t}({p.x}.device)", *carried, *p.meet(name, "self.layer"), "return out"]
+    body = [
+        *enter(p),
+        f"{p.t} = {call.replace('(device)', f'({p.x}.device)')}",
+        *carried,
+        *p.meet(name, "self.layer"),
+        "return out",
+    ]
     files = {
         "net/__init__.py": "from .parts import Model\n",
         "net/parts/__init__.py": "from .model import Model\n",
@@ -107,14 +114,14 @@ def relative_imports(p: Parts) -> Program:
 @shape("star-import", "files", kept=True)
 def star_import(p: Parts) -> Program:
     """Everything, torch too, comes by `from common import *`."""
-    made = [f"def make_{p.t}(device):", *indent([*p.make("device"), f"return {p.t}"])]
+    made, call = maker_function(p)
     carried, name = p.carry()
     place, layer, meet = p.place("device"), p.module("device"), p.meet(name, "layer")
     main = [
         f"device = {p.device}",
         *place,
         *layer,
-        f"{p.t} = make_{p.t}(device)",
+        f"{p.t} = {call}",
         *carried,
         *meet,
         f"print({p.shown()})",
@@ -151,10 +158,10 @@ def open_method_override(p: Parts) -> Program:
 def open_functions_package(p: Parts) -> Program:
     """Functions of a package that call each other across files."""
     device = f"{p.x}.device"
-    made = [f"def default_{p.t}(device):", *indent([*p.make("device"), f"return {p.t}"])]
+    made, call = maker_function(p, f"default_{p.t}")
     carried, name = p.carry()
     body = [
-        f"{p.t} = tables.default_{p.t}({device})",
+        f"{p.t} = tables.{call.replace('(device)', f'({device})')}",
         *carried,
         *p.module(device),
         *p.meet(name, "layer"),

@@ -17,6 +17,7 @@ SPEAKS_OF_DEVICES = re.compile(r"TDL(?:3|4|5|6|70[1-4])\d*")
 """The rules that say that values on different devices meet, or that a value is where its use does not take it."""
 APART = frozenset("TDL503 TDL508 TDL511 TDL521 TDL523 TDL605 TDL606 TDL608 TDL609 TDL610".split())
 """Rules of those groups that speak of portability or style: true of programs that run."""
+IGNORED_DEVICE = "TDL517"
 FIXES = ("safe", "unsafe")
 
 FOUND = "found"
@@ -76,8 +77,11 @@ def tells(said: Said, story: Iterable[Line]) -> bool:
     )
 
 
-def outcome_of(verdict: Verdict, answer: Answer, shown: Iterable[str]) -> str:
-    """How the linter's answer stands to the machine's verdict. Lines of hidden files are no part of a story."""
+def outcome_of(verdict: Verdict, answer: Answer, shown: Iterable[str], right: bool = True) -> str:
+    """How the linter's answer stands to the machine's verdict. Lines of hidden files are no part of a story.
+
+    In a program that is not `right` and runs all the same, a parameter `device` may be ignored: that is said with good reason.
+    """
     if answer.crash:
         return CRASH
     if verdict.kind not in ("ok", "fault"):
@@ -93,6 +97,8 @@ def outcome_of(verdict: Verdict, answer: Answer, shown: Iterable[str]) -> str:
         if any(tells(said, story) for said in findings):
             return NOTE
         return ELSEWHERE if loud else MISSED
+    if not right:
+        loud = [said for said in loud if said.code != IGNORED_DEVICE]
     if any(said.level == "error" for said in loud):
         return FALSE_ERROR
     if loud:
@@ -113,7 +119,7 @@ def measure(
     both = [item for at, item in enumerate(both) if not (item[1] and item[2] == both[at - 1][2])]
     programs = [program for _, _, program in both]
     cases = [
-        Case(one, right, program, verdict, answer, outcome_of(verdict, answer, program.shown))
+        Case(one, right, program, verdict, answer, outcome_of(verdict, answer, program.shown, right))
         for (one, right, program), verdict, answer in zip(
             both, machine.run(programs), linter.ask(programs), strict=True
         )

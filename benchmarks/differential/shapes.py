@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from differential.programs import Parts, Program, Shape, indent
@@ -89,6 +90,14 @@ def run_model(p: Parts, model: str = "Model()") -> list[str]:
 def module_class(p: Parts, body: list[str], init: list[str] | None = None, name: str = "Model") -> list[str]:
     """A module whose forward has these lines."""
     return [f"class {name}(nn.Module):", *init_of(members(p) if init is None else init), *forward_of(p, body)]
+
+
+def maker_function(p: Parts, name: str = "") -> tuple[list[str], str]:
+    """A function that makes the tensor, and its name with the parameters that it needs: `device`, or none where the tensor is left on the CPU."""
+    made = p.make("device")
+    name = name or f"make_{p.t}"
+    parameters = "(device)" if any(re.search(r"\bdevice\b(?!=)", line) for line in made) else "()"
+    return [f"def {name}{parameters}:", *indent([*made, f"return {p.t}"])], name + parameters
 
 
 # ---------------------------------------------------------------------------------------------------------- one file
@@ -326,9 +335,9 @@ def epochs(p: Parts) -> Program:
 @shape("helpers-file", "files")
 def helpers_file(p: Parts) -> Program:
     """The tensor is made in helpers.py and met in main.py."""
-    made = [f"def make_{p.t}(device):", *indent([*p.make("device"), f"return {p.t}"])]
+    made, call = maker_function(p)
     carried, name = p.carry()
-    main = [f"device = {p.device}", *p.place("device"), *p.module("device"), f"{p.t} = make_{p.t}(device)", *carried]
+    main = [f"device = {p.device}", *p.place("device"), *p.module("device"), f"{p.t} = {call}", *carried]
     main += [*p.meet(name, "layer"), f"print({p.shown()})"]
     files = {
         "helpers.py": p.file("make", made),
@@ -501,9 +510,15 @@ def open_class(p: Parts) -> Program:
 @shape("open-package", "open")
 def open_package(p: Parts) -> Program:
     """The API of a package: a model and its helpers in files of their own."""
-    made = [f"def make_{p.t}(device=None):", *indent([*p.make("device"), f"return {p.t}"])]
+    made, call = maker_function(p)
     carried, name = p.carry()
-    body = [*enter(p), f"{p.t} = make_{p.t}({p.x}.device)", *carried, *p.meet(name, "self.layer"), "return out"]
+    body = [
+        *enter(p),
+        f"{p.t} = {call.replace('(device)', f'({p.x}.device)')}",
+        *carried,
+        *p.meet(name, "self.layer"),
+        "return out",
+    ]
     files = {
         "pyproject.toml": '[project]\nname = "library"\nversion = "0.1"\n',
         "library/__init__.py": 'from library.model import Model\n\n__all__ = ["Model"]\n',

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
-from differential import draw
+from differential import agreed, draw
 from differential.judges import ROOT, Answer, Machine, Said, Verdict, judges
 from differential.programs import Program
 from differential.score import (
@@ -147,6 +149,41 @@ def test_a_short_run() -> None:
     assert counts.clean >= 15
     assert len(list(by_construct(cases, alone=False))) >= 20
     assert smaller.text()
+
+
+def test_nothing_that_was_mended_comes_back() -> None:
+    """The programs of agreed.jsonl: the linter says what the machine said, and on a few of them the machine says it again."""
+    known = agreed.read()
+    with judges() as (machine, _, linter):
+        answers = linter.ask([entry.program for entry in known])
+        again = random.Random(1).sample(known, min(5, len(known)))
+        verdicts = machine.run([entry.program for entry in again])
+    for entry, answer in zip(known, answers, strict=True):
+        assert agreed.agrees(entry.verdict, answer, entry.program), entry.program.text()
+    assert [verdict.kind for verdict in verdicts] == [entry.verdict.kind for entry in again]
+
+
+def test_a_mended_disagreement_is_kept_small(tmp_path: Path) -> None:
+    class Same:
+        """A shrinker that finds nothing smaller."""
+
+        def __init__(self, machine: Machine) -> None:
+            self.machine = machine
+
+        def shrink(self, program: Program) -> Program:
+            return program
+
+    with judges() as (machine, _, linter):
+        verdict = machine.run([FAULTY])[0]
+        case = Case(next(iter(draw.singles(1, 1))), False, FAULTY, verdict, Answer(), MISSED)
+        path = tmp_path / "agreed.jsonl"
+        shrinker: Any = Same(machine)
+        assert agreed.add(case, shrinker, linter, path) == 1
+        assert agreed.add(case, shrinker, linter, path) == 0
+    (entry,) = agreed.read(path)
+    assert entry.program == FAULTY
+    assert entry.was == MISSED
+    assert entry.verdict.story >= verdict.story
 
 
 def test_the_command() -> None:

@@ -84,3 +84,15 @@ def test_precision_counts_taste_against_the_linter_and_leaves_portability_apart(
 def test_a_finding_without_its_file_is_neither_reported_nor_gone() -> None:
     lost = judgement()
     assert "0 judged findings" in judged.report([lost], {}, [lost])[0]
+
+
+def test_the_totals_tell_true_findings_apart() -> None:
+    judgements = [
+        judgement(line=1),
+        judgement(line=2),
+        judgement(line=3, verdict="false"),
+        judgement(line=4, verdict="taste"),
+    ]
+    reported = {judgements[0].key: "warning", judgements[2].key: "error"}
+    (row,) = judged.totals(judgements, reported).rows
+    assert (row.side, row.faults, row.found, row.clean, row.false, row.false_errors) == ("regression", 2, 1, 2, 1, 1)
