@@ -188,15 +188,14 @@ _JOINS = frozenset({"torch.cat", "torch.concat", "torch.concatenate"})
 
 
 def _is_joined(meeting: Meeting, facts: Facts) -> bool:
-    """True for an empty tensor that `torch.cat` gets on every path: it skips what is empty, and asks for its device before it does.
+    """True for an empty tensor of this body that `torch.cat` gets on every path: it skips what is empty, and asks for its device before it does.
 
     Source: the device check of the CUDA wrapper takes all of a TensorList (torchgen/dest/register_dispatch_key.py).
     """
-    body, block = body_of(meeting.op, facts), None
-    if body is not None:
-        block = block_of(body, meeting.op)
-    if body is None or block is None or meeting.callee not in _JOINS:
-        return False
+    made, body = meeting.cpu.origin, body_of(meeting.op, facts)
+    block = block_of(body, meeting.op) if body is not None else None
+    if made is None or body is None or block is None or meeting.callee not in _JOINS or not owns(facts, made):
+        return False  # what another method makes it may fill as well
     return not any(True for _ in deciding_sides(body, block))
 
 
