@@ -32,6 +32,16 @@ from torchdevlint.program.bounds import ParseFailure, excess, measure, parse
         ("x = " + "'a' " * 2001, "more than 2000 operators, calls and attributes chained in one expression on line 1"),
         ("x\nif a:\n  b\n" + "elif a:\n  b\n" * 4001, "more than 4000 elif in a row on line 8004"),
         ("x\n\0", "holds a NUL byte on line 2"),
+        (
+            "import torch # x\rx = " + "(" * 1500 + "1" + ")" * 1500 + "\r",
+            "nested more than 200 brackets deep on line 2",
+        ),
+        (
+            "import torch\r\nx = 'a\\\r\nb' + " + "(" * 6000 + "1" + ")" * 6000 + " + ''\r\n",
+            "nested more than 200 brackets deep on line 3",
+        ),
+        ("f\"'''N{" + "(" * 6000 + ")" * 6000, "nested more than 200 brackets deep on line 1"),
+        ("x = f'\\\n{" + ("(" * 900 + "\\\n") * 5 + "'", "nested more than 200 brackets deep on line 1"),
     ],
     ids=lambda text: text[:16],
 )
@@ -51,6 +61,7 @@ def test_refused(text: str, message: str) -> None:
         "a.b.c(d).e\n" * 3000,
         "x = '''" + "(" * 5000 + "'''",
         "# " + "(" * 5000,
+        "x = f'''" + "(a-b. <p> {x} {{ " * 3000 + "'''",
         "x = 'it''s' \"(\" '\\'('\n" * 500,
         "if a:\n  b\nelif c:\n  d\n" * 5000,
         "x = [\n" + "'a', # (\n" * 3000 + "]",

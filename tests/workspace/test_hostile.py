@@ -243,3 +243,20 @@ def test_what_escapes_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setenv("TORCHDEVLINT_TRACEBACK", "1")
     assert cli.main(["check"]) == 2
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'tool = "x"',
+        "[tool]\nruff = 5",
+        "[tool.ruff]\nexternal = 5\nlint = 1",
+        "[tool.ruff]\nexternal = [1]",
+        "x = " + "[" * 900,
+    ],
+)
+def test_strange_tables_of_ruff(tmp_path: Path, text: str) -> None:
+    from torchdevlint.workspace.suppress import ruff_would_object
+
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert ruff_would_object(tmp_path) in (True, False)

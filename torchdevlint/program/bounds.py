@@ -51,6 +51,9 @@ _LONG_FORMAT = re.compile(
     re.VERBOSE,
 )
 
+# A line that may begin an f-string and goes on behind its end.
+_CONTINUED_FORMAT = re.compile(r"""[fFtT][rR]?["'][^\n]*\\\r?\n""")
+
 _OPERATORS = b'+-*/%@&|^~<>."'
 _SKELETON = bytes.maketrans(b"[]{};" + _OPERATORS, b"()()," + b"+" * len(_OPERATORS))
 _DROPPED = bytes(byte for byte in range(256) if byte not in b"()[]{},;\n" + _OPERATORS)
@@ -150,7 +153,7 @@ def _is_shallow(text: str) -> bool:
     """A sound and cheap test: strings and comments away, all but brackets, commas and operators away, and brackets folded in."""
     if text.count("elif") > _DEEP_CHAIN or max(map(len, text.split("\n"))) > _LONG_STRING:
         return False
-    if _LONG_FORMAT.search("\n" + text):
+    if _LONG_FORMAT.search("\n" + text) or _CONTINUED_FORMAT.search(text):
         return False
     stripped = _STRIPPED.sub('"', text)
     for word in _WORDS:
@@ -206,7 +209,7 @@ def _measure(text: str) -> Shape:
         elif token["string"] is not None:
             weight = 1
             if len(token[0]) > _LONG_STRING and any(letter in "fFtT" for letter in token["prefix"]):
-                inner = _measure(token[0][len(token["prefix"]) + 1 : -1])
+                inner = _measure_fields(token[0][len(token["prefix"]) + 1 :])
                 if len(counts) - 1 + inner.brackets > brackets:
                     brackets, brackets_at = len(counts) - 1 + inner.brackets, at
                 if total + inner.chain > chain:
@@ -217,6 +220,42 @@ def _measure(text: str) -> Shape:
             if total > chain:
                 chain, chain_at = total, at
     return Shape(brackets, brackets_at, chain, chain_at, most_elifs, elifs_at)
+
+
+def _measure_fields(text: str) -> Shape:
+    """The shape of the replacement fields of an f-string.
+
+    Quotes mean nothing here: in the text around fields they begin no string, and where one ends that a field begins depends on the
+    version of Python. To count too much is safe.
+    """
+    stack: list[str] = []
+    brackets = chain = most = at = 0
+    while found := _FIELD_TOKEN.search(text, at):
+        at = found.end()
+        token = found[0]
+        if not stack:
+            if token == "{" and text[at : at + 1] == "{":
+                at += 1
+            elif token == "{":
+                stack.append(token)
+                chain = 0
+        elif token in "([{":
+            stack.append(token)
+            brackets = max(brackets, len(stack) - 1)
+        elif token == "}":
+            while stack.pop() != "{":
+                pass
+        elif token in ")]":
+            if stack[-1] != "{":
+                stack.pop()
+            chain += 2
+        else:
+            chain += 1
+        most = max(most, chain)
+    return Shape(brackets=brackets, chain=most)
+
+
+_FIELD_TOKEN = re.compile(r"[](){}[]|[-+*/%@&|^~<>.]|\b(?:lambda|for|and|or|not|if|await)\b")
 
 
 def _track_elifs(elifs: dict[int, int], width: int, is_elif: bool) -> None:

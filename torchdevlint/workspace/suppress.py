@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from torchdevlint.findings import Finding, Outcome
 from torchdevlint.linter import read
-from torchdevlint.settings import DOES_NOT_PARSE, load_toml
+from torchdevlint.settings import DOES_NOT_PARSE, SettingsError, load_toml
 from torchdevlint.source.lines import Lines
+from torchdevlint.source.reading import is_regular, read_bytes
 from torchdevlint.source.source import SourceError
 from torchdevlint.source.suppression import Directive, Kind, Suppressions
 from torchdevlint.workspace.writer import ChangedMeanwhile, write_atomically
@@ -22,7 +24,7 @@ def add_suppressions(outcome: Outcome, within: Set[Path] | None = None) -> int:
     if not findings:
         return 0
     path = Path(outcome.filename)
-    raw = path.read_bytes()
+    raw = read_bytes(outcome.filename)
     try:
         source = read(outcome.filename, raw)
     except SourceError:
@@ -69,12 +71,26 @@ def ruff_would_object(folder: Path) -> bool:
     for parent in (folder, *folder.parents):
         for name in (".ruff.toml", "ruff.toml", "pyproject.toml"):
             path = parent / name
-            if not path.is_file():
+            if not is_regular(str(path)):
                 continue
-            table = load_toml(str(path))
+            try:
+                table: Any = load_toml(str(path))
+            except SettingsError:
+                continue  # ruff has its own word for it
             if name == "pyproject.toml":
-                table = table.get("tool", {}).get("ruff")
+                table = _table(_table(table, "tool"), "ruff") if "ruff" in _table(table, "tool") else None
             if table is not None:
-                external = [*table.get("external", ()), *table.get("lint", {}).get("external", ())]
-                return not any("TDL".startswith(code) for code in external)
+                external = [*_list(table, "external"), *_list(_table(table, "lint"), "external")]
+                return not any(isinstance(code, str) and "TDL".startswith(code) for code in external)
     return False
+
+
+def _table(table: Any, key: str) -> dict[str, Any]:
+    """A table in a table; an empty one where something else stands."""
+    found = table.get(key) if isinstance(table, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _list(table: Any, key: str) -> list[Any]:
+    found = table.get(key) if isinstance(table, dict) else None
+    return found if isinstance(found, list) else []
