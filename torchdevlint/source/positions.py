@@ -20,7 +20,7 @@ from torchdevlint.source.deep_stack import call_with_deep_stack
 if TYPE_CHECKING:
     import libcst as cst
 
-_LOST = frozenset("\ufeff\f\r")  # what LibCST may drop
+_LOST = frozenset("\ufeff\f\r\\\n")  # what LibCST may drop; a continued line only in front of a statement
 _NEWLINE = re.compile(r"\r\n|[\r\n]")
 
 
