@@ -1,0 +1,310 @@
+"""The analysis of one file: its module as a program, then every function and class as somebody from outside may use it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import Any
+
+from torchdevlint.infer import classes, devices
+from torchdevlint.infer.calls import Replay
+from torchdevlint.infer.context import Context
+from torchdevlint.infer.evaluation import Evaluation
+from torchdevlint.infer.state import Heap
+from torchdevlint.infer.summary import Fault, Summary
+from torchdevlint.infer.units import Unit
+from torchdevlint.infer.values import (
+    HOST,
+    MANY,
+    NONE,
+    UNKNOWN,
+    Cls,
+    Const,
+    Ext,
+    Func,
+    OneOf,
+    Rec,
+    Ref,
+    Site,
+    Tensor,
+    Term,
+    Value,
+    alternatives,
+    join,
+    one_of,
+)
+from torchdevlint.program import ir
+
+MOST_REPLAYS = 20_000
+_TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
+OWN_SELF = Term("own", "self")
+_ANYBODY = Site(ir.Op(None), None, None)  # type: ignore[arg-type] # the one who calls from outside
+
+
+class Analysis:
+    """What is inferred of one file. `bounds` counts the limits that were hit."""
+
+    def __init__(self, program: ir.Program, path: str = "") -> None:
+        self.unit = Unit(program, path)
+        self.settings = Ref("settings")
+        self.bounds: Counter[str] = Counter()
+        self.faults: dict[tuple[int, int, str], Fault] = {}
+        self.met: set[tuple[Site, Site | None]] = set()
+        self.called: set[ir.Body] = set()
+        self.lineages: dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]] = {}
+        self.modules: dict[ir.Class, bool] = {}
+        self._summaries: dict[ir.Body, Summary] = {}
+        self._running: set[ir.Body] = set()
+        self._replays = 0
+        self._heap: Heap = {}
+
+    # ------------------------------------------------------------------------------------------------ names
+
+    def unit_of(self, body: ir.Body) -> Unit:  # noqa: ARG002 - one file for now
+        """The file that a body stands in."""
+        return self.unit
+
+    def named(self, unit: Unit, name: str) -> Value:
+        """What a dotted name means at the top of a file."""
+        head, _, rest = name.partition(".")
+        found = unit.statics.get(head)
+        if isinstance(found, Ext):
+            return Ext(f"{found.name}.{rest}" if rest else found.name)
+        return found if found is not None and not rest else Ext(name)
+
+    def foreign(self, unit: Unit, name: str) -> Value:  # noqa: ARG002 - one file for now
+        """What is imported under a dotted name."""
+        return Ext(name)
+
+    def class_of_receiver(self, value: Value) -> Cls | None:
+        """The class, where a value is the first parameter of a method."""
+        if isinstance(value, Term) and value.op == "parameter":
+            return self.unit_of(value.args[0]).receivers.get(value)
+        return None
+
+    def is_receiver_of_module(self, value: Value) -> bool:
+        """True for the `self` of a module's method."""
+        found = self.class_of_receiver(value)
+        return found is not None and classes.is_module(self, found.cls)
+
+    # ------------------------------------------------------------------------------------------------ summaries
+
+    def hit(self, bound: str) -> None:
+        """Counts a limit."""
+        self.bounds[bound] += 1
+
+    def may_replay(self) -> bool:
+        """Whether another call may be run."""
+        self._replays += 1
+        return self._replays <= MOST_REPLAYS
+
+    def summary(self, body: ir.Body) -> Summary | None:
+        """The summary of a function; None while it is being made: a call of itself stays open."""
+        known = self._summaries.get(body)
+        if known is not None:
+            return known
+        if body in self._running:
+            return None
+        self._running.add(body)
+        found = self._summaries[body] = self._summarise(body)
+        self._running.discard(body)
+        return found
+
+    def _summarise(self, body: ir.Body) -> Summary:
+        unit = self.unit_of(body)
+        ctx = Context(self, unit, "summary", body)
+        env: dict[str, Value] = {}
+        for parameter in body.parameters:
+            term = env[parameter.name] = Term("parameter", body, parameter.name)
+            if parameter.annotation is not None and parameter.kind not in ("*", "**") and _says_tensor(parameter.annotation):
+                ctx.proven.add(term)
+        frame: Value | None = None
+        if body.functions or unit.captured(body):
+            fields: dict[Any, Value] = {".@parent": Term("parameter", body, "@frame")}
+            fields.update({"." + name: value for name, value in env.items()})
+            frame = ctx.new(None, "frame", None, fields, tag=body)
+        done = Evaluation(ctx, body, env, frame).run()
+        summary = Summary(ctx.events, {}, NONE, ctx.made, ctx.proven, ctx.heap)
+        if body.is_generator:
+            inner = join(*done.yields) if done.yields else UNKNOWN
+            summary.result = ctx.new(None, "generator", None, {"*": inner}, tag=("generator", body))
+            summary.heap = ctx.heap
+        else:
+            summary.result = _returned(done)
+        summary.effects = {
+            place: rec
+            for place, rec in ctx.heap.items()
+            if rec.kind == "overlay" and not (isinstance(place, Ref) and place.place in ctx.made)
+        }
+        return summary
+
+    # ------------------------------------------------------------------------------------------------ faults
+
+    def report(self, fault: Fault, ctx: Context) -> None:  # noqa: ARG002
+        """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
+        place = fault.place
+        key = id(place.op), id(fault.site.op), fault.kind
+        old = self.faults.get(key)
+        if old is None or (old.verdict == "open" and fault.verdict == "broken"):
+            self.faults[key] = fault
+
+    def decided(self) -> list[Fault]:
+        """The faults. What a caller meets is not told as open to others, but for what a module's own device breaks."""
+        return [
+            fault
+            for fault in self.faults.values()
+            if fault.verdict == "broken"
+            or fault.host is None
+            or (fault.site, fault.host.origin) not in self.met
+            or fault.other.device == OWN_SELF
+        ]
+
+    # ------------------------------------------------------------------------------------------------ roots
+
+    def run(self) -> Analysis:
+        """The module as the program that it is, then what somebody from outside may do with its parts."""
+        program = self.unit.program
+        ctx = Context(self, self.unit, "module", program.module)
+        ctx.heap[self.unit.globals] = Rec("frame")
+        ctx.heap[self.settings] = Rec("frame")
+        Evaluation(ctx, program.module, {}, None).run()
+        self._heap = ctx.heap
+        for cls in program.classes:
+            self._root_class(cls)
+        for body in program.bodies:
+            if body.kind == "function" and body.owner is None:
+                self._root_function(body)
+        return self
+
+    def _root(self) -> Context:
+        ctx = Context(self, self.unit, "root")
+        ctx.heap = dict(self._heap)
+        return ctx
+
+    def _root_function(self, body: ir.Body) -> None:
+        summary = self.summary(body)
+        if summary is None or body.parent is None:
+            return
+        ctx = self._root()
+        parameters = self._open_parameters(body, summary)
+        outer: Value = self.unit.globals if body.parent.kind == "module" else Term("parameter", body, "@frame")
+        Replay(ctx, summary, body, {**parameters, "@frame": outer}, None).run()
+
+    def _open_parameters(self, body: ir.Body, summary: Summary, skipped: int = 0) -> dict[str, Value]:
+        """What somebody from outside gives: tensors on devices of their own where use proves them, and else who knows what."""
+        found: dict[str, Value] = {}
+        constants = dict(classes.defaults_of(body))
+        for parameter in body.parameters[skipped:]:
+            term = Term("parameter", body, parameter.name)
+            value: Value = Tensor(Term("own", term), MANY) if term in summary.proven else term
+            if parameter.default is not None and constants.get(parameter.name) == NONE:
+                asked = Term("is_none", term)
+                value = one_of([(frozenset({(asked, False)}), value), (frozenset({(asked, True)}), NONE)])
+            found[parameter.name] = value
+        return found
+
+    def _root_class(self, cls: ir.Class) -> None:
+        """A class is made by a constructor that gets what its use proves, moved where a module is moved, and each method is called."""
+        ctx = self._root()
+        value = Cls(cls, self.unit.globals)
+        is_module = classes.is_module(self, cls)
+        ctx.mute = True
+        ref = ctx.new(None, "module" if is_module else "object", value, {"@device": HOST} if is_module else {}, tag=("open", cls))
+        init = classes.attribute_of(ctx, value, "__init__", ref)
+        if isinstance(init, Func):
+            ctx.mute = False
+            self._call_open(ctx, init.body, ref)
+            ctx.mute = True
+        if is_module:
+            devices.move_module(ctx, ref, OWN_SELF)
+        methods = self._methods(cls)
+        for method in methods:
+            summary = self.summary(method)
+            if summary is not None and summary.effects:
+                self._join_attributes(ctx, ref, method)
+        ctx.mute = False
+        for method in methods:
+            heap = ctx.heap
+            ctx.heap = dict(heap)
+            self._call_open(ctx, method, ref)
+            ctx.heap = heap
+
+    def _methods(self, cls: ir.Class) -> list[ir.Body]:
+        found: dict[str, ir.Body] = {}
+        for one in classes.bases_of(self, cls):
+            for name, method in one.methods.items():
+                if name != "__init__" and method.parameters and not {"staticmethod", "classmethod"} & set(method.decorators):
+                    found.setdefault(name, method)
+        return list(found.values())
+
+    def _call_open(self, ctx: Context, method: ir.Body, ref: Ref) -> None:
+        summary = self.summary(method)
+        if summary is None or not method.parameters:
+            return
+        parameters = self._open_parameters(method, summary, skipped=1)
+        first = {method.parameters[0].name: ref, "@frame": self.unit_of(method).globals}
+        Replay(ctx, summary, method, {**parameters, **first}, None).run()
+
+    def _join_attributes(self, ctx: Context, ref: Ref, method: ir.Body) -> None:
+        """An attribute is what any method makes of it."""
+        heap = ctx.heap
+        ctx.heap = dict(heap)
+        self._call_open(ctx, method, ref)
+        new, old = ctx.heap.get(ref), heap.get(ref)
+        if new is None or old is None:
+            ctx.heap = heap
+            return
+        fields = {}
+        for key in {**old.fields, **new.fields}:
+            if isinstance(key, str) and key.startswith("@"):
+                fields[key] = old.fields.get(key)
+                continue
+            several = [rec.fields[key] for rec in (old, new) if key in rec.fields]
+            joined = join(*several)
+            fields[key] = _placed(joined) if isinstance(key, str) and key.startswith(".") else joined
+        ctx.heap[ref] = Rec(old.kind, old.cls, fields)
+
+
+def _placed(value: Value) -> Value:
+    """An attribute that some method puts on a device: what the constructor left on the CPU is not what others meet."""
+    parts = alternatives(value)
+    is_moved = any(
+        (isinstance(one, Tensor) and one.device != HOST) or (isinstance(one, Term) and one.op == "moved" and one.args[1] != HOST)
+        for one in parts
+    )
+    if not is_moved or not isinstance(value, OneOf):
+        return value
+    return one_of([(g, one) for g, one in value.options if not (isinstance(one, Tensor) and one.device == HOST)])
+
+
+def _returned(done: Evaluation) -> Value:
+    """What a function gives back, each value under the conditions of its path; that it may give nothing at all is left out."""
+    values = [(facts, value) for facts, value, _ in done.returns]
+    some = [(facts, value) for facts, value in values if value != NONE]
+    if not some:
+        return NONE
+    if len(some) == 1:
+        return some[0][1]
+    shared = frozenset.intersection(*(facts for facts, _ in some))
+    opposed = {(term, outcome) for facts, _ in some for term, outcome in facts if any((term, not outcome) in other for other, _ in values)}
+    return one_of([((facts - shared) & opposed, value) for facts, value in some])
+
+
+def _says_tensor(annotation: ir.Annotation) -> bool:
+    last = annotation.name.rpartition(".")[2]
+    if last in _TENSORS:
+        return True
+    return last in ("Optional", "|", "Union") and any(_says_tensor(one) for one in annotation.arguments)
+
+
+def analyse(program: ir.Program, path: str = "") -> Analysis:
+    """The analysis of a file's Program."""
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(max(limit, 20_000))
+        return Analysis(program, path).run()
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+__all__ = ["Analysis", "Const", "analyse"]

@@ -1,0 +1,435 @@
+"""Calls: what is called, with what, and the summary of a body run again under actual arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.infer import claims, classes, conditions, devices, foreign, modules, reading, tensors
+from torchdevlint.infer.summary import Claim, Event, Operand, Summary
+from torchdevlint.infer.values import (
+    HOST,
+    MANY,
+    NONE,
+    NOTHING,
+    UNKNOWN,
+    Bound,
+    Cls,
+    Const,
+    Device,
+    DoubleStar,
+    Ext,
+    Func,
+    OneOf,
+    Partial,
+    Rec,
+    Ref,
+    Site,
+    Sort,
+    Star,
+    Super,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    is_open,
+    join,
+    one_of,
+    options_of,
+)
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+MOST_SAME = 3  # times that one body may be on the stack
+MOST_DEEP = 14
+MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
+_MOST_CALLEES = 4
+
+Arguments = Sequence[Value]
+Keywords = dict[str, Value]
+
+
+def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
+    """`function(*args, **keywords)`."""
+    if isinstance(function, OneOf):
+        found = []
+        for guards, one in function.options[:_MOST_CALLEES]:
+            if one != NONE:
+                with ctx.under(guards):
+                    found.append((guards, call(ctx, one, args, keywords, site)))
+        return one_of(found)
+    args, keywords, is_spread = _spread(ctx, args, keywords)
+    if isinstance(function, Func):
+        if not is_spread and any(isinstance(a, (Star, DoubleStar)) and is_open(a.value) for a in args):
+            return residual(ctx, function, args, keywords, site)
+        return _enter(ctx, function, args, keywords, site)
+    if isinstance(function, Cls):
+        return construct(ctx, function, args, keywords, site)
+    if isinstance(function, Ext):
+        return foreign.call(ctx, function.name, list(args), keywords, site)
+    if isinstance(function, Bound):
+        return foreign.call_method(ctx, function.object, function.name, list(args), keywords, site)
+    if isinstance(function, Partial):
+        return call(ctx, function.function, [*function.args, *args], {**dict(function.keywords), **keywords}, site)
+    if isinstance(function, Ref):
+        return _call_object(ctx, function, args, keywords, site)
+    if isinstance(function, Term):
+        if function is UNKNOWN:
+            return unknown(site)
+        if function.op == "attribute":
+            return tensors.open_method(ctx, function, list(args), keywords, site)
+        return residual(ctx, function, args, keywords, site)
+    return UNKNOWN
+
+
+def unknown(site: Site | None) -> Value:
+    """A value of its own of which nothing is known."""
+    return Term("unknown", site) if site is not None else UNKNOWN
+
+
+def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
+    rec = ctx.rec(ref)
+    if rec is None or rec.kind == "overlay":
+        return residual(ctx, ref, args, keywords, site)
+    if isinstance(rec.cls, Cls):
+        names = ("forward", "__call__") if rec.kind == "module" else ("__call__",)
+        for name in names:
+            method = classes.attribute_of(ctx, rec.cls, name, ref)
+            if method is not None:
+                return call(ctx, method, args, keywords, site)
+    if rec.kind == "module":
+        return modules.call(ctx, ref, rec, list(args), keywords, site)
+    return unknown(site)
+
+
+def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
+    """A call of something that only a caller can tell."""
+    if ctx.mode != "summary" and site is not None:
+        given = [v for v in (*args, *keywords.values()) if any(isinstance(tensors.as_tensor(ctx, o), Tensor) for o in alternatives(v))]
+        if len(given) > 1:  # what nobody can look into takes tensors of one device, as a model does
+            claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
+    term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
+    if term is not UNKNOWN:
+        ctx.emit(term)
+    return term
+
+
+def _spread(ctx: Context, args: Arguments, keywords: Keywords) -> tuple[list[Value], Keywords, bool]:
+    """The arguments with `*` and `**` taken apart where they are known; False where one is not."""
+    out: list[Value] = []
+    named, complete = dict(keywords), True
+    for one in args:
+        if isinstance(one, Star):
+            known = reading.items(ctx, one.value)
+            complete = complete and known is not None
+            out += known if known is not None else [one]
+        elif isinstance(one, DoubleStar):
+            rec = ctx.heap.get(one.value) if isinstance(one.value, Ref) else None
+            if rec is None or rec.kind != "dict" or "*" in rec.fields:
+                complete = False
+                out.append(one)
+            else:
+                named.update({key[1]: value for key, value in rec.fields.items() if isinstance(key, tuple)})
+        else:
+            out.append(one)
+    return out, named, complete
+
+
+def spread(ctx: Context, args: Arguments) -> tuple[list[Value], bool]:
+    """The elements of a display, and whether all are known."""
+    found, _, complete = _spread(ctx, args, {})
+    return found, complete
+
+
+def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
+    """A call of a function of the project."""
+    analysis, body = ctx.analysis, function.body
+    if function.receiver is not None:
+        args = [function.receiver, *args]
+    summary = analysis.summary(body)
+    too_deep = ctx.stack.count(body) >= MOST_SAME or len(ctx.stack) > MOST_DEEP
+    if summary is None or too_deep or not analysis.may_replay():
+        if summary is not None:
+            analysis.hit("depth of calls" if too_deep else "calls that were run again")
+        if ctx.mode == "summary":
+            return residual(ctx, Func(body, function.frame, None, function.defaults, function.form), args, keywords, site)
+        return unknown(site)
+    analysis.called.add(body)
+    parameters = bind(ctx, function, args, keywords, site)
+    return Replay(ctx, summary, body, parameters, site).run()
+
+
+def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site: Site | None) -> dict[str, Value]:
+    """The values of the parameters."""
+    body = function.body
+    found: dict[str, Value] = {"@frame": function.frame if function.frame is not None else UNKNOWN}
+    spare, defaults = dict(keywords), dict(function.defaults)
+    unspread = [one for one in args if isinstance(one, (Star, DoubleStar))]
+    plain = [one for one in args if not isinstance(one, (Star, DoubleStar))]
+    for parameter in body.parameters:
+        name = parameter.name
+        if parameter.kind in ("positional", "positional-only", "keyword-only"):
+            if parameter.kind != "keyword-only" and plain:
+                found[name] = plain.pop(0)
+            elif name in spare:
+                found[name] = spare.pop(name)
+            elif unspread:
+                one = unspread[0]
+                inner = one.value if isinstance(one, (Star, DoubleStar)) else UNKNOWN
+                found[name] = reading.element(ctx, inner) if isinstance(one, Star) else reading.item(ctx, inner, Const(name))
+            else:
+                found[name] = defaults.get(name, UNKNOWN)
+        elif parameter.kind == "*":
+            found[name] = Tup((*plain, *(one for one in unspread if isinstance(one, Star))))
+            plain = []
+    for parameter in body.parameters:
+        if parameter.kind == "**":
+            fields: dict[Any, Value] = {("k", key): value for key, value in spare.items()}
+            for one in unspread:
+                if isinstance(one, DoubleStar):
+                    fields["*"] = reading.element(ctx, one.value)
+            found[parameter.name] = ctx.new(site, "dict", None, fields, tag=("keywords", body))
+    return found
+
+
+def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
+    """A call of a class of the project."""
+    analysis, cls = ctx.analysis, function.cls
+    is_module = classes.is_module(analysis, cls)
+    fields = {"@device": HOST, "@origin": site} if is_module else {}
+    ref = ctx.new(site, "module" if is_module else "object", function, fields, tag=cls)
+    init = classes.attribute_of(ctx, function, "__init__", ref)
+    if isinstance(init, Func):
+        call(ctx, init, args, keywords, site)
+        return ref
+    names = classes.field_names(analysis, cls)
+    is_tuple = classes.is_named_tuple(analysis, cls)
+    for at, (name, has_default) in enumerate(names):
+        value = args[at] if at < len(args) and not isinstance(args[at], (Star, DoubleStar)) else keywords.get(name)
+        if value is None and has_default:
+            value = reading.attribute(ctx, function, name)
+            if isinstance(value, Partial) and value.function == Ext("dataclasses.field"):
+                value = call(ctx, value.args[0], [], {}, site)
+        content = value if value is not None else UNKNOWN
+        ctx.put(ref, "." + name, content)
+        if is_tuple:
+            ctx.put(ref, ("k", at), content)
+    post = classes.attribute_of(ctx, function, "__post_init__", ref)
+    if post is not None:
+        call(ctx, post, [], {}, site)
+    return ref
+
+
+class Replay:
+    """A summary under actual parameters: what was left open is done now, by the same transfer functions."""
+
+    def __init__(
+        self, ctx: Context, summary: Summary, body: ir.Body, parameters: dict[str, Value], site: Site | None
+    ) -> None:
+        self.ctx, self.summary, self.body, self.parameters, self.site = ctx, summary, body, parameters, site
+        self._memo: dict[Term, Value] = {}
+        self._copies: dict[Ref, Ref] = {}
+
+    def run(self) -> Value:
+        """Claims and calls in their order, then effects, then what comes back."""
+        ctx, summary = self.ctx, self.summary
+        saved = ctx.stack, ctx.chain
+        ctx.stack = (*ctx.stack, self.body)
+        if self.site is not None:
+            ctx.chain = (self.site, *ctx.chain)
+        try:
+            for event in summary.events:
+                self._event(event)
+            self._effects()
+            result = self.value(summary.result)
+            if ctx.mode == "summary":
+                for term in summary.proven:
+                    proven = self.value(term)
+                    if isinstance(proven, Term) and proven is not UNKNOWN:
+                        ctx.proven.add(proven)
+        finally:
+            ctx.stack, ctx.chain = saved
+        return result
+
+    def _event(self, event: Event) -> None:
+        ctx = self.ctx
+        facts = conditions.residual(ctx, [(self.value(term), outcome) for term, outcome in event.facts])
+        if facts is None:
+            return
+        with ctx.under(facts):
+            if isinstance(event.what, Claim):
+                claim = event.what
+                operands = [operand._replace(value=self.value(operand.value)) for operand in claim.operands]
+                claims.claim(ctx, claim.kind, operands, claim.site, chain=claim.chain)
+            else:
+                self.value(event.what)
+
+    def _effects(self) -> None:
+        ctx = self.ctx
+        for place, rec in self.summary.effects.items():
+            target = self.value(place)
+            for key, content in rec.fields.items():
+                if key == "@device":
+                    new = self.place(content)
+                    for one in alternatives(target):
+                        devices.move_module(ctx, one, new)
+                else:
+                    ctx.put(target, key, self.value(content) if not isinstance(key, str) or key[0] != "@" else self.place(content))
+
+    def place(self, place: Any) -> Any:
+        """A place of the summary, here."""
+        if not isinstance(place, Term):
+            return place
+        found = self.value(place)
+        return found.place if isinstance(found, Device) else found
+
+    def value(self, value: Value) -> Value:  # noqa: PLR0911 - one line a kind
+        """A value of the summary, here."""
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if isinstance(value, Term):
+            return self._term(value)
+        if isinstance(value, Ref):
+            return self._copy(value) if value.place in self.summary.locals else value
+        if isinstance(value, Tup):
+            return Tup(tuple(self.value(item) for item in value.items))
+        if isinstance(value, OneOf):
+            return self._one_of(value)
+        if isinstance(value, Func):
+            frame = self.value(value.frame) if value.frame is not None else None
+            receiver = self.value(value.receiver) if value.receiver is not None else None
+            return Func(value.body, frame, receiver, tuple((n, self.value(d)) for n, d in value.defaults), value.form)
+        if isinstance(value, Bound):
+            return Bound(self.value(value.object), value.name)
+        if isinstance(value, Partial):
+            keywords = tuple((name, self.value(one)) for name, one in value.keywords)
+            return Partial(self.value(value.function), tuple(map(self.value, value.args)), keywords)
+        if isinstance(value, Star):
+            return Star(self.value(value.value))
+        if isinstance(value, DoubleStar):
+            return DoubleStar(self.value(value.value))
+        if isinstance(value, Device):
+            return Device(self.place(value.place))
+        if isinstance(value, Cls):
+            return Cls(value.cls, self.value(value.frame) if value.frame is not None else None)
+        if isinstance(value, Super):
+            return Super(value.owner, self.value(value.receiver))
+        return value
+
+    def _one_of(self, value: OneOf) -> Value:
+        found = []
+        for guards, option in value.options:
+            facts = conditions.residual(self.ctx, [(self.value(term), outcome) for term, outcome in guards])
+            if facts is not None:
+                found.append((facts, self.value(option)))
+        return one_of(found) if found else NOTHING
+
+    def _tensor(self, value: Tensor) -> Value:
+        ctx, place = self.ctx, value.device
+        if not isinstance(place, Term):
+            if value.implicit == "default" and place == HOST:
+                default = ctx.default()
+                if default is not None:
+                    return Tensor(default, value.rank)
+            return value
+        here = self.place(place)
+        if isinstance(place, Term) and place.op == "device_of":  # what it was computed from tells where it was made
+            for one in alternatives(self.value(place.args[0])):
+                if isinstance(one, Tensor) and one.device == here:
+                    rank = None if one.rank == 0 and value.rank == MANY else value.rank
+                    return Tensor(here, rank, one.origin, one.implicit, value.follows, value.kept)
+        return Tensor(here, value.rank, value.origin, value.implicit, value.follows, value.kept)
+
+    def _term(self, term: Term) -> Value:
+        known = self._memo.get(term)
+        if known is not None:
+            return known
+        self._memo[term] = UNKNOWN  # a term that holds itself
+        found = self._run(term)
+        if isinstance(found, Term) and self.ctx.mode == "root" and term in self.summary.proven:
+            tensor = tensors.as_tensor(self.ctx, found)
+            found = tensor if isinstance(tensor, Tensor) else Tensor(Term("own", term), MANY)
+        self._memo[term] = found
+        return found
+
+    def _run(self, term: Term) -> Value:  # noqa: PLR0911, PLR0912 - one line an operation
+        op, args, ctx = term.op, term.args, self.ctx
+        if op == "parameter":
+            return self.parameters.get(args[1], term) if args[0] is self.body else term
+        if op in ("unknown", "own", "top"):
+            return term
+        if op == "attribute":
+            return reading.attribute(ctx, self.value(args[0]), args[1], self.site)
+        if op == "item":
+            return reading.item(ctx, self.value(args[0]), self.value(args[1]), self.site)
+        if op == "element":
+            return reading.element(ctx, self.value(args[0]))
+        if op == "unpack":
+            return reading.unpacked(ctx, self.value(args[0]), args[1], args[2], args[3])
+        if op == "call":
+            keywords = {name: self.value(one) for name, one in args[2]}
+            return call(ctx, self.value(args[0]), [self.value(one) for one in args[1]], keywords, args[3])
+        if op == "binary":
+            return tensors.binary(ctx, args[0], self.value(args[1]), self.value(args[2]), None)
+        if op == "device_of":
+            return _as_value(devices.device_of(ctx, self.value(args[0])))
+        if op == "as_device":
+            return _as_value(devices.as_device(ctx, self.value(args[0])))
+        if op == "moved":
+            return devices.move(ctx, self.value(args[0]), self.place(args[1]), args[2])
+        if op == "enter":
+            return foreign.entered(ctx, self.value(args[0]), args[1])
+        if op == "is_none":
+            return conditions.is_none(self.value(args[0]))
+        if op == "isinstance":
+            return conditions.is_instance(ctx, self.value(args[0]), self.value(args[1]))
+        if op == "equal":
+            return conditions.equal(self.value(args[0]), self.value(args[1]))
+        if op == "not":
+            return conditions.negated(self.value(args[0]))
+        if op == "is_cuda":
+            return conditions.on_accelerator(self.value(args[0]))
+        if op == "device_type":
+            return conditions.device_type(self.place(args[0]))
+        if op == "has":
+            return foreign.has_attribute(ctx, self.value(args[0]), args[1])
+        raise TypeError(op)
+
+    def _copy(self, ref: Ref) -> Ref:
+        """An object that the summary makes, made for this call."""
+        found = self._copies.get(ref)
+        if found is not None:
+            return found
+        place = ("at", self.site, ref.place) if _nesting(ref.place) < MOST_NESTED else ref.place
+        found = self._copies[ref] = Ref(place)
+        self.ctx.made.add(place)
+        rec = self.summary.heap.get(ref)
+        if rec is not None:
+            self.ctx.heap[found] = Rec(rec.kind, rec.cls, {})
+            cls = self.value(rec.cls) if rec.cls is not None else None
+            fields = {key: self._field(key, content) for key, content in rec.fields.items()}
+            self.ctx.heap[found] = Rec(rec.kind, cls, fields)
+        return found
+
+    def _field(self, key: Any, content: Any) -> Any:
+        if isinstance(key, str) and key.startswith("@"):
+            return self.place(content)
+        return self.value(content)
+
+
+def _as_value(place: Any) -> Value:
+    return place if isinstance(place, Term) else Device(place)
+
+
+def _nesting(place: Any) -> int:
+    count = 0
+    while isinstance(place, tuple) and len(place) == 3 and place[0] == "at":
+        place = place[2]
+        count += 1
+    return count
+
+
+__all__ = ["Sort", "bind", "call", "construct", "options_of", "residual", "spread", "unknown", "Replay", "join"]

@@ -1,0 +1,141 @@
+"""Claims: what must hold where tensors meet, and whether values and facts already decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from torchdevlint.infer import tensors
+from torchdevlint.infer.conditions import is_for_the_host
+from torchdevlint.infer.state import Facts
+from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
+from torchdevlint.infer.values import (
+    ACCELERATOR,
+    CHOSEN,
+    HOST,
+    UNKNOWN,
+    Site,
+    Tensor,
+    Term,
+    consistent,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+_ELSEWHERE = (ACCELERATOR, CHOSEN)
+
+
+class _Side(NamedTuple):
+    """One thing that an operand may be."""
+
+    guards: Facts
+    tensor: Tensor
+    operand: Operand
+    may_be_host: bool  # the operand may be on the CPU as well
+    is_moved: bool  # this one is left behind on a condition alone
+
+
+def claim(
+    ctx: Context,
+    kind: ClaimKind,
+    operands: Sequence[Operand],
+    site: Site | None,
+    chain: tuple[Site, ...] | None = None,
+    *,
+    weak: bool = False,
+) -> None:
+    """Decides a claim as far as it can be, and leaves what is open to the callers.
+
+    `weak`: nothing proves that what is called wants a common device; no caller from outside is told of it.
+    """
+    if ctx.mute or site is None or is_for_the_host(ctx.facts):
+        return
+    chain = ctx.chain if chain is None else (*chain, *ctx.chain)
+    sides = [list(_sides(ctx, operand)) for operand in operands]
+    is_pending = any(_is_pending(ctx, operand) for operand in operands)
+    met = True
+    if kind == "host":
+        for side in sides[0]:
+            _judge_host(ctx, side, site, chain)
+        met = False
+    else:
+        for at, first in enumerate(sides):
+            for second in sides[at + 1 :]:
+                for a in first:
+                    for b in second:
+                        if consistent(a.guards, b.guards) and _is_reached(ctx, a, b):
+                            met = _judge(ctx, kind, a, b, site, chain, weak=weak) and met
+    if ctx.mode == "summary" and is_pending and (kind == "host" or len(operands) > 1):
+        ctx.emit(Claim(kind, tuple(operands), site, chain))
+    elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
+        for side in (side for several in sides for side in several):
+            if side.tensor.implicit and side.tensor.device == HOST:
+                ctx.analysis.met.add((site, side.tensor.origin))
+
+
+def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
+    found = [(guards, tensors.as_tensor(ctx, one)) for guards, one in options_of(operand.value)]
+    known = [(guards, one) for guards, one in found if isinstance(one, Tensor)]
+    may_be_host = any(one.device == HOST for _, one in known)
+    moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None}
+    for guards, one in known:
+        is_left = one.device == HOST and one.origin in moved
+        yield _Side(guards, one, operand, may_be_host, is_left)
+
+
+def _is_pending(ctx: Context, operand: Operand) -> bool:
+    for _, one in options_of(operand.value):
+        known = tensors.as_tensor(ctx, one)
+        if isinstance(known, Tensor):
+            if isinstance(known.device, Term) or (known.implicit == "default" and ctx.unit.sets_default):
+                return True
+        elif isinstance(known, Term) and known is not UNKNOWN:
+            return True
+    return False
+
+
+def _is_reached(ctx: Context, a: _Side, b: _Side) -> bool:
+    """False where what holds here rules one of the two out."""
+    facts = ctx.facts
+    return not (a.guards or b.guards) or (
+        consistent(a.guards, facts) and consistent(b.guards, facts) and not is_for_the_host(a.guards | b.guards)
+    )
+
+
+def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) -> None:
+    place = side.tensor.device
+    roles = ("", side.operand.role)
+    if place in _ELSEWHERE:
+        ctx.analysis.report(Fault("broken", "host", site, None, side.tensor, roles, chain), ctx)
+    elif ctx.mode == "root" and isinstance(place, Term):
+        is_method = side.operand.role == "method"
+        if place.op == "as_device" or place.args == ("self",) or (place.op == "own" and is_method):
+            ctx.analysis.report(Fault("open", "host", site, None, side.tensor, roles, chain), ctx)
+
+
+def _judge(
+    ctx: Context, kind: ClaimKind, a: _Side, b: _Side, site: Site, chain: tuple[Site, ...], *, weak: bool
+) -> bool:
+    """Whether two sides are surely on one device; reports them where they are not."""
+    if a.tensor.device == b.tensor.device:
+        return True
+    if b.tensor.device == HOST:
+        if kind == "index":
+            return False  # an index may stay on the CPU
+        a, b = b, a
+    host, other = a.tensor, b.tensor
+    if host.device != HOST or host.origin is None or a.is_moved:
+        return False
+    if a.operand.tolerant and host.rank in (0, None):
+        return False
+    if ctx.mode == "summary" and host.implicit == "default" and ctx.unit.sets_default:
+        return False  # the default device at the call decides
+    roles = (a.operand.role, b.operand.role)
+    if other.device in _ELSEWHERE:
+        ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain), ctx)
+    elif isinstance(other.device, Term) and ctx.mode == "root" and host.implicit and not weak:
+        if other.device.op in ("own", "as_device") and not b.may_be_host:
+            ctx.analysis.report(Fault("open", kind, site, host, other, roles, chain), ctx)
+    return False

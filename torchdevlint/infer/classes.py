@@ -1,0 +1,154 @@
+"""Classes of the project: what they inherit, and what an attribute of an instance or of the class itself is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer.values import UNKNOWN, Bound, Cls, Const, Ext, Func, Site, Super, Value
+from torchdevlint.program import ir
+from torchdevlint.stubs import loader
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.analysis import Analysis
+    from torchdevlint.infer.context import Context
+
+_MOST_BASES = 30
+_MODULE_BASES = (
+    "torch.nn.Module",
+    "torch.nn.modules.Module",
+    "torch.nn.modules.module.Module",
+    "torch.jit.ScriptModule",
+)
+_NO_MODULES = ("Function", "Protocol", "ABC", "object", "Enum", "Generic")
+
+
+def bases_of(analysis: Analysis, cls: ir.Class) -> tuple[ir.Class, ...]:
+    """The class and the classes of the project that it inherits from, nearest first."""
+    return _lineage(analysis, cls)[0]
+
+
+def foreign_bases_of(analysis: Analysis, cls: ir.Class) -> tuple[str, ...]:
+    """The dotted names of the other classes that it inherits from."""
+    return _lineage(analysis, cls)[1]
+
+
+def _lineage(analysis: Analysis, cls: ir.Class) -> tuple[tuple[ir.Class, ...], tuple[str, ...]]:
+    known = analysis.lineages.get(cls)
+    if known is not None:
+        return known
+    analysis.lineages[cls] = (cls,), ()
+    own: list[ir.Class] = [cls]
+    foreign: list[str] = []
+    for base in cls.bases:
+        found = analysis.named(analysis.unit_of(cls.body), base)
+        if isinstance(found, Cls) and len(own) < _MOST_BASES:
+            inner, names = _lineage(analysis, found.cls)
+            own += [one for one in inner if one not in own]
+            foreign += names
+        else:
+            foreign.append(found.name if isinstance(found, Ext) else base)
+    analysis.lineages[cls] = tuple(own), tuple(foreign)
+    return analysis.lineages[cls]
+
+
+def is_module(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for a class whose instances are modules: by a base that is one, or by a `forward` on a base that nobody here knows."""
+    known = analysis.modules.get(cls)
+    if known is None:
+        own, names = _lineage(analysis, cls)
+        known = any(name in _MODULE_BASES or loader.module_class(name) is not None for name in names)
+        if not known and names:
+            has_forward = any("forward" in one.methods for one in own)
+            known = has_forward and not any(name.endswith(_NO_MODULES) for name in names)
+            known = known or any(name.rpartition(".")[2] in ("LightningModule", "PreTrainedModel", "Module") for name in names)
+        analysis.modules[cls] = known
+    return known
+
+
+def is_named_tuple(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for a `typing.NamedTuple`."""
+    return any(name.rpartition(".")[2] == "NamedTuple" for name in foreign_bases_of(analysis, cls))
+
+
+def field_names(analysis: Analysis, cls: ir.Class) -> list[tuple[str, bool]]:
+    """The annotated fields of a dataclass or named tuple, in their order, and whether they have a default."""
+    found: dict[str, bool] = {}
+    for one in reversed(bases_of(analysis, cls)):
+        for block in one.body.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.Declare):
+                    found[op.name] = False
+                elif isinstance(op, ir.Store) and op.annotation is not None:
+                    found[op.name] = True
+    return list(found.items())
+
+
+def attribute_of(
+    ctx: Context, cls: Cls, name: str, receiver: Value | None, *, final: bool = False, site: Site | None = None
+) -> Value | None:
+    """A method (bound to `receiver`), a property's value, or what the class body binds; None where there is none.
+
+    With `final`, the receiver may be of a subclass: nothing is said of a method that a subclass of the file overrides.
+    """
+    analysis = ctx.analysis
+    for one in bases_of(analysis, cls.cls):
+        method = one.methods.get(name)
+        if method is not None:
+            unit = analysis.unit_of(method)
+            if final and any(name in sub.methods for sub in unit.subclasses.get(cls.cls, ())):
+                return None
+            return _method(ctx, cls, one, method, receiver, site)
+        if final:
+            continue
+        rec = ctx.heap.get(Cls(one, cls.frame))
+        if rec is not None and "." + name in rec.fields:
+            found: Value = rec.fields["." + name]
+            return found
+        kept = analysis.unit_of(one.body).class_fields.get(one, {}).get("." + name)
+        if kept is not None:
+            return kept
+    return None
+
+
+def _method(
+    ctx: Context, cls: Cls, owner: ir.Class, method: ir.Body, receiver: Value | None, site: Site | None
+) -> Value:
+    unit = ctx.analysis.unit_of(method)
+    kept = unit.class_fields.get(owner, {}).get("." + method.name)
+    found = kept if isinstance(kept, Func) and kept.body is method else Func(method, unit.globals, None, defaults_of(method))
+    decorators = {name.rpartition(".")[2] for name in method.decorators}
+    if "staticmethod" in decorators or (receiver is None and "classmethod" not in decorators):
+        return found
+    if "classmethod" in decorators:
+        return Func(found.body, found.frame, cls, found.defaults)
+    bound = Func(found.body, found.frame, receiver, found.defaults, found.form)
+    if decorators & {"property", "cached_property", "lazy_property"}:
+        from torchdevlint.infer.calls import call
+
+        return call(ctx, Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
+    return bound
+
+
+def defaults_of(method: ir.Body) -> tuple[tuple[str, Value], ...]:
+    """The constant defaults of a method whose class body nobody has run yet."""
+    if method.parent is None or all(parameter.default is None for parameter in method.parameters):
+        return ()
+    made = {op.dst: op for block in method.parent.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
+    found: list[tuple[str, Value]] = []
+    for parameter in method.parameters:
+        if parameter.default is not None:
+            op = made.get(parameter.default)
+            found.append((parameter.name, Const(op.value) if isinstance(op, ir.Constant) else UNKNOWN))
+    return tuple(found)
+
+
+_INHERITED = frozenset("to cuda cpu xpu mps npu hpu train eval register_buffer register_parameter add_module state_dict parameters".split())
+
+
+def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
+    """`super().name`."""
+    for one in bases_of(ctx.analysis, value.owner)[1:]:
+        method = one.methods.get(name)
+        if method is not None:
+            return Func(method, ctx.analysis.unit_of(method).globals, value.receiver, defaults_of(method))
+    return Bound(value.receiver, name) if name in _INHERITED else Ext("builtins.super." + name)

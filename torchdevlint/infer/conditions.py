@@ -1,0 +1,248 @@
+"""Conditions: what a test says, what is known of it, and what follows for the code behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer.state import NO_FACTS, Facts
+from torchdevlint.infer.values import (
+    ACCELERATOR,
+    ACCELERATOR_NAME,
+    ARRAY,
+    FALSE,
+    HOST,
+    NONE,
+    NUMBER,
+    SIZE,
+    TRUE,
+    UNKNOWN,
+    Cls,
+    Const,
+    Device,
+    Ext,
+    Func,
+    Guard,
+    OneOf,
+    Ref,
+    Sort,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    one_of,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+_TENSOR_CLASSES = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.autograd.Variable", "torch.FloatTensor"})
+_CONTAINERS = {
+    "builtins.list": ("list",),
+    "builtins.dict": ("dict",),
+    "collections.abc.Mapping": ("dict",),
+    "typing.Mapping": ("dict",),
+    "collections.OrderedDict": ("dict",),
+}
+
+
+def truth(value: Value) -> bool | None:
+    """Whether a value is true, None where that is not known."""
+    if isinstance(value, Const):
+        return bool(value.value)
+    if isinstance(value, Tup):
+        return bool(value.items)
+    if isinstance(value, (Func, Cls, Device, Ext)):
+        return True
+    if isinstance(value, OneOf) and value.options:
+        found = {truth(option) for _, option in value.options}
+        return found.pop() if len(found) == 1 else None
+    return None
+
+
+def negated(value: Value) -> Value:
+    """`not value`."""
+    known = truth(value)
+    if known is not None:
+        return FALSE if known else TRUE
+    if isinstance(value, OneOf):
+        return one_of([(guards, negated(option)) for guards, option in value.options])
+    if isinstance(value, Term) and value is not UNKNOWN:
+        return value.args[0] if value.op == "not" else Term("not", value)
+    return NUMBER
+
+
+def guards_of(value: Value, outcome: bool) -> Facts:
+    """What holds where a test comes out one way."""
+    if isinstance(value, Term) and value is not UNKNOWN:
+        while value.op == "not":
+            value, outcome = value.args[0], not outcome
+        return frozenset({(value, outcome)})
+    if isinstance(value, OneOf):
+        fitting = [(guards, option) for guards, option in value.options if truth(option) in (outcome, None)]
+        if len(fitting) == 1:
+            guards, option = fitting[0]
+            return guards | (guards_of(option, outcome) if truth(option) is None else NO_FACTS)
+    return NO_FACTS
+
+
+def known_outcome(ctx: Context, value: Value) -> bool | None:
+    """How a test comes out, by its value or by what every path to here has passed."""
+    found = truth(value)
+    if found is not None or not ctx.facts:
+        return found
+    outcome = True
+    while isinstance(value, Term) and value.op == "not":
+        value, outcome = value.args[0], not outcome
+    if isinstance(value, Term) and value is not UNKNOWN:
+        if (value, True) in ctx.facts:
+            return outcome
+        if (value, False) in ctx.facts:
+            return not outcome
+    return None
+
+
+def is_for_the_host(facts: Facts) -> bool:
+    """True where control comes only if a tensor is on the CPU, or if there is no accelerator."""
+    for term, outcome in facts:
+        if term.op == "is_cuda" and not outcome:
+            return True
+        if term.op == "equal" and isinstance(term.args[0], Term) and term.args[0].op == "device_type":
+            if (term.args[1] == Const("cpu")) == outcome and isinstance(term.args[1], Const):
+                return True
+    return False
+
+
+# ---------------------------------------------------------------------------------------------------- tests
+
+
+def is_none(value: Value) -> Value:
+    """`value is None`."""
+    if isinstance(value, OneOf):
+        return one_of([(guards, is_none(option)) for guards, option in value.options])
+    if value == NONE:
+        return TRUE
+    if isinstance(value, Term):
+        return UNKNOWN if value is UNKNOWN else FALSE if value.op in ("moved", "binary") else Term("is_none", value)
+    return FALSE
+
+
+def equal(first: Value, second: Value) -> Value:
+    """`first == second` of values that are no tensors."""
+    if isinstance(first, OneOf):
+        return one_of([(guards, equal(option, second)) for guards, option in first.options])
+    if isinstance(first, Const) and isinstance(second, Const):
+        return Const(bool(first.value == second.value))
+    if isinstance(second, Const) and isinstance(first, Term) and first is not UNKNOWN:
+        return Term("equal", first, second)
+    if first == ACCELERATOR_NAME and isinstance(second, Const):
+        return FALSE if str(second.value).startswith("cpu") else TRUE if second.value == "cuda" else NUMBER
+    return NUMBER
+
+
+def is_instance(ctx: Context, value: Value, cls: Value) -> Value:
+    """`isinstance(value, cls)`."""
+    if isinstance(value, OneOf):
+        return one_of([(guards, is_instance(ctx, option, cls)) for guards, option in value.options])
+    classes = cls.items if isinstance(cls, Tup) else (cls,)
+    if isinstance(value, Term):
+        known = value in ctx.proven or value.op == "moved"
+        if known and all(_is_tensor_class(one) for one in classes):
+            return TRUE
+        return UNKNOWN if value is UNKNOWN else Term("isinstance", value, cls)
+    found = [_is_one(ctx, value, one) for one in classes]
+    if True in found:
+        return TRUE
+    return NUMBER if None in found else FALSE
+
+
+def _is_tensor_class(cls: Value) -> bool:
+    return isinstance(cls, Ext) and cls.name in ("torch.Tensor", "torch.autograd.Variable")
+
+
+def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
+    if not isinstance(cls, (Ext, Cls)):
+        return None
+    name = cls.name if isinstance(cls, Ext) else ""
+    if name == "builtins.object":
+        return True
+    if isinstance(value, Tensor):
+        if name in _TENSOR_CLASSES:
+            return True if name in ("torch.Tensor", "torch.autograd.Variable") else None
+        return None if not name.startswith(("builtins.", "numpy.", "collections.")) else False
+    if isinstance(value, Tup):
+        return name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable")
+    if isinstance(value, Const):
+        kind = type(value.value).__name__
+        if name == "builtins." + kind:
+            return True
+        return False if name.startswith(("builtins.", "torch.", "numpy.", "collections.")) else None
+    if isinstance(value, Sort):
+        if value == ARRAY:
+            return True if name == "numpy.ndarray" else False if name.startswith(("builtins.", "torch.")) else None
+        if value in (NUMBER, SIZE):
+            return False if name in _TENSOR_CLASSES or name in ("builtins.list", "builtins.dict") else None
+        return None
+    if isinstance(value, Ref):
+        return _is_object_of(ctx, value, cls, name)
+    return None
+
+
+def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool | None:
+    rec = ctx.rec(value)
+    if rec is None or rec.kind == "overlay":
+        return None
+    if rec.kind in ("list", "dict", "generator"):
+        if name in _CONTAINERS:
+            return rec.kind in _CONTAINERS[name]
+        if name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable"):
+            return rec.kind == "list" and name != "builtins.tuple"
+        return False if name.startswith(("builtins.", "torch.", "numpy.")) or isinstance(cls, Cls) else None
+    if isinstance(rec.cls, Cls):
+        from torchdevlint.infer.classes import bases_of, foreign_bases_of
+
+        if isinstance(cls, Cls):
+            return cls.cls in bases_of(ctx.analysis, rec.cls.cls)
+        names = foreign_bases_of(ctx.analysis, rec.cls.cls)
+        if name in names or (name == "torch.nn.Module" and rec.kind == "module"):
+            return True
+        return False if not names and name else None
+    if rec.kind == "module" and isinstance(rec.cls, Ext):
+        return True if name in ("torch.nn.Module", rec.cls.name) else False if name.startswith(("torch.nn.", "builtins.")) else None
+    return None
+
+
+def device_type(place: object) -> Value:
+    """`device.type`."""
+    if place == HOST:
+        return Const("cpu")
+    if place == ACCELERATOR:
+        return ACCELERATOR_NAME
+    return Term("device_type", place)
+
+
+def on_accelerator(value: Value) -> Value:
+    """`tensor.is_cuda`."""
+    found = []
+    for guards, one in options_of(value):
+        if isinstance(one, Tensor) and one.device == HOST:
+            found.append((guards, FALSE))
+        elif isinstance(one, Tensor) and one.device == ACCELERATOR:
+            found.append((guards, TRUE))
+        else:
+            found.append((guards, UNKNOWN if one is UNKNOWN else Term("is_cuda", one)))
+    return one_of(found)
+
+
+def residual(ctx: Context, guards: list[tuple[Value, bool]]) -> Facts | None:
+    """The conditions that are still open, None where one does not hold."""
+    found: set[Guard] = set()
+    for value, outcome in guards:
+        known = known_outcome(ctx, value)
+        if known is not None:
+            if known != outcome:
+                return None
+            continue
+        found |= guards_of(value, outcome)
+    return frozenset(found)

@@ -1,0 +1,117 @@
+"""One evaluation: of a body for its summary, of a module as the program that it is, or of a root as somebody from outside may use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from torchdevlint.infer.state import NO_FACTS, Facts, Heap
+from torchdevlint.infer.summary import Claim, Event
+from torchdevlint.infer.values import (
+    NUMBER,
+    UNKNOWN,
+    Cls,
+    Const,
+    OneOf,
+    Place,
+    Rec,
+    Ref,
+    Site,
+    Tensor,
+    Term,
+    Value,
+    alternatives,
+    join,
+)
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.analysis import Analysis
+    from torchdevlint.infer.units import Unit
+    from torchdevlint.program import ir
+
+MOST_EVENTS = 250
+
+Mode = Literal["summary", "module", "root"]
+
+
+class Context:
+    """The heap, the facts and the events of one evaluation."""
+
+    def __init__(self, analysis: Analysis, unit: Unit, mode: Mode, body: ir.Body | None = None) -> None:
+        self.analysis, self.unit, self.mode, self.body = analysis, unit, mode, body
+        self.heap: Heap = {}
+        self.facts: Facts = NO_FACTS
+        self.events: list[Event] = []
+        self.proven: set[Term] = set()
+        self.weak: set[Term] = set()  # used as tensors and arrays both are
+        self.chain: tuple[Site, ...] = ()
+        self.stack: tuple[ir.Body, ...] = ()
+        self.made: set[Any] = set()
+        self.mute = False
+        self.in_loop = False
+        self.default_device: Place | None = None
+        self.class_frame: Value | None = None
+
+    # ------------------------------------------------------------------------------------------------ heap
+
+    def new(
+        self, site: Site | None, kind: str, cls: Value | None = None, fields: dict[Any, Any] | None = None, tag: Any = None
+    ) -> Ref:
+        """A new object, known by where it is made."""
+        ref = Ref((site, tag, self.body if self.body is not None and self.body.kind == "function" else None))
+        self.heap[ref] = Rec(kind, cls, fields)
+        self.made.add(ref.place)
+        return ref
+
+    def rec(self, value: Value) -> Rec | None:
+        """What a heap object holds; None for any other value, and for objects of which nothing is known."""
+        return self.heap.get(value) if isinstance(value, (Ref, Term, Cls)) else None
+
+    def put(self, value: Value, key: Any, content: Any) -> None:
+        """Writes a field of each object that a value may be."""
+        several = isinstance(value, OneOf)
+        for one in alternatives(value):
+            if isinstance(one, (Ref, Term, Cls)) and one is not UNKNOWN:
+                rec = self.heap.get(one) or Rec("overlay")
+                kept = join(rec.fields[key], content) if several and key in rec.fields else content
+                self.heap[one] = rec.put(key, kept)
+
+    # ------------------------------------------------------------------------------------------------ what is known
+
+    def default(self) -> Place | None:
+        """The default device, where the program set one."""
+        if self.default_device is not None:
+            return self.default_device
+        rec = self.heap.get(self.analysis.settings)
+        return rec.fields.get("@default") if rec is not None else None
+
+    def prove(self, term: Value) -> None:
+        """Its use says that it is a tensor; so is what was only scaled."""
+        while isinstance(term, Term) and term is not UNKNOWN and term.op != "moved":
+            self.proven.add(term)
+            if term.op != "binary":
+                return
+            operands = [one for one in term.args[1:] if not isinstance(one, Const) and one != NUMBER]
+            if len(operands) != 1 or any(isinstance(one, Tensor) for one in alternatives(operands[0])):
+                return
+            term = operands[0]
+
+    def emit(self, what: Claim | Term) -> None:
+        """Leaves something to the callers."""
+        if self.mode != "summary" or self.mute:
+            return
+        if len(self.events) < MOST_EVENTS:
+            self.events.append(Event(self.facts, what))
+        else:
+            self.analysis.hit("events of a summary")
+
+    @contextmanager
+    def under(self, facts: Facts) -> Iterator[None]:
+        """More facts hold for a while."""
+        saved = self.facts
+        self.facts = saved | facts
+        try:
+            yield
+        finally:
+            self.facts = saved

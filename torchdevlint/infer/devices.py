@@ -1,0 +1,189 @@
+"""Where things are: which device a value names or has, and what a move does to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.infer import tensors
+from torchdevlint.infer.values import (
+    ACCELERATOR,
+    ACCELERATOR_NAME,
+    CHOSEN,
+    DEFAULT,
+    HOST,
+    NOWHERE,
+    UNKNOWN,
+    Const,
+    Device,
+    Ext,
+    OneOf,
+    Place,
+    Rec,
+    Ref,
+    Site,
+    Sort,
+    Tensor,
+    Term,
+    Value,
+    alternatives,
+    join,
+    one_of,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "xla", "tpu")
+MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
+
+
+def as_device(ctx: Context, value: Value) -> Place:
+    """The device that a value names; DEFAULT for None."""
+    found = {_named(ctx, one) for one in alternatives(value)}
+    if len(found) > 1:
+        found.discard(DEFAULT)
+    return found.pop() if len(found) == 1 else _several(ctx, found, "as_device", value)
+
+
+def _named(ctx: Context, value: Value) -> Place:
+    if isinstance(value, Const):
+        if isinstance(value.value, str):
+            name = value.value
+            return HOST if name.startswith("cpu") else ACCELERATOR if name.startswith(ACCELERATORS) else NOWHERE
+        return DEFAULT if value.value is None else ACCELERATOR if type(value.value) is int else NOWHERE
+    if isinstance(value, Device):
+        return value.place
+    if isinstance(value, Tensor):
+        return value.device
+    if value == ACCELERATOR_NAME:
+        return ACCELERATOR
+    if isinstance(value, Term) and value is not UNKNOWN:
+        return Term("as_device", value)
+    return NOWHERE
+
+
+def device_of(ctx: Context, value: Value) -> Place:
+    """The device that a value is on."""
+    found: set[Place] = set()
+    for option in alternatives(value):
+        one = tensors.as_tensor(ctx, option)
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if isinstance(one, Tensor):
+            found.add(one.device)
+        elif isinstance(one, Term) and one is not UNKNOWN:
+            found.add(Term("device_of", one))
+        elif rec is not None and "@device" in rec.fields:
+            found.add(rec.fields["@device"])
+        else:
+            found.add(NOWHERE)
+    return found.pop() if len(found) == 1 else _several(ctx, found, "device_of", value)
+
+
+def _several(ctx: Context, found: set[Place], op: str, value: Value) -> Place:
+    """One of several devices: the choice of the program, or of whoever calls."""
+    terms = [place for place in found if isinstance(place, Term)]
+    if ctx.mode == "summary" and terms:
+        return Term(op, value)
+    if found & {ACCELERATOR, CHOSEN} and NOWHERE not in found:
+        return CHOSEN
+    if terms and not found & {HOST, NOWHERE}:
+        return next((place for place in terms if place.op == "own"), terms[0])
+    return CHOSEN if found & {ACCELERATOR, CHOSEN} and op == "as_device" else NOWHERE
+
+
+def target_of(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value]) -> Place | None:
+    """Where a move goes; None for a cast, and where no device is named."""
+    if name == "cpu":
+        return HOST
+    if name in MOVES and name != "to":
+        return ACCELERATOR
+    value = keywords.get("device", keywords.get("other", args[0] if args else None))
+    if value is None or all(_is_dtype(one) for one in alternatives(value)):
+        return None
+    place = as_device(ctx, value)
+    return None if place == DEFAULT else place
+
+
+def _is_dtype(value: Value) -> bool:
+    if isinstance(value, Term):
+        return value.op == "attribute" and "dtype" in value.args[1]
+    if isinstance(value, Sort):
+        return value != ACCELERATOR_NAME
+    return isinstance(value, Ext)
+
+
+def is_device(value: Value | None) -> bool:
+    """True for a value that may be a `torch.device`, as a context manager is."""
+    return value is not None and any(isinstance(one, Device) for one in alternatives(value))
+
+
+def move(ctx: Context, value: Value, place: Place, site: Site | None) -> Value:
+    """`value.to(place)`: a tensor gives another, a module goes itself, anything else stays open."""
+    found = []
+    for guards, one in options_of(value):
+        moved = _moved(ctx, one, place, site)
+        if moved is not None:
+            found.append((guards, moved))
+    return one_of(found)
+
+
+def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value | None:
+    if isinstance(value, Tensor):
+        if place == value.device:
+            return value
+        if place == NOWHERE:
+            return Tensor(NOWHERE, value.rank, value.origin, kept=value.kept)
+        return Tensor(place, value.rank, site if place == HOST else value.origin)
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is not None and rec.kind == "module":
+        move_module(ctx, value, place)
+        return value
+    if rec is not None and rec.kind in ("object", "dict") and rec.kind != "overlay":
+        return Term("moved", value, place, site)
+    if value is UNKNOWN:
+        return Term("moved", Term("unknown", site), place, site)
+    if isinstance(value, (Term, Ref)):
+        if ctx.analysis.is_receiver_of_module(value):
+            ctx.put(value, "@device", place)
+            return value
+        return Term("moved", value, place, site)
+    return None
+
+
+def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | None = None) -> None:
+    """Moves a module in place, with its parameters, buffers and submodules."""
+    if isinstance(value, Term):
+        ctx.put(value, "@device", place)
+        return
+    seen = set() if seen is None else seen
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or value in seen:
+        return
+    seen.add(value)
+    fields: dict[Any, Any] = dict(rec.fields)
+    if rec.kind == "module" or rec.kind == "overlay":
+        fields["@device"] = place
+    ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
+    for key, content in rec.fields.items():
+        if (isinstance(key, str) and key.startswith("@")) or key == "default":
+            continue
+        fields[key] = _moved_with(ctx, content, place, seen)
+    ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
+
+
+def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) -> Value:
+    found = []
+    for guards, one in options_of(content):
+        kept = one
+        if isinstance(one, Tensor) and one.follows:
+            kept = Tensor(place, one.rank, one.origin, "", True, one.kept)
+        elif isinstance(one, Ref):
+            inner = ctx.heap.get(one)
+            if inner is not None and inner.kind == "module":
+                move_module(ctx, one, place, seen)
+        found.append((guards, kept))
+    return one_of(found) if isinstance(content, OneOf) else found[0][1]
+
+
+__all__ = ["ACCELERATORS", "MOVES", "as_device", "device_of", "is_device", "join", "move", "move_module", "target_of"]

@@ -1,0 +1,521 @@
+"""One body over its control-flow graph: two passes where it loops, one where not. Claims are taken in the last pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torchdevlint.infer import calls, classes, conditions, containers, devices, foreign, modules, reading, tensors
+from torchdevlint.infer.context import Context
+from torchdevlint.infer.state import Env, Heap, State, join_states
+from torchdevlint.infer.values import (
+    ACCELERATOR_NAME,
+    ARRAY,
+    NONE,
+    NUMBER,
+    SLICE,
+    UNKNOWN,
+    Cls,
+    Const,
+    DoubleStar,
+    Ext,
+    Func,
+    OneOf,
+    Rec,
+    Ref,
+    Site,
+    Star,
+    Super,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    join,
+    one_of,
+)
+from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
+
+_FORMS = {"property": "property", "cached_property": "property", "contextmanager": "contextmanager"}
+_BINDING = frozenset({"classmethod", "staticmethod"})
+
+
+class Evaluation:
+    """Runs a body from a state of its names; afterwards `returns`, `yields`, `env` and the context's heap are those of its end."""
+
+    def __init__(self, ctx: Context, body: ir.Body, env: Env, frame: Value | None) -> None:
+        self.ctx, self.body, self.frame = ctx, body, frame
+        self.env = env
+        self.returns: list[tuple[Any, Value, Heap]] = []
+        self.yields: list[Value] = []
+        self.registers: dict[ir.Register, Value] = {}
+        self.unit = ctx.unit
+        self._captured = self.unit.captured(body)
+        self._closed: set[tuple[int, int]] = set()
+
+    def run(self) -> Evaluation:
+        """All blocks in reverse postorder."""
+        ctx, body = self.ctx, self.body
+        cfg = Cfg.of(body)
+        order = cfg.order
+        position = {number: at for at, number in enumerate(order)}
+        loops = any(position.get(following, 0) <= position[number] for number in order for following in body.blocks[number].successors)
+        start = State(self.env, dict(ctx.heap), ctx.facts)
+        muted, facts, saved_loop = ctx.mute, ctx.facts, ctx.in_loop
+        before: dict[int, State] = {}
+        for turn in range(2 if loops else 1):
+            ctx.mute = muted or (loops and turn == 0)
+            out: dict[int, State] = {}
+            self.returns, self.yields = [], []
+            for number in order:
+                states = [state for other in cfg.predecessors[number] for state in self._along(other, number, cfg, out, before)]
+                if number == 0:
+                    states.append(start)
+                if states:
+                    self._block(body.blocks[number], join_states(states))
+                    out[number] = State(self.env, ctx.heap, ctx.facts)
+            before = out
+        ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
+        ends = [before[number] for number in order if number in before and not body.blocks[number].successors]
+        falls = [before[n] for n in order if n in before and not body.blocks[n].successors and not _ends(body.blocks[n])]
+        states = [State({}, heap, guards) for guards, _, heap in self.returns] + falls
+        if states:
+            ctx.heap = join_states(states).heap
+        last = [state for state in ends if not _raises_at_end(body, state, before)]
+        self.env = join_states(last).env if last else {}
+        self.falls = bool(falls)
+        return self
+
+    falls = False
+
+    def _block(self, block: ir.Block, state: State) -> None:
+        ctx = self.ctx
+        self.env, ctx.heap, ctx.facts = state
+        ctx.in_loop = bool(block.loops)
+        saved = ctx.default_device
+        for manager in block.withs:
+            found = self.registers.get(manager)
+            if found is not None and devices.is_device(found):
+                ctx.default_device = devices.as_device(ctx, found)
+        for op in block.ops:
+            self._step(op)
+        ctx.default_device = saved
+
+    def _along(
+        self, source: int, target: int, cfg: Cfg, out: dict[int, State], before: dict[int, State]
+    ) -> list[State]:
+        """The states that come along an edge; a `for` loop is taken to run at least once."""
+        block = self.body.blocks[source]
+        if not block.ops and source in block.loops and source not in self.body.blocks[target].loops:
+            turns = [
+                state
+                for other in cfg.predecessors[source]
+                if source in self.body.blocks[other].loops and (state := out.get(other) or before.get(other)) is not None
+            ]
+            if turns:
+                return turns
+        state = out.get(source) or before.get(source)
+        if state is None:
+            return []
+        if block.test is None or len(block.successors) != 2 or block.successors[0] == block.successors[1]:
+            return [state]
+        outcome = block.successors[0] == target
+        test = self.registers.get(block.test, UNKNOWN)
+        known = self._known(test, state)
+        if known is not None:
+            return [state] if known == outcome else []
+        guards = conditions.guards_of(test, outcome)
+        return [State(state.env, state.heap, state.facts | guards)] if guards else [state]
+
+    def _known(self, test: Value, state: State) -> bool | None:
+        saved, self.ctx.facts = self.ctx.facts, state.facts
+        found = conditions.known_outcome(self.ctx, test)
+        self.ctx.facts = saved
+        return found
+
+    # ------------------------------------------------------------------------------------------------ operations
+
+    def _get(self, register: ir.Register | None) -> Value:
+        return NONE if register is None else self.registers.get(register, UNKNOWN)
+
+    def _site(self, op: ir.Op) -> Site:
+        return self.unit.site(op, self.body)
+
+    def _step(self, op: ir.Op) -> None:
+        handler = _HANDLERS.get(type(op))
+        if isinstance(op, ir.ValueOp):
+            self.registers[op.dst] = handler(self, op) if handler is not None else UNKNOWN
+        elif handler is not None:
+            handler(self, op)
+
+    def constant(self, op: ir.Constant) -> Value:
+        """A literal; NaN equals nothing and is just a number."""
+        return Const(op.value) if op.value == op.value else NUMBER
+
+    def load(self, op: ir.Load) -> Value:
+        """Reads a name."""
+        name, body, ctx = op.name, self.body, self.ctx
+        if "@" in name:
+            return self.env.get(name, UNKNOWN)
+        is_local = name in body.local_names and name not in body.global_names and name not in body.nonlocal_names
+        if body.kind == "module" or is_local:
+            if name in self._captured and self.frame is not None:
+                rec = ctx.rec(self.frame)
+                if rec is not None and "." + name in rec.fields:
+                    captured: Value = rec.fields["." + name]
+                    return captured
+            if body.kind == "module" and name in self.unit.global_stores:
+                rec = ctx.heap.get(self.unit.globals)
+                if rec is not None and "." + name in rec.fields:
+                    kept: Value = rec.fields["." + name]
+                    return kept
+            if name in self.env:
+                return self.env[name]
+            if body.kind == "module":
+                return Ext("builtins." + name)
+            if body.kind != "class":
+                return UNKNOWN
+        return self._outer(name)
+
+    def _outer(self, name: str) -> Value:
+        ctx, body = self.ctx, self.body
+        up = body.parent
+        frame: Value | None = ctx.class_frame if body.kind == "class" else Term("parameter", body, "@frame")
+        while up is not None and up.kind != "module":
+            if up.kind in ("function", "lambda"):
+                if name in up.local_names and name not in up.global_names | up.nonlocal_names | body.global_names:
+                    return reading.attribute(ctx, frame, name) if frame is not None else UNKNOWN
+                frame = reading.attribute(ctx, frame, "@parent") if frame is not None else None
+            up = up.parent
+        static = self.unit.statics.get(name)
+        if static is not None:
+            return ctx.analysis.foreign(self.unit, static.name) if isinstance(static, Ext) else static
+        if name in self.unit.program.module.local_names or name in self.unit.global_stores:
+            return reading.attribute(ctx, self.unit.globals, name)
+        return Ext("builtins." + name)
+
+    def store(self, op: ir.Store) -> None:
+        """Binds a name."""
+        value, name, ctx, body = self._get(op.value), op.name, self.ctx, self.body
+        if isinstance(value, Func) and value.body.name == name and value.body.decorators:
+            value = self._decorated(value)
+        if name in body.global_names:
+            ctx.put(self.unit.globals, "." + name, value)
+            return
+        if name in body.nonlocal_names:
+            self._store_outside(name, value)
+            return
+        self.env[name] = value
+        if body.kind == "module" and "@" not in name:
+            ctx.put(self.unit.globals, "." + name, value)
+        elif name in self._captured and self.frame is not None:
+            ctx.put(self.frame, "." + name, value)
+
+    def _store_outside(self, name: str, value: Value) -> None:
+        up, frame = self.body.parent, Term("parameter", self.body, "@frame") if self.body.kind != "class" else UNKNOWN
+        holder: Value = frame
+        while up is not None and up.kind != "module":
+            if name in up.local_names and name not in up.nonlocal_names:
+                self.ctx.put(holder, "." + name, value)
+                return
+            holder, up = reading.attribute(self.ctx, holder, "@parent"), up.parent
+
+    def _decorated(self, function: Func) -> Value:
+        body = function.body
+        for name, register in reversed(list(zip(body.decorators, body.decorator_registers, strict=False))):
+            last = name.rpartition(".")[2]
+            if last in _FORMS:
+                function = Func(body, function.frame, function.receiver, function.defaults, _FORMS[last])
+                continue
+            decorator = self._get(register)
+            if last not in _BINDING and isinstance(decorator, Func):
+                made = calls.call(self.ctx, decorator, [function], {}, None)
+                if not isinstance(made, Func):
+                    return made
+                function = made
+        return function
+
+    def make_function(self, op: ir.MakeFunction) -> Value:
+        """A function object, with its defaults and the frame it closes over."""
+        defaults = tuple((p.name, self._get(p.default)) for p in op.function.parameters if p.default is not None)
+        frame = {"module": self.unit.globals, "class": self.ctx.class_frame}.get(self.body.kind, self.frame)
+        return Func(op.function, frame, None, defaults)
+
+    def make_class(self, op: ir.MakeClass) -> Value:
+        """A class object; its body is run."""
+        ctx, cls = self.ctx, op.cls
+        made = Cls(cls, self.unit.globals if self.body.kind == "module" else self.frame)
+        saved, facts = ctx.class_frame, ctx.facts
+        ctx.class_frame = made.frame
+        inner = Evaluation(ctx, cls.body, {}, None).run()
+        ctx.class_frame, ctx.facts = saved, facts
+        fields: dict[Any, Value] = {"." + name: value for name, value in inner.env.items()}
+        ctx.heap[made] = Rec("overlay" if ctx.mode == "summary" else "object", None, fields)
+        self.unit.class_fields[cls] = fields
+        return made
+
+    def call(self, op: ir.Call) -> Value:
+        """A call."""
+        function = self._get(op.function)
+        args: list[Value] = []
+        keywords: dict[str, Value] = {}
+        for argument in op.arguments:
+            value = self._get(argument.value)
+            if argument.star:
+                args.append(Star(value) if argument.star == "*" else DoubleStar(value))
+            elif argument.keyword is not None:
+                keywords[argument.keyword] = value
+            else:
+                args.append(value)
+        if function == Ext("builtins.super"):
+            return self._super()
+        return calls.call(self.ctx, function, args, keywords, self._site(op))
+
+    def _super(self) -> Value:
+        body: ir.Body | None = self.body
+        while body is not None and body.owner is None:
+            body = body.parent
+        if body is None or body.owner is None or not body.parameters or body is not self.body:
+            return UNKNOWN
+        return Super(body.owner, Term("parameter", body, body.parameters[0].name))
+
+    def attribute(self, op: ir.Attribute) -> Value:
+        """Reads an attribute."""
+        value = self._get(op.object)
+        if isinstance(value, Super):
+            return classes.attribute_of_super(self.ctx, value, op.name)
+        return reading.attribute(self.ctx, value, op.name, self._site(op))
+
+    def choice(self, op: ir.Choice) -> Value:
+        """`a if c else b`, `a and b`, `a or b`."""
+        values = [self._get(register) for register in op.values]
+        if op.shape == "if":
+            test = self._get(op.test)
+            known = conditions.known_outcome(self.ctx, test)
+            if known is not None:
+                return values[0 if known else 1]
+            guards = [conditions.guards_of(test, outcome) for outcome in (True, False)]
+            return one_of(list(zip(guards, values, strict=True)))
+        return _and_or(op.shape, values)
+
+    def compare(self, op: ir.Compare) -> Value:
+        """A comparison; of tensors, it is an operation like others."""
+        left, right = self._get(op.left), self._get(op.comparators[0])
+        if len(op.operators) != 1:
+            return NUMBER
+        operator = op.operators[0]
+        if operator in ("is", "is not") and right == NONE:
+            found = conditions.is_none(left)
+            return found if operator == "is" else conditions.negated(found)
+        if operator in ("in", "not in"):
+            found = _contains(self.ctx, left, right)
+            return found if operator == "in" else conditions.negated(found)
+        if operator in ("is", "is not"):
+            return NUMBER
+        if operator in ("==", "!=") and isinstance(right, Const) and isinstance(right.value, (str, bool, type(None))):
+            found = conditions.equal(left, right)
+            if found != NUMBER:
+                return found if operator == "==" else conditions.negated(found)
+        if operator in ("==", "!=") and isinstance(left, Const) and isinstance(right, Const):
+            found = conditions.equal(left, right)
+            return found if operator == "==" else conditions.negated(found)
+        return tensors.binary(self.ctx, "compare", left, right, self._site(op))
+
+    def sequence(self, op: ir.Sequence) -> Value:
+        """A tuple, list or set display."""
+        elements = [(self._get(element.value), element.starred) for element in op.elements]
+        values, complete = calls.spread(self.ctx, [Star(value) if starred else value for value, starred in elements])
+        if op.shape == "tuple" and (complete or not any(starred for _, starred in elements)):
+            return Tup(tuple(values))
+        if complete and op.shape != "set":
+            fields: dict[Any, Value] = {("k", at): value for at, value in enumerate(values)}
+        else:
+            parts = [reading.element(self.ctx, one.value) if isinstance(one, Star) else one for one in values]
+            fields = {"*": join(*parts)} if parts else {}
+        return self.ctx.new(self._site(op), "list", None, fields)
+
+    def mapping(self, op: ir.Mapping) -> Value:
+        """A dict display."""
+        ctx = self.ctx
+        fields: dict[Any, Value] = {}
+        for key_register, value_register in zip(op.keys, op.values, strict=True):
+            value = self._get(value_register)
+            if key_register is None:
+                rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+                if rec is not None:
+                    fields.update(rec.fields)
+                else:
+                    _add(fields, reading.item(ctx, value, SLICE))
+                continue
+            key = self._get(key_register)
+            if isinstance(key, Const):
+                fields["k", key.value] = value
+            else:
+                _add(fields, value)
+        return ctx.new(self._site(op), "dict", None, fields)
+
+    def comprehension(self, op: ir.Comprehension) -> Value:
+        """What a comprehension gives."""
+        value = self._get(op.value)
+        if op.shape != "dict":
+            return self.ctx.new(self._site(op), "list", None, {"*": value})
+        keys = alternatives(self._get(op.key))
+        known = [key for key in keys if isinstance(key, Const)]
+        fields: dict[Any, Value] = {("k", key.value): value for key in known} if len(known) == len(keys) else {"*": value}
+        return self.ctx.new(self._site(op), "dict", None, fields)
+
+    def augmented(self, op: ir.AugmentedAssign) -> Value:
+        """`target operator= value`."""
+        left, right = self._get(op.target), self._get(op.value)
+        rec = self.ctx.heap.get(left) if isinstance(left, Ref) else None
+        if rec is not None and rec.kind == "list" and isinstance(left, Ref):
+            containers.extend(self.ctx, left, right)
+            return left
+        return tensors.binary(self.ctx, op.operator, left, right, self._site(op), in_place=True)
+
+    def yield_(self, op: ir.Yield) -> Value:
+        """Remembers what is yielded."""
+        value = self._get(op.value)
+        self.yields.append(reading.element(self.ctx, value) if op.delegates else value)
+        return UNKNOWN
+
+    def return_(self, op: ir.Return) -> None:
+        """Remembers what is returned, the heap then, and under which conditions."""
+        self.returns.append((self.ctx.facts, self._get(op.value), self.ctx.heap))
+
+    def subscript(self, op: ir.Subscript) -> Value:
+        """Reads an item."""
+        return reading.item(self.ctx, self._get(op.object), self._get(op.index), self._site(op))
+
+    def store_subscript(self, op: ir.StoreSubscript) -> None:
+        """Writes an item."""
+        tensors.store_item(self.ctx, self._get(op.object), self._get(op.index), self._get(op.value), self._site(op))
+
+    def store_attribute(self, op: ir.StoreAttribute) -> None:
+        """Writes an attribute."""
+        modules.store_attribute(self.ctx, self._get(op.object), op.name, self._get(op.value))
+
+    def binary(self, op: ir.Binary) -> Value:
+        """Arithmetic."""
+        return tensors.binary(self.ctx, op.operator, self._get(op.left), self._get(op.right), self._site(op))
+
+    def unary(self, op: ir.Unary) -> Value:
+        """`not`, `-`, `+`, `~`."""
+        value = self._get(op.operand)
+        return conditions.negated(value) if op.operator == "not" else tensors.unary(value)
+
+    def import_(self, op: ir.Import) -> Value:
+        """An imported thing."""
+        return self.ctx.analysis.foreign(self.unit, op.qualified)
+
+    def unpack(self, op: ir.Unpack) -> Value:
+        """Part of what is unpacked."""
+        return reading.unpacked(self.ctx, self._get(op.source), op.index, op.count, op.starred)
+
+    def iterate(self, op: ir.Iterate) -> Value:
+        """The next element."""
+        return reading.element(self.ctx, self._get(op.iterable))
+
+    def enter(self, op: ir.Enter) -> Value:
+        """What `with` binds."""
+        return foreign.entered(self.ctx, self._get(op.manager), self._site(op))
+
+    def await_(self, op: ir.Await) -> Value:
+        """`await value`."""
+        return self._get(op.value)
+
+    def slice_(self, op: ir.Slice) -> Value:  # noqa: ARG002
+        """A slice."""
+        return SLICE
+
+    def formatted(self, op: ir.FormattedString) -> Value:
+        """An f-string; of a device's name the beginning is enough."""
+        return ACCELERATOR_NAME if op.prefix.startswith(devices.ACCELERATORS) else NUMBER
+
+    def opaque(self, op: ir.Opaque) -> Value:
+        """A part of a pattern, or something newer than this program."""
+        return self._get(op.operands[0]) if len(op.operands) == 1 else UNKNOWN
+
+
+def _ends(block: ir.Block) -> bool:
+    return bool(block.ops) and isinstance(block.ops[-1], (ir.Return, ir.Raise))
+
+
+def _raises_at_end(body: ir.Body, state: State, before: dict[int, State]) -> bool:
+    number = next(number for number, known in before.items() if known is state)
+    ops = body.blocks[number].ops
+    return bool(ops) and isinstance(ops[-1], ir.Raise)
+
+
+def _and_or(shape: str, values: list[Value]) -> Value:
+    """The operands are evaluated in blocks of their own; what is known to be true or false ends the chain."""
+    found: list[tuple[Any, Value]] = []
+    reached: frozenset[Any] = frozenset()
+    for at, value in enumerate(values):
+        known = conditions.truth(value)
+        if at == len(values) - 1:
+            found.append((reached, value))
+            break
+        stops = shape == "or"
+        if known is stops or (known is None and stops and isinstance(value, (Tensor, Ref))):
+            found.append((reached, value))
+            break
+        if known is None:
+            found.append((reached | conditions.guards_of(value, stops), value))
+            reached |= conditions.guards_of(value, not stops)
+    if shape == "or":
+        return one_of([(guards, value) for guards, value in found if value != NONE] or found)
+    last = found[-1:]
+    return one_of([*((g, v) for g, v in found[:-1] if not isinstance(v, Term) or not last), *((g, FALSY) for g, v in found[:-1] if isinstance(v, Term)), *last])
+
+
+FALSY = Const(False)
+
+
+def _contains(ctx: Context, left: Value, right: Value) -> Value:
+    known = reading.items(ctx, right)
+    if known is not None and isinstance(left, Const) and all(isinstance(one, Const) for one in known):
+        return Const(left in known)
+    rec = ctx.heap.get(right) if isinstance(right, Ref) else None
+    if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const):
+        return Const(("k", left.value) in rec.fields) if not ctx.in_loop else NUMBER
+    return NUMBER
+
+
+def _add(fields: dict[Any, Value], value: Value) -> None:
+    fields["*"] = join(fields["*"], value) if "*" in fields else value
+
+
+_HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
+    ir.Constant: Evaluation.constant,
+    ir.Load: Evaluation.load,
+    ir.Store: Evaluation.store,
+    ir.Attribute: Evaluation.attribute,
+    ir.Call: Evaluation.call,
+    ir.Binary: Evaluation.binary,
+    ir.AugmentedAssign: Evaluation.augmented,
+    ir.Unary: Evaluation.unary,
+    ir.Compare: Evaluation.compare,
+    ir.Choice: Evaluation.choice,
+    ir.Subscript: Evaluation.subscript,
+    ir.Slice: Evaluation.slice_,
+    ir.Sequence: Evaluation.sequence,
+    ir.Mapping: Evaluation.mapping,
+    ir.FormattedString: Evaluation.formatted,
+    ir.Comprehension: Evaluation.comprehension,
+    ir.MakeFunction: Evaluation.make_function,
+    ir.MakeClass: Evaluation.make_class,
+    ir.Import: Evaluation.import_,
+    ir.Unpack: Evaluation.unpack,
+    ir.Iterate: Evaluation.iterate,
+    ir.Enter: Evaluation.enter,
+    ir.Await: Evaluation.await_,
+    ir.Yield: Evaluation.yield_,
+    ir.StoreAttribute: Evaluation.store_attribute,
+    ir.StoreSubscript: Evaluation.store_subscript,
+    ir.Return: Evaluation.return_,
+    ir.Opaque: Evaluation.opaque,
+}
+
+__all__ = ["ARRAY", "Evaluation", "OneOf"]

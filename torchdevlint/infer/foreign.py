@@ -1,0 +1,309 @@
+"""Foreign code: what a call of torch, NumPy, Python's own library or an unknown name gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer import claims, containers, devices, modules, operators, python_calls, reading, tensors
+from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.summary import Operand
+from torchdevlint.infer.values import (
+    ACCELERATOR,
+    ARRAY,
+    ARRAY_NUMBER,
+    FALSE,
+    HOST,
+    MANY,
+    NONE,
+    NUMBER,
+    OTHER,
+    SIZE,
+    TRUE,
+    UNKNOWN,
+    Cls,
+    Const,
+    Device,
+    Ext,
+    Ref,
+    Site,
+    Sort,
+    Super,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    is_open,
+    join,
+    lift,
+    options_of,
+)
+from torchdevlint.stubs import loader
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+_LOADS = frozenset({"torch.load", "torch.serialization.load"})
+_DATA_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
+_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+# What the analysis looks at is a machine with CUDA: a fault that needs an accelerator needs one.
+_CUDA_WORKS = frozenset(
+    {"torch.cuda.is_available", "torch.accelerator.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
+)
+_OTHER_MACHINES = frozenset({"torch.backends.mps.is_available", "torch.xpu.is_available", "torch.mps.is_available", "torch.npu.is_available"})
+_TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "is_dynamo_compiling")
+_CONTEXTS = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
+_TO_NUMBER = frozenset(
+    "torch.is_tensor torch.is_floating_point torch.is_complex torch.is_grad_enabled torch.numel torch.finfo torch.iinfo torch.Size "
+    "torch.get_default_dtype torch.initial_seed torch.seed torch.manual_seed torch.typename torch.get_num_threads".split()
+)
+_UNKNOWN_HOMES = (
+    "torch.optim", "torch.distributed", "torch.utils", "torch.autograd", "torch.amp", "torch.jit", "torch.onnx", "torch.multiprocessing",
+    "torch.distributions", "torch.profiler", "torch.func", "torch.vmap", "torch.fx", "torch.ao", "torch.quantization", "torch.ops",
+    "torch.package", "torch.hub", "torch.sparse", "torch.nested", "torch.masked", "torch.export",
+)
+
+
+def _unknown(site: Site | None) -> Value:
+    return Term("unknown", site) if site is not None else UNKNOWN
+
+
+def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """A call of something foreign by its dotted name."""
+    root = name.partition(".")[0]
+    if root == "builtins":
+        return python_calls.builtin(ctx, name[9:], args, keywords, site)
+    if root == "torch":
+        return _torch(ctx, name, args, keywords, site)
+    if root == "numpy":
+        return _numpy(ctx, name, args, keywords, site)
+    stub = loader.find(name)
+    if isinstance(stub, tuple):
+        return operators.apply(ctx, stub, args, keywords, site)
+    if stub is not None:
+        return modules.make(ctx, name, args, keywords, site)
+    return python_calls.library(ctx, name, args, keywords, site)
+
+
+def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """NumPy reads a tensor through `__array__`, which refuses what is not on the CPU."""
+    takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
+    for given in [*args, *keywords.values()]:
+        for part in tensors.flattened(ctx, given):
+            for one in alternatives(part):
+                if isinstance(one, Tensor) or (isinstance(one, Term) and one is not UNKNOWN and takes_data):
+                    claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)
+    is_number = name.rpartition(".")[2] in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_")
+    return ARRAY_NUMBER if is_number else ARRAY
+
+
+def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    special = _special(ctx, name, args, keywords, site)
+    if special is not None:
+        return special
+    stub = loader.find(name)
+    if isinstance(stub, tuple):
+        if any(parameter.starred and parameter.kind in ("tensor", "tensors") for parameter in stub[0].parameters):
+            args = _unwrapped(ctx, args)
+        if name == "torch.einsum":
+            args = [args[0], *_unwrapped(ctx, args[1:])] if args else args
+        return operators.apply(ctx, stub, args, keywords, site)
+    if stub is not None:
+        return modules.make(ctx, name, args, keywords, site)
+    return _unknown(site)
+
+
+def _unwrapped(ctx: Context, args: list[Value]) -> list[Value]:
+    """The tensors of `f([a, b])` for a function that is called `f(a, b)` as well."""
+    if len(args) == 1:
+        known = reading.items(ctx, args[0])
+        if known is not None:
+            return known
+    return args
+
+
+def _special(  # noqa: PLR0911, PLR0912 - one line a function
+    ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value | None:
+    """What no signature can say; None for everything else."""
+    last = name.rpartition(".")[2]
+    first = args[0] if args else keywords.get("input", UNKNOWN)
+    if name == "torch.device":
+        return Device(devices.as_device(ctx, args[0] if args else keywords.get("type", UNKNOWN)))
+    if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
+        _set_default(ctx, last, first)
+        return NONE
+    if name in _PARAMETERS:
+        return _parameter(first, site)
+    if name in ("torch.as_tensor", "torch.asarray"):
+        return _converted(ctx, first, keywords, site)
+    if name in _CUDA_WORKS:
+        return TRUE
+    if name in _OTHER_MACHINES:
+        return Term("unknown", site) if site is not None else UNKNOWN
+    if last in _TRACING:
+        return FALSE
+    if name == "torch.is_tensor":
+        from torchdevlint.infer.conditions import is_instance
+
+        return is_instance(ctx, first, Ext("torch.Tensor"))
+    if name in _LOADS:
+        return _loaded(ctx, first, args, keywords, site)
+    if name in ("torch.save", "torch.serialization.save") and len(args) > 1:
+        ctx.put(args[1], "@saved", args[0])
+        return NONE
+    if name in _DATA_LOADERS:
+        item = _loader_item(ctx, first if args else keywords.get("dataset", UNKNOWN))
+        return _unknown(site) if item is None else ctx.new(site, "object", Ext("torch.utils.data.DataLoader"), {"*": item}, tag="loader")
+    if name in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
+        return ctx.new(site, "object", Ext(name), {"*": Tup(tuple(args))}, tag="dataset")
+    if name in _CONTEXTS:
+        return OTHER
+    if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
+        return first if args else Ext("functools.wraps")
+    if name in _TO_NUMBER or name.startswith("torch.backends."):
+        return NUMBER
+    if name.startswith("torch.cuda.") and loader.find(name) is None:
+        return OTHER
+    if name == "torch.nn.utils.parameters_to_vector":
+        return reading.element(ctx, first)
+    if name.startswith(_UNKNOWN_HOMES) and loader.find(name) is None:
+        return OTHER if name.startswith("torch.optim.") else _unknown(site)
+    return None
+
+
+def _set_default(ctx: Context, function: str, value: Value) -> None:
+    if function == "set_default_tensor_type":
+        name = value.name if isinstance(value, Ext) else str(value.value) if isinstance(value, Const) else ""
+        place: object = ACCELERATOR if ".cuda." in name else HOST if name else None
+    else:
+        place = devices.as_device(ctx, value)
+        place = None if place == "default" else place
+    ctx.put(ctx.analysis.settings, "@default", place)
+
+
+def _parameter(first: Value, site: Site | None) -> Value:
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor):
+            return Tensor(value.device, value.rank, value.origin, value.implicit, True)
+        if is_open(value):
+            return Tensor(Term("device_of", value), MANY, None, "", True)
+        return Tensor(HOST, MANY, site, "default", True)
+
+    return lift(one, first)
+
+
+def _converted(ctx: Context, first: Value, keywords: dict[str, Value], site: Site | None) -> Value:
+    """`torch.as_tensor`: a tensor stays where it is."""
+    given = keywords.get("device", NONE)
+    if given != NONE:
+        place = devices.as_device(ctx, given)
+        return Tensor(place, tensors.rank_of_data(ctx, first), site if place == HOST else None)
+    found = []
+    for guards, one in options_of(first):
+        if isinstance(one, Tensor):
+            found.append((guards, one))
+        elif is_open(one):
+            return _unknown(site)  # an array or a number as well as a tensor
+        else:
+            found.append((guards, tensors.made(ctx, site, tensors.rank_of_data(ctx, one))))
+    return join(*[one for _, one in found]) if found else UNKNOWN
+
+
+def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """What `torch.load` gives: what was saved there in this program, moved to `map_location` where it is given."""
+    rec = ctx.heap.get(first) if isinstance(first, (Ref, Term)) else None
+    saved = rec.fields.get("@saved") if rec is not None else None
+    where = keywords.get("map_location", args[1] if len(args) > 1 else NONE)
+    if where == NONE:
+        return saved if saved is not None else _unknown(site)
+    place = devices.as_device(ctx, where)
+    if saved is not None:
+        return devices.move(ctx, saved, place, site)
+    if place == HOST:
+        return Tensor(HOST, MANY, site)
+    return Tensor(place, MANY) if not isinstance(place, Term) else _unknown(site)
+
+
+def _loader_item(ctx: Context, data: Value) -> Value | None:
+    for one in alternatives(data):
+        if ctx.rec(one) is None:
+            return None
+        return _batched(reading.element(ctx, one))
+    return None
+
+
+def _batched(value: Value) -> Value:
+    """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
+    if isinstance(value, Tensor):
+        return Tensor(HOST, MANY, value.origin, value.implicit) if value.device == HOST else value
+    if isinstance(value, Tup):
+        return Tup(tuple(_batched(item) for item in value.items))
+    return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value
+
+
+# ---------------------------------------------------------------------------------------------------- methods
+
+
+def call_method(
+    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """`value.name(...)` where the attribute was no function of the project."""
+    if isinstance(value, Tensor):
+        return tensors.method(ctx, value, name, args, keywords, site)
+    if isinstance(value, Ref):
+        rec = ctx.heap.get(value)
+        if rec is None:
+            from torchdevlint.infer.calls import residual
+
+            return residual(ctx, Term("attribute", value, name), args, keywords, site)
+        if rec.kind in ("list", "dict", "generator") or (rec.kind == "object" and rec.cls is None):
+            return containers.method(ctx, value, rec, name, args, keywords, site)
+        if rec.kind == "module":
+            return modules.method(ctx, value, rec, name, args, keywords, site)
+        return _unknown(site)
+    if isinstance(value, Term):
+        return tensors.open_method(ctx, Term("attribute", value, name), args, keywords, site)
+    if isinstance(value, Super):
+        return NONE
+    if value == ARRAY:
+        return NUMBER if name in ("item", "tolist", "tobytes") else ARRAY
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return NUMBER
+    if isinstance(value, (Device, Sort)):
+        return NUMBER
+    return UNKNOWN
+
+
+def entered(ctx: Context, value: Value, site: Site | None) -> Value:
+    """What `with value as ...` binds."""
+    for one in alternatives(value):
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if rec is not None:
+            if rec.kind == "generator":
+                return reading.element(ctx, one)
+            if isinstance(rec.cls, Cls):
+                method = attribute_of(ctx, rec.cls, "__enter__", one)
+                if method is not None:
+                    from torchdevlint.infer.calls import call as call_value
+
+                    return call_value(ctx, method, [], {}, site)
+        if isinstance(one, Term) and one is not UNKNOWN:
+            return Term("enter", one, site)
+    return value
+
+
+def has_attribute(ctx: Context, value: Value, name: str) -> Value:
+    """`hasattr(value, name)`."""
+    if isinstance(value, Tensor):
+        return Const(name in loader.tensor_methods() or name in ("device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda"))
+    if isinstance(value, (Tup, Const)) or value in (NUMBER, SIZE):
+        return Const(hasattr((), name)) if isinstance(value, Tup) else NUMBER
+    if isinstance(value, Term) and value is not UNKNOWN:
+        return Term("has", value, name)
+    rec = ctx.rec(value)
+    if rec is not None and rec.kind in ("list", "dict"):
+        return Const(hasattr([] if rec.kind == "list" else {}, name))
+    if rec is not None and "." + name in rec.fields:
+        return TRUE
+    return NUMBER

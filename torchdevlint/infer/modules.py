@@ -1,0 +1,284 @@
+"""Modules of torch.nn and of libraries: how they are made, called and asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.infer import claims, devices, reading, tensors
+from torchdevlint.infer.summary import Operand
+from torchdevlint.infer.values import (
+    HOST,
+    MANY,
+    NONE,
+    NOWHERE,
+    NUMBER,
+    UNKNOWN,
+    Bound,
+    Cls,
+    Const,
+    Device,
+    Ext,
+    Place,
+    Rec,
+    Ref,
+    Site,
+    Star,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    is_open,
+    one_of,
+    options_of,
+)
+from torchdevlint.stubs import loader
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+_LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
+_DICTS = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
+SEQUENTIAL = "torch.nn.Sequential"
+# Bring inputs to where their replicas are (torch/nn/parallel).
+WRAPPERS = frozenset(
+    {
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.nn.parallel.distributed.DistributedDataParallel",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+    }
+)
+_RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
+_WEIGHTS = frozenset({"weight", "bias", "in_proj_weight", "weight_ih_l0", "weight_hh_l0", "running_mean", "running_var"})
+_SIZES = frozenset(
+    "in_features out_features in_channels out_channels hidden_size num_layers embedding_dim num_embeddings kernel_size training p eps".split()
+)
+# Methods of torch.nn.Module (torch/nn/modules/module.py).
+_METHODS = frozenset(
+    "to cuda cpu xpu mps npu hpu eval train parameters named_parameters state_dict load_state_dict register_buffer register_parameter apply "
+    "modules named_modules children named_children buffers named_buffers zero_grad requires_grad_ float double half bfloat16 type add_module "
+    "append extend insert share_memory register_module __call__ forward get_parameter get_submodule get_buffer keys values items pop".split()
+)
+_SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
+
+
+def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """A module of a foreign class."""
+    fields: dict[Any, Any] = {"@device": HOST, "@origin": site}
+    if keywords.get("device", NONE) != NONE:
+        place = devices.as_device(ctx, keywords["device"])
+        fields["@device"] = HOST if place == "default" else place
+    elif ctx.default() is not None:
+        fields["@device"] = ctx.default()
+    first = args[0] if args else NONE
+    if name == SEQUENTIAL or name in _LISTS or name in _DICTS:
+        fields.update(_contents(ctx, name, args))
+    elif name in WRAPPERS:
+        inner = ctx.rec(first)
+        fields.update({".module": first, "@device": inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE})
+    ref = ctx.new(site, "module", Ext(name), fields, tag=name)
+    if is_loss(name):
+        takes_first = name.rpartition(".")[2] in ("CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "MultiMarginLoss")
+        for key in ("weight", "pos_weight"):
+            value = keywords.get(key, first if key == "weight" and takes_first else NONE)
+            if value != NONE:
+                ctx.put(ref, "." + key, followed(ctx, value))
+    return ref
+
+
+def _contents(ctx: Context, name: str, args: list[Value]) -> dict[Any, Any]:
+    first = args[0] if args else NONE
+    rec = ctx.rec(first)
+    if name in _DICTS:
+        return {key: value for key, value in (rec.fields if rec else {}).items() if isinstance(key, tuple) or key == "*"}
+    known = reading.items(ctx, first) if name in _LISTS else None
+    if known is None and name == SEQUENTIAL and len(args) == 1 and rec is not None and rec.kind == "dict":
+        return {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+    if known is None and (name in _LISTS or any(isinstance(one, Star) for one in args)):
+        held = [reading.element(ctx, one.value if isinstance(one, Star) else one) for one in args if one != NONE]
+        return {"*": one_of([(frozenset(), one) for one in held])} if held else {}
+    return {("k", at): one for at, one in enumerate(known if known is not None else args)}
+
+
+def is_loss(name: str) -> bool:
+    """True for the dotted name of a loss."""
+    return name.startswith("torch.nn.") and name.endswith("Loss")
+
+
+def followed(ctx: Context, value: Value) -> Value:
+    """A value as the parameter or buffer that it becomes: it goes where its module goes."""
+    found = []
+    for guards, one in options_of(value):
+        kept: Value = one
+        if isinstance(one, Tensor):
+            kept = Tensor(one.device, one.rank, one.origin, one.implicit, True, one.kept)
+        elif is_open(one):
+            kept = Tensor(Term("device_of", one), MANY, None, "", True)
+        found.append((guards, kept))
+    return one_of(found)
+
+
+def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
+    """`module.name` where the object holds no such field; None where nothing is known."""
+    place: Place = rec.fields.get("@device", NOWHERE)
+    if isinstance(rec.cls, Ext):
+        stub = loader.module_class(rec.cls.name)
+        if name in _WEIGHTS and stub is not None and stub.holds != "empty":
+            return Tensor(place, MANY, rec.fields.get("@origin"), "", True)
+        return NUMBER if name in _SIZES else Bound(ref, name)
+    if name == "device":
+        return Device(place)
+    if name == "training":
+        return Term("attribute", ref, "training")
+    return Bound(ref, name) if name in _METHODS else None
+
+
+def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """`module(...)` of a foreign class."""
+    name = rec.cls.name if isinstance(rec.cls, Ext) else ""
+    if name == SEQUENTIAL or name in _LISTS:
+        return _call_sequence(ctx, rec, args, site)
+    if name in WRAPPERS:
+        from torchdevlint.infer.calls import call as call_value
+
+        inner = rec.fields.get(".module")
+        return call_value(ctx, inner, args, keywords, site) if isinstance(inner, Ref) else Tensor(rec.fields["@device"], MANY)
+    stub = loader.module_class(name)
+    if stub is None or stub.holds == "unknown":
+        return Term("unknown", site) if site is not None else UNKNOWN
+    if stub.holds == "parameters":
+        return _call_layer(ctx, rec, name, args, keywords, site)
+    return _call_empty(ctx, rec, name, args, keywords, site)
+
+
+def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None) -> Value:
+    from torchdevlint.infer.calls import call as call_value
+
+    value = args[0] if args else UNKNOWN
+    parts = [(key, part) for key, part in rec.fields.items() if isinstance(key, tuple)]
+    for _, part in parts:
+        value = call_value(ctx, part, [value], {}, site)
+    if "*" in rec.fields:
+        value = call_value(ctx, rec.fields["*"], [value], {}, site)
+    return value
+
+
+def _call_layer(
+    ctx: Context, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """A layer with parameters: every tensor that it is given must be where they are."""
+    place: Place = rec.fields.get("@device", NOWHERE)
+    origin = rec.fields.get("@origin")
+    layer = Tensor(place, MANY, origin)
+    given = [one.value if isinstance(one, Star) else one for one in [*args, *keywords.values()]]
+    flat = [part for one in given[:6] for part in tensors.flattened(ctx, one)]
+    for one in alternatives(args[0]) if args else ():
+        ctx.prove(one)
+    for part in flat:
+        claims.claim(ctx, "same", [Operand(part, False, "input"), Operand(layer, False, "module")], site)
+    result: Value
+    if place == NOWHERE:
+        result = tensors.combined(ctx, [Operand(part) for part in flat], MANY)
+    else:
+        result = Tensor(place, MANY, origin if place == HOST else None)
+    if name in _RECURRENT:
+        return Tup((result, Tup((result, result)) if name.endswith("LSTM") else result))
+    return Tup((result, result)) if name == "torch.nn.MultiheadAttention" else result
+
+
+def _call_empty(
+    ctx: Context, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """A module without parameters: its tensors must share a device among themselves."""
+    from torchdevlint.infer import operators
+
+    if is_loss(name):
+        functional = loader.functions("torch.nn.functional.ctc_loss") if name.endswith("CTCLoss") else ()
+        if functional:
+            return operators.apply(ctx, functional, args, keywords, site)
+        given = [Operand(one, False, "operand") for one in [*args, *keywords.values()]]
+        weights = [Operand(rec.fields[key], True, "weight") for key in (".weight", ".pos_weight") if key in rec.fields]
+        for one in alternatives(args[0]) if args else ():
+            ctx.prove(one)
+        claims.claim(ctx, "same", [*given, *weights], site)
+        return tensors.combined(ctx, given, 0) if given else UNKNOWN
+    value = args[0] if args else UNKNOWN
+    if is_open(value):
+        ctx.prove(value)
+        return Tensor(Term("device_of", value), MANY)
+    if len(args) > 1:
+        claims.claim(ctx, "same", [Operand(one, False, "operand") for one in args], site)
+    return value
+
+
+def method(
+    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """`module.name(...)` of what `torch.nn.Module` defines."""
+    if name in devices.MOVES:
+        place = devices.target_of(ctx, name, args, keywords)
+        if place is not None:
+            devices.move_module(ctx, ref, place)
+        return ref
+    if name == "register_buffer":
+        value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
+        _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), followed(ctx, value))
+        return NONE
+    if name in ("register_parameter", "add_module", "register_module") and len(args) > 1:
+        _register(ctx, ref, args[0], args[1])
+        return NONE
+    if name in _SELF:
+        return ref
+    place = rec.fields.get("@device", NOWHERE)
+    one = Tensor(place, MANY, rec.fields.get("@origin"), "", True)
+    if name in ("parameters", "buffers"):
+        return ctx.new(site, "generator", None, {"*": one}, tag=name)
+    if name in ("named_parameters", "named_buffers"):
+        return ctx.new(site, "generator", None, {"*": Tup((NUMBER, one))}, tag=name)
+    if name == "state_dict":
+        return ctx.new(site, "dict", None, {"*": one}, tag=name)
+    if name in ("append", "insert") and args:
+        old = rec.fields.get("*")
+        added = args[-1] if old is None else one_of([(frozenset(), old), (frozenset(), args[-1])])
+        ctx.put(ref, "*", added)
+        return ref
+    if name in ("forward", "__call__"):
+        from torchdevlint.infer.calls import call as call_value
+
+        return call_value(ctx, ref, args, keywords, site)
+    if name in ("items", "values", "keys", "children", "modules", "named_children", "named_modules"):
+        value = reading.element(ctx, ref)
+        pair = name in ("items", "named_children", "named_modules")
+        held = Tup((NUMBER, value)) if pair else NUMBER if name == "keys" else value
+        return ctx.new(site, "generator", None, {"*": held}, tag=name)
+    return Term("unknown", site) if site is not None else UNKNOWN
+
+
+def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
+    if isinstance(name, Const):
+        ctx.put(ref, "." + str(name.value), value)
+
+
+def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> None:
+    """`target.name = value`: a plain tensor that a module keeps is known by its name."""
+    kept = value
+    if any(_is_module(ctx, one) for one in alternatives(target)):
+        kept = one_of(
+            [
+                (guards, Tensor(one.device, one.rank, one.origin, one.implicit, one.follows, name) if isinstance(one, Tensor) else one)
+                for guards, one in options_of(value)
+            ]
+        )
+    ctx.put(target, "." + name, kept)
+
+
+def _is_module(ctx: Context, value: Value) -> bool:
+    rec = ctx.rec(value)
+    if rec is not None and rec.kind == "module":
+        return True
+    return isinstance(value, (Term, Ref)) and ctx.analysis.is_receiver_of_module(value)
+
+
+__all__ = ["Cls", "attribute", "call", "followed", "is_loss", "make", "method", "store_attribute"]

@@ -1,0 +1,255 @@
+"""Operators by their stubs: arguments are bound, tensors of one device variable are claimed to share a device, a result is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from torchdevlint.infer import claims, devices, reading, tensors
+from torchdevlint.infer.summary import Operand
+from torchdevlint.infer.values import (
+    ACCELERATOR,
+    ARRAY,
+    DEFAULT,
+    FALSE,
+    HOST,
+    MANY,
+    NONE,
+    NOTHING,
+    NUMBER,
+    UNKNOWN,
+    Const,
+    Place,
+    Ref,
+    Site,
+    Sort,
+    Star,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    is_open,
+)
+from torchdevlint.stubs.loader import Parameter, Result, Signature
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+_IGNORED_KEYWORDS = frozenset({"out", "dtype", "generator", "memory_format", "names", "device", "layout", "pin_memory", "requires_grad"})
+_INDEX_NAMES = frozenset({"index", "indices"})
+_MOST_PARTS = 12
+
+
+class Binding(NamedTuple):
+    """What each parameter of a signature gets."""
+
+    signature: Signature
+    given: dict[str, Value]
+    starred: tuple[Value, ...]
+
+
+def fitting(signatures: tuple[Signature, ...], args: list[Value], keywords: dict[str, Value]) -> Binding | None:
+    """The first overload that takes these arguments."""
+    for signature in signatures:
+        found = _bound(signature, args, keywords)
+        if found is not None:
+            return found
+    return None
+
+
+def _bound(signature: Signature, args: list[Value], keywords: dict[str, Value]) -> Binding | None:
+    given: dict[str, Value] = {}
+    rest = list(args)
+    starred: list[Value] = []
+    is_spread = any(isinstance(one, Star) for one in args)
+    for parameter in signature.parameters:
+        if parameter.starred:
+            starred, rest = rest, []
+        elif not parameter.keyword_only and rest:
+            value = rest.pop(0)
+            given[parameter.name] = value.value if isinstance(value, Star) else value
+    for name, value in keywords.items():
+        target = {"self": "input", "axis": "dim"}.get(name, name)
+        if signature.parameter(target) is None:
+            if target not in _IGNORED_KEYWORDS:
+                return None
+        elif target in given:
+            return None
+        given[target] = value
+    if rest and not is_spread:
+        return None
+    for parameter in signature.parameters:
+        found = given.get(parameter.name)
+        if found is None:
+            if not (parameter.optional or parameter.starred or is_spread):
+                return None
+        elif not _takes(parameter, found):
+            return None
+    return Binding(signature, given, tuple(starred))
+
+
+def _takes(parameter: Parameter, value: Value) -> bool:
+    several = alternatives(value)
+    if parameter.kind == "number":
+        return not any(isinstance(one, (Tensor, Tup)) for one in several)
+    if parameter.kind == "tensors":
+        return not any(isinstance(one, (Const, Sort)) and one != NONE for one in several)
+    if parameter.kind == "tensor" and not parameter.optional and not parameter.tolerant:
+        return not any(isinstance(one, Const) and isinstance(one.value, str) for one in several)
+    return True
+
+
+def apply(
+    ctx: Context, signatures: tuple[Signature, ...], args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """A call of an operator."""
+    binding = fitting(signatures, args, keywords) or _bound_loosely(signatures[0], args, keywords)
+    operands = _operands(ctx, binding)
+    for device, several in operands.items():
+        if device == "cpu":
+            for operand in several:
+                claims.claim(ctx, "host", [operand._replace(role="lengths")], site)
+        elif len(several) > 1:
+            claims.claim(ctx, "same", several, site)
+    _prove(ctx, binding)
+    return _result(ctx, binding, binding.signature.result, operands, site)
+
+
+def _bound_loosely(signature: Signature, args: list[Value], keywords: dict[str, Value]) -> Binding:
+    names = [parameter.name for parameter in signature.parameters if not parameter.keyword_only]
+    return Binding(signature, {**dict(zip(names, args)), **keywords}, ())  # noqa: B905 - what is too much is left
+
+
+def _operands(ctx: Context, binding: Binding) -> dict[str, list[Operand]]:
+    """The tensors of each device variable, lists taken apart."""
+    found: dict[str, list[Operand]] = {}
+    is_loss = "loss" in binding.signature.name or "cross_entropy" in binding.signature.name
+    first = True
+    for parameter in binding.signature.parameters:
+        values = binding.starred if parameter.starred else (binding.given.get(parameter.name, NONE),)
+        if parameter.kind not in ("tensor", "tensors") or parameter.device == "any":
+            continue
+        for value in values:
+            is_list = parameter.kind == "tensors" or parameter.starred
+            parts = tensors.flattened(ctx, value) if is_list else [value]
+            for part in parts:
+                if _may_be_tensor(part):
+                    role = "element" if is_list else _role(binding.signature, parameter, first=first, is_loss=is_loss)
+                    found.setdefault(parameter.device, []).append(Operand(part, parameter.tolerant, role))
+        first = False
+    out = binding.given.get("out")
+    if out is not None and out != NONE:
+        found.setdefault("d", []).append(Operand(out, False, "out"))
+    return found
+
+
+def _role(signature: Signature, parameter: Parameter, *, first: bool, is_loss: bool) -> str:
+    if first:
+        return "target" if signature.result.shape == "self" else "operand"
+    if parameter.name in ("weight", "pos_weight") and is_loss:
+        return "weight"
+    return "index argument" if parameter.name in _INDEX_NAMES else "operand"
+
+
+def _may_be_tensor(value: Value) -> bool:
+    return any(not isinstance(one, (Const, Sort)) and one is not UNKNOWN for one in alternatives(value))
+
+
+def _prove(ctx: Context, binding: Binding) -> None:
+    """What a tensor must be given for is one."""
+    for parameter in binding.signature.parameters:
+        value = binding.given.get(parameter.name)
+        if value is None or parameter.tolerant or parameter.device == "any":
+            continue
+        if parameter.kind == "tensor" and not parameter.optional:
+            for one in alternatives(value):
+                ctx.prove(one)
+        elif parameter.kind == "tensors":
+            for one in alternatives(reading.element(ctx, value)):
+                ctx.prove(one)
+
+
+def _result(
+    ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], site: Site | None
+) -> Value:
+    if result.shape == "self":
+        return next(iter(binding.given.values()), UNKNOWN)
+    if result.shape == "same":
+        return binding.starred[0] if len(binding.starred) == 1 else Tup(binding.starred)
+    if result.shape == "number":
+        return NUMBER
+    if result.shape == "none":
+        return NONE
+    if result.shape == "array":
+        return ARRAY
+    if result.shape == "list":
+        return ctx.new(site, "list", None, {"*": _result(ctx, binding, result.parts[0], operands, site)}, tag="parts")
+    if result.shape == "tuple":
+        parts = [_result(ctx, binding, part, operands, site) for part in result.parts]
+        fields = {**{("k", at): part for at, part in enumerate(parts)}, **{"." + n: p for n, p in zip(result.names, parts, strict=True)}}
+        return ctx.new(site, "object", None, fields, tag="result")
+    if result.shape != "tensor":
+        return Term("unknown", site) if site is not None else UNKNOWN
+    return _tensor(ctx, binding, result, operands, site)
+
+
+def _tensor(
+    ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], site: Site | None
+) -> Value:
+    rank = _rank(ctx, binding, result, operands)
+    given = binding.given.get("device")
+    if given is not None and given != NONE:
+        place = devices.as_device(ctx, given)
+        if place != DEFAULT:
+            return Tensor(place, MANY if rank is None else rank, site if place == HOST else None)
+    if result.device in ("cpu", "accelerator"):
+        always = result.device == "cpu"
+        return Tensor(HOST if always else ACCELERATOR, rank, site if always else None, "always" if always else "")
+    if result.device == "device":
+        return tensors.made(ctx, site, rank)
+    several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
+    if not several:
+        return Term("unknown", site) if site is not None else UNKNOWN
+    return tensors.combined(ctx, several, rank)
+
+
+def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]]) -> int | None:
+    given, name = binding.given, binding.signature.name.rpartition(".")[2]
+    if result.rank == "size":
+        size = list(binding.starred) or [given.get("size", UNKNOWN)]
+        return tensors.rank_of_size(ctx, size)
+    if result.rank == "data":
+        data = binding.starred[0] if len(binding.starred) == 1 else given.get("data", UNKNOWN)
+        return tensors.rank_of_data(ctx, data) if len(binding.starred) <= 1 else len(binding.starred)
+    if result.rank == "reduced":
+        return MANY if given.get("reduction") == Const("none") or given.get("reduce") == FALSE else 0
+    several = operands.get("d", [])
+    ranks = [one.rank for operand in several for one in alternatives(operand.value) if isinstance(one, Tensor)]
+    if result.rank == "stacked":
+        return ranks[0] + 1 if ranks and ranks[0] is not None and ranks[0] >= 0 and len(set(ranks)) == 1 else MANY
+    if isinstance(result.rank, int):
+        return result.rank if result.rank != 0 or "dim" not in given else _reduced(ranks, given)
+    if len(several) == 1 and len(ranks) == 1:
+        return tensors.rank_after(ctx, name, ranks[0], given, binding.starred)
+    return broadcast(ranks, all_known=len(ranks) == len(several))
+
+
+def _reduced(ranks: list[int | None], given: dict[str, Value]) -> int | None:
+    if given.get("dim") == NONE:
+        return 0
+    keeps = given.get("keepdim")
+    if not ranks or ranks[0] is None or ranks[0] <= 0:
+        return MANY if ranks and ranks[0] == MANY else None
+    return ranks[0] if keeps not in (None, FALSE) else ranks[0] - 1
+
+
+def broadcast(ranks: list[int | None], *, all_known: bool) -> int | None:
+    """The rank of an element-wise result."""
+    if not ranks or not all_known:
+        return MANY if any(rank is not None and rank != 0 for rank in ranks) else None
+    if all(rank is not None and rank >= 0 for rank in ranks):
+        return max(rank for rank in ranks if rank is not None)
+    return None if all(rank in (None, 0) for rank in ranks) else MANY
+
+
+__all__ = ["NOTHING", "Place", "Ref", "apply", "broadcast", "fitting", "is_open"]

@@ -1,0 +1,259 @@
+"""Reading: attributes, items, elements, and the parts of what is unpacked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.infer import tensors
+from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.conditions import device_type
+from torchdevlint.infer.values import (
+    NOTHING,
+    NUMBER,
+    SLICE,
+    UNKNOWN,
+    Bound,
+    Cls,
+    Const,
+    Device,
+    Ext,
+    Func,
+    OneOf,
+    Rec,
+    Ref,
+    Site,
+    SliceValue,
+    Sort,
+    Star,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    join,
+    lift,
+)
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+
+def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -> Value:
+    """`value.name`."""
+    if isinstance(value, OneOf):
+        return lift(lambda one: attribute(ctx, one, name, site), value)
+    if isinstance(value, Tensor):
+        return tensors.attribute(ctx, value, name)
+    if isinstance(value, Term):
+        return _of_term(ctx, value, name)
+    if isinstance(value, Ref):
+        return _of_object(ctx, value, name, site)
+    if isinstance(value, Cls):
+        rec = ctx.heap.get(value)
+        if rec is not None and "." + name in rec.fields:
+            kept: Value = rec.fields["." + name]
+            return kept
+        found = attribute_of(ctx, value, name, None)
+        if found is not None:
+            return found
+        return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
+    if isinstance(value, Ext):
+        return ctx.analysis.foreign(ctx.unit, f"{value.name}.{name}")
+    if isinstance(value, Device):
+        return device_type(value.place) if name == "type" else Bound(value, name)
+    if isinstance(value, (Const, Tup, Sort)):
+        return Bound(value, name)
+    return UNKNOWN
+
+
+def _of_term(ctx: Context, value: Term, name: str) -> Value:
+    if value is UNKNOWN:
+        return UNKNOWN
+    rec = ctx.heap.get(value)
+    if rec is not None and "." + name in rec.fields:
+        kept: Value = rec.fields["." + name]
+        return kept
+    cls = ctx.analysis.class_of_receiver(value)
+    if cls is not None:
+        found = attribute_of(ctx, cls, name, value, final=True)
+        if found is not None:
+            return found
+    if name in tensors.PROOF_ATTRIBUTES:
+        ctx.prove(value)
+    if name in ("shape", "dtype", "ndim", "device"):
+        ctx.weak.add(value)
+    if name == "device" and (value in ctx.proven or value.op == "moved"):
+        from torchdevlint.infer import devices
+
+        return Device(devices.device_of(ctx, value))
+    return Term("attribute", value, name)
+
+
+def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
+    rec = ctx.heap.get(value)
+    if rec is None:
+        return Term("attribute", value, name)
+    if "." + name in rec.fields:
+        kept: Value = rec.fields["." + name]
+        return kept
+    if rec.kind == "overlay":
+        return Term("attribute", value, name)
+    if isinstance(rec.cls, Cls):
+        found = attribute_of(ctx, rec.cls, name, value, site=site)
+        if found is not None:
+            return found
+    if rec.kind == "module":
+        from torchdevlint.infer import modules
+
+        of_module = modules.attribute(ctx, value, rec, name)
+        if of_module is not None:
+            return of_module
+    if rec.kind in ("list", "dict", "generator", "module", "object"):
+        return Bound(value, name)
+    return UNKNOWN
+
+
+def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Value:
+    """`value[key]`."""
+    if isinstance(value, OneOf):
+        return lift(lambda one: item(ctx, one, key, site), value)
+    if isinstance(value, Tensor):
+        return tensors.index(ctx, value, key, site)
+    if isinstance(value, Tup):
+        if isinstance(key, Const) and type(key.value) is int and not any(isinstance(i, Star) for i in value.items):
+            in_range = -len(value.items) <= key.value < len(value.items)
+            return value.items[key.value] if in_range else element(ctx, value)
+        return value if isinstance(key, SliceValue) else element(ctx, value)
+    if isinstance(value, Ref):
+        rec = ctx.heap.get(value)
+        if rec is None:
+            return Term("item", value, key)
+        return _item_of_object(ctx, value, rec, key, site)
+    if isinstance(value, Term) and value is not UNKNOWN:
+        rec = ctx.heap.get(value)
+        if rec is not None and isinstance(key, Const) and ("k", key.value) in rec.fields:
+            kept: Value = rec.fields["k", key.value]
+            return kept
+        if holds_tensor(key) and not isinstance(key, SliceValue):
+            return tensors.index(ctx, value, key, site)
+        return Term("item", value, key)
+    if isinstance(value, Ext):
+        return value  # a type with arguments
+    return UNKNOWN
+
+
+def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site | None) -> Value:
+    if isinstance(key, SliceValue):
+        return value
+    if rec.kind == "module" and isinstance(key, Sort):
+        return element(ctx, value)
+    if isinstance(rec.cls, Cls) and rec.kind in ("object", "module") and ("k", 0) not in rec.fields:
+        getter = attribute_of(ctx, rec.cls, "__getitem__", value, site=site)
+        if getter is not None:
+            from torchdevlint.infer.calls import call
+
+            return call(ctx, getter, [key], {}, site)
+    if isinstance(key, Const):
+        k = key.value
+        if type(k) is int and k < 0 and "*" not in rec.fields:
+            k += sum(1 for name in rec.fields if isinstance(name, tuple))
+        if ("k", k) in rec.fields:
+            kept: Value = rec.fields["k", k]
+            return join(kept, rec.fields["*"]) if rec.kind == "list" and "*" in rec.fields else kept
+        if rec.kind == "overlay":
+            return Term("item", value, key)
+        if "default" in rec.fields:
+            return _made_by_default(ctx, value, rec, ("k", k), site)
+        if rec.kind == "dict":
+            kept = rec.fields.get("*", UNKNOWN)
+            return kept
+    elif rec.kind == "dict" and "default" in rec.fields and not any(isinstance(k, tuple) or k == "*" for k in rec.fields):
+        return _made_by_default(ctx, value, rec, "*", site)
+    elif rec.kind == "dict":
+        held = [content for k, content in rec.fields.items() if isinstance(k, tuple) or k == "*"]
+        return join(*held) if held else UNKNOWN
+    return element(ctx, value)
+
+
+def _made_by_default(ctx: Context, value: Ref, rec: Rec, key: Any, site: Site | None) -> Value:
+    from torchdevlint.infer.calls import call
+
+    made = call(ctx, rec.fields["default"], [], {}, site)
+    ctx.put(value, key, made)
+    return made
+
+
+def element(ctx: Context, value: Value) -> Value:
+    """Any element of an iterable."""
+    if isinstance(value, OneOf):
+        return lift(lambda one: element(ctx, one), value)
+    if isinstance(value, Tensor):
+        rank = value.rank - 1 if value.rank and value.rank > 0 else None
+        return Tensor(value.device, rank, value.origin, value.implicit)
+    if isinstance(value, Tup):
+        return join(*[element(ctx, i.value) if isinstance(i, Star) else i for i in value.items]) if value.items else NOTHING
+    if isinstance(value, Ref):
+        return _element_of_object(ctx, value)
+    if isinstance(value, Term):
+        return Term("element", value) if value is not UNKNOWN else UNKNOWN
+    return NUMBER if isinstance(value, (Const, Sort)) else UNKNOWN
+
+
+def _element_of_object(ctx: Context, value: Ref) -> Value:
+    rec = ctx.heap.get(value)
+    if rec is None or rec.kind == "overlay":
+        return Term("element", value)
+    if rec.kind == "dict":
+        keys = [Const(key[1]) for key in rec.fields if isinstance(key, tuple)]
+        return join(*keys) if keys and "*" not in rec.fields else NUMBER
+    if rec.kind in ("object", "module") and isinstance(rec.cls, Cls):
+        for name in ("__iter__", "__getitem__"):
+            method = attribute_of(ctx, rec.cls, name, value)
+            if isinstance(method, Func):
+                from torchdevlint.infer.calls import call
+
+                made = call(ctx, method, [] if name == "__iter__" else [NUMBER], {}, None)
+                return element(ctx, made) if name == "__iter__" and made != value else made if made != value else UNKNOWN
+    held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
+    if held:
+        return join(*held)
+    return NOTHING if rec.kind in ("list", "generator") else UNKNOWN
+
+
+def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) -> Value:
+    """Part `index` of what is unpacked into `count` targets."""
+    if isinstance(value, OneOf):
+        return lift(lambda one: unpacked(ctx, one, index, count, starred), value)
+    known = items(ctx, value)
+    if known is not None:
+        if starred:
+            after = count - 1 - index if index >= 0 else -index - 1
+            rest = known[index : len(known) - after]
+            return ctx.new(None, "list", None, {("k", n): part for n, part in enumerate(rest)}, tag=("rest", value, index))
+        return known[index] if -len(known) <= index < len(known) else UNKNOWN
+    if isinstance(value, Term) and value is not UNKNOWN:
+        if index >= 0 and not starred:
+            return Term("item", value, Const(index))
+        return Term("unpack", value, index, count, starred)
+    return value if starred and not isinstance(value, Tensor) else element(ctx, value)
+
+
+def items(ctx: Context, value: Value) -> list[Value] | None:
+    """The items one by one, where all are known."""
+    if isinstance(value, Tup):
+        return None if any(isinstance(one, Star) for one in value.items) else list(value.items)
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind not in ("list", "object") or "*" in rec.fields:
+        return None
+    keys = sorted(key for key in rec.fields if isinstance(key, tuple) and isinstance(key[1], int))
+    return [rec.fields[key] for key in keys] if keys or rec.kind == "list" else None
+
+
+def holds_tensor(value: Value) -> bool:
+    """True where a value is a tensor, or a tuple with one."""
+    return any(isinstance(one, Tensor) for one in alternatives(value)) or (
+        isinstance(value, Tup) and any(holds_tensor(one) for one in value.items)
+    )
+
+
+__all__ = ["SLICE", "attribute", "element", "holds_tensor", "item", "items", "unpacked"]

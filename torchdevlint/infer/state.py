@@ -1,0 +1,106 @@
+"""The state at a point of a body: what names hold, the heap, and the conditions that every path to here has passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from torchdevlint.infer.values import Const, Guard, Rec, Term, Value, one_of
+
+Env = dict[str, Value]
+Heap = dict[Any, Rec]
+Facts = frozenset[Guard]
+
+NO_FACTS: Facts = frozenset()
+
+
+class State(NamedTuple):
+    """What holds when control comes to a block along one edge."""
+
+    env: Env
+    heap: Heap
+    facts: Facts
+
+
+def join_states(states: list[State]) -> State:
+    """What holds when control may have come along any of the edges."""
+    if len(states) == 1:
+        return State(dict(states[0].env), dict(states[0].heap), states[0].facts)
+    guards = _splitting(states)
+    facts = states[0].facts
+    for state in states[1:]:
+        facts &= state.facts
+    return State(
+        _join_envs([state.env for state in states], guards),
+        _join_heaps([state.heap for state in states], guards),
+        facts,
+    )
+
+
+def _splitting(states: list[State]) -> list[Facts]:
+    """For each state, its facts whose opposite another one has: they tell the states apart."""
+    found = []
+    for state in states:
+        others = [other.facts for other in states if other is not state]
+        found.append(
+            frozenset(fact for fact in state.facts if any((fact[0], not fact[1]) in other for other in others))
+        )
+    return found
+
+
+def _join_envs(envs: list[Env], guards: list[Facts]) -> Env:
+    out: Env = {}
+    for name in {name: None for env in envs for name in env}:
+        first = envs[0].get(name)
+        if first is not None and all(env.get(name) is first for env in envs):
+            out[name] = first
+        else:
+            out[name] = one_of([(guard, env[name]) for guard, env in zip(guards, envs, strict=True) if name in env])
+    return out
+
+
+def _join_heaps(heaps: list[Heap], guards: list[Facts]) -> Heap:
+    out: Heap = {}
+    for place in {place: None for heap in heaps for place in heap}:
+        recs = [(guard, heap[place]) for guard, heap in zip(guards, heaps, strict=True) if place in heap]
+        first = recs[0][1]
+        is_overlay = first.kind == "overlay"
+        if all(rec is first for _, rec in recs) and (len(recs) == len(heaps) or not is_overlay):
+            out[place] = first
+            continue
+        if is_overlay:  # on the other paths it is as it came
+            recs += [(guard, Rec("overlay")) for guard, heap in zip(guards, heaps, strict=True) if place not in heap]
+        out[place] = Rec(first.kind, first.cls, _join_fields(place, recs, is_overlay))
+    return out
+
+
+def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) -> dict[Any, Any]:
+    fields: dict[Any, Any] = {}
+    for key in {key: None for _, rec in recs for key in rec.fields}:
+        mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
+        if isinstance(key, str) and key.startswith("@"):
+            fields[key] = mine[0][1] if len({value for _, value in mine}) == 1 else joined_mark(key, [v for _, v in mine])
+            continue
+        if is_overlay:
+            old = old_field(place, key)
+            mine += [(guard, old) for guard, rec in recs if key not in rec.fields]
+        fields[key] = one_of(mine)
+    return fields
+
+
+def joined_mark(key: str, values: list[Any]) -> Any:
+    """What holds of a module that was moved on some paths: somebody knows where it is, and it is where it was moved to."""
+    moved = [value for value in values if value != "host"]
+    return moved[0] if moved else values[0]
+
+
+def old_field(place: Any, key: Any) -> Term:
+    """What an object from outside held in a field before."""
+    if isinstance(key, str) and key.startswith("."):
+        return Term("attribute", place, key[1:])
+    return Term("element", place) if key == "*" else Term("item", place, Const(key[1]))
+
+
+def without(facts: Facts, dropped: Iterable[Guard]) -> Facts:
+    """The facts without some of them."""
+    return facts - frozenset(dropped)

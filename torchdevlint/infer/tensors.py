@@ -1,0 +1,472 @@
+"""Tensors: their attributes and methods, arithmetic, indexing, and how they are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer import claims, devices, operators, reading
+from torchdevlint.infer.conditions import on_accelerator
+from torchdevlint.infer.summary import Operand
+from torchdevlint.infer.values import (
+    ACCELERATOR,
+    ARRAY,
+    ARRAY_NUMBER,
+    HOST,
+    MANY,
+    NONE,
+    NOWHERE,
+    NUMBER,
+    SIZE,
+    UNKNOWN,
+    Bound,
+    Const,
+    Device,
+    Ext,
+    OneOf,
+    Place,
+    Ref,
+    Site,
+    SliceValue,
+    Sort,
+    Star,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    is_open,
+    one_of,
+    options_of,
+)
+from torchdevlint.stubs import loader
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+PROOF_ATTRIBUTES = frozenset({"is_cuda", "requires_grad", "grad_fn", "is_sparse", "is_leaf"})
+_SAME = frozenset({"T", "mT", "data", "real", "imag", "grad", "H"})
+_NUMBERS = frozenset({"ndim", "dtype", "requires_grad", "layout", "itemsize", "nbytes", "is_leaf", "grad_fn", "names"})
+# Methods that give no tensor (torch/_tensor_docs.py).
+_TO_PYTHON = frozenset(
+    "item dim ndimension numel nelement stride storage_offset element_size get_device is_contiguous is_floating_point data_ptr "
+    "__len__ tolist size is_complex storage untyped_storage is_pinned is_shared register_hook retain_grad __hash__".split()
+)
+_CASTS = frozenset("float double half bfloat16 int long short bool byte char type to cuda cpu".split())
+_SAME_TENSOR = frozenset("detach detach_ requires_grad_ share_memory_ pin_memory contiguous refine_names rename".split())
+_NEW = frozenset("new_zeros new_ones new_full new_empty new_tensor new_empty_strided new".split())
+# Operators that arrays, numbers, frames, modules and containers have methods of the same names for: no proof of a tensor.
+_OTHERS_HAVE = (
+    frozenset(dir(dict)) | frozenset(dir(list)) | frozenset(dir(str)) | frozenset(dir(set)) | frozenset(dir(float))
+    | frozenset(
+        "T all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes cumprod "
+        "cumsum data diagonal dot dtype dump dumps fill flags flat flatten imag item itemset itemsize max mean min nbytes ndim "
+        "nonzero partition prod ptp put ravel real repeat reshape resize round searchsorted setfield setflags shape size sort squeeze "
+        "std strides sum swapaxes take tobytes tofile tolist tostring trace transpose var view device abs add sub mul div divide "
+        "multiply subtract eq ne lt le gt ge mod where mask diff rank unique apply values index quantile median mode corr cov type "
+        "to cuda cpu float double half bfloat16 int long bool short grad log log_ set_ expand split normal_ new select sample unfold "
+        "stride chunk roll gather scatter sign equal map_ solve lu qr svd eig inverse det diag align_to norm relu softmax "
+        "conv1d dropout embedding batch_norm layer_norm storage concat stack replace isin isna numpy fix negative positive power "
+        "bincount histogram kron inner outer cross vdot block_diag cholesky pad rename refine_names retain_grad one_hot trunc rot90 "
+        "square sqrt exp sinc".split()
+    )
+)
+_ALSO_PROOF = frozenset({"exp", "sqrt", "detach", "pow", "backward", "sqrt_", "norm", "square"})
+
+
+def proves_tensor(name: str) -> bool:
+    """True for a method that tensors have and hardly anything else."""
+    return (name in loader.tensor_methods() and name not in _OTHERS_HAVE) or name in _ALSO_PROOF or name in _NEW - {"new"}
+
+
+def attribute(ctx: Context, value: Tensor, name: str) -> Value:
+    """`tensor.name`."""
+    if name == "device":
+        return Device(value.device)
+    if name in _SAME:
+        return value
+    if name == "is_cuda":
+        return on_accelerator(value)
+    if name == "shape":
+        return SIZE
+    if name in _NUMBERS:
+        return NUMBER
+    return Bound(value, name)
+
+
+def as_tensor(ctx: Context, value: Value) -> Value:
+    """An operand that must be a tensor: what was moved somewhere is there, and a module is where its weights are."""
+    if isinstance(value, Term):
+        if value.op == "moved":
+            return Tensor(value.args[1], MANY)
+        if value.op == "binary" and ctx.mode != "summary":  # nothing more will be known: the other operand may be a number
+            for side in (value.args[1], value.args[2]):
+                for one in alternatives(side):
+                    known = as_tensor(ctx, one)
+                    if isinstance(known, Tensor):
+                        return known
+    if isinstance(value, Ref):
+        rec = ctx.heap.get(value)
+        if rec is not None and rec.kind == "module":
+            return Tensor(rec.fields.get("@device", NOWHERE), MANY, rec.fields.get("@origin"))
+    return value
+
+
+def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
+    """The tensors in tuples and lists."""
+    found: list[Value] = []
+    changed = False
+    for one in alternatives(value):
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if isinstance(one, Tup) and deep:
+            changed = True
+            for item in one.items[:12]:
+                found += flattened(ctx, item.value if isinstance(item, Star) else item, deep - 1)
+        elif rec is not None and deep and rec.kind in ("list", "generator"):
+            changed = True
+            held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
+            for item in held[:12]:
+                found += flattened(ctx, item, deep - 1)
+        else:
+            found.append(one)
+    return found if changed else [value]
+
+
+# ---------------------------------------------------------------------------------------------------- results
+
+
+def combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
+    """What comes out of operands that share a device: on that of the first that is no zero-dimensional CPU tensor."""
+    best, pending = _best(ctx, [operand.value for operand in operands])
+    if best is not None:
+        if best.device == HOST and pending and ctx.mode == "summary":
+            proven = [term for term in pending if term in ctx.proven]
+            if proven:
+                return Tensor(Term("device_of", proven[0]), MANY if rank is None else rank)
+            return _open_binary(operands)
+        return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
+    if pending:
+        if pending[0] in ctx.proven:
+            return Tensor(Term("device_of", pending[0]), MANY if rank is None else rank)
+        return _open_binary(operands)
+    return UNKNOWN
+
+
+def _open_binary(operands: list[Operand]) -> Value:
+    first = operands[0].value
+    return Term("binary", "+", first, operands[1].value if len(operands) > 1 else NUMBER)
+
+
+def _best(ctx: Context, values: list[Value]) -> tuple[Tensor | None, list[Term]]:
+    best: Tensor | None = None
+    pending: list[Term] = []
+    for value in values:
+        found: Tensor | None = None
+        for option in alternatives(value):
+            one = as_tensor(ctx, option)
+            if isinstance(one, Tensor):
+                if found is None or found.device == HOST or (found.rank == 0 and one.rank != 0):
+                    found = one
+            elif isinstance(one, Term) and one is not UNKNOWN:
+                pending.append(one)
+        if found is not None and (best is None or _gives_way(best, found)):
+            best = found
+    return best, pending
+
+
+def _gives_way(best: Tensor, other: Tensor) -> bool:
+    """True where the result is rather on the other's device."""
+    if best.device == HOST and (best.rank in (0, None) or other.device != HOST):
+        return True
+    return best.rank == 0 and other.rank != 0
+
+
+# ---------------------------------------------------------------------------------------------------- arithmetic
+
+
+def binary(ctx: Context, operator: str, left: Value, right: Value, site: Site | None, *, in_place: bool = False) -> Value:
+    """`left operator right`; comparisons have the operator "compare"."""
+    if operator == "compare" and isinstance(left, Const) and isinstance(right, Const):
+        return NUMBER
+    values = (left, right)
+    several = [one for value in values for one in alternatives(value)]
+    known = [one for one in several if not isinstance(one, Ref) and isinstance(as_tensor(ctx, one), Tensor)]
+    terms = [one for one in several if isinstance(one, Term) and one is not UNKNOWN]
+    if not known and not terms:
+        return _of_python_values(ctx, operator, left, right, site)
+    if not known and operator == "compare" and len(terms) == 1 and all(isinstance(o, Const) or o in terms for o in several):
+        is_name = isinstance(right, Const) and isinstance(right.value, (str, type(None)))
+        return NUMBER if is_name else Term("binary", operator, left, right)
+    if known:
+        for term in terms:
+            if term.op != "moved" and (term in ctx.weak or operator == "@"):
+                ctx.prove(term)
+    if site is not None and all(any(isinstance(one, (Tensor, Term)) and one is not UNKNOWN for one in alternatives(v)) for v in values):
+        tolerant = operator != "@"
+        role = "target" if in_place else "operand"
+        claims.claim(ctx, "same", [Operand(left, tolerant and not in_place, role), Operand(right, tolerant)], site)
+    best, _ = _best(ctx, list(values))
+    if all(term.op == "moved" for term in terms):
+        if best is None:
+            return UNKNOWN
+        if in_place and isinstance(left, Tensor):
+            return left
+        if isinstance(left, OneOf) and in_place:
+            return left
+        ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
+        return Tensor(best.device, operators.broadcast(ranks, all_known=True), best.origin, best.implicit, kept=best.kept)
+    if best is not None and best.device != HOST and best.rank not in (0, None):
+        return Tensor(best.device, best.rank, best.origin)
+    return Term("binary", operator, left, right)
+
+
+def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, site: Site | None) -> Value:
+    if operator == "+" and isinstance(left, Ref) and isinstance(right, Ref):
+        first, second = reading.items(ctx, left), reading.items(ctx, right)
+        if first is not None and second is not None:
+            fields = {("k", at): one for at, one in enumerate([*first, *second])}
+            return ctx.new(site, "list", None, fields, tag="sum") if site is not None else left
+        both = one_of([(frozenset(), reading.element(ctx, left)), (frozenset(), reading.element(ctx, right))])
+        return ctx.new(site, "list", None, {"*": both}, tag="sum") if site is not None else left
+    if operator == "*" and isinstance(left, Ref):
+        return left
+    if operator == "+" and isinstance(left, Tup) and isinstance(right, Tup):
+        return Tup(left.items + right.items)
+    if ARRAY in (left, right):
+        return ARRAY
+    return UNKNOWN if UNKNOWN in (left, right) else NUMBER
+
+
+def unary(value: Value) -> Value:
+    """`-value`, `+value`, `~value`."""
+    return NUMBER if isinstance(value, Const) and type(value.value) not in (int, float) else value
+
+
+# ---------------------------------------------------------------------------------------------------- indexing
+
+
+def index(ctx: Context, value: Value, key: Value, site: Site | None) -> Value:
+    """`tensor[key]`: index tensors may stay on the CPU where the tensor does not, not the other way round."""
+    parts = list(key.items) if isinstance(key, Tup) else [key]
+    _claim_index(ctx, value, parts, site)
+    if not isinstance(value, Tensor):
+        return Term("item", value, key)
+    return Tensor(value.device, _rank_of_index(value.rank, parts), value.origin, value.implicit, kept=value.kept)
+
+
+def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | None) -> bool:
+    """Whether any part is known to be a tensor."""
+    found = False
+    for part in parts:
+        known = [as_tensor(ctx, one) for one in alternatives(part)]
+        is_tensor = any(isinstance(one, Tensor) for one in known)
+        may_be = is_tensor or any(is_open(one) for one in known)
+        if may_be and (is_tensor or isinstance(value, Tensor)):
+            claims.claim(ctx, "index", [Operand(value, False, "indexed"), Operand(part, False, "index")], site)
+        found = found or is_tensor
+    return found
+
+
+def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
+    if rank is None or rank == 0:
+        return rank
+    if rank == MANY:
+        plain = all(isinstance(p, (SliceValue, Tensor)) or p in (NONE, Const(Ellipsis)) for p in parts)
+        return MANY if plain else None
+    for part in parts:
+        if (isinstance(part, Const) and type(part.value) is int) or part == NUMBER:
+            rank -= 1
+        elif part == NONE:
+            rank += 1
+        elif isinstance(part, Tensor):
+            return MANY
+        elif not isinstance(part, SliceValue) and part != Const(Ellipsis):
+            return None
+    return rank
+
+
+def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
+    """`target[key] = value`."""
+    parts = list(key.items) if isinstance(key, Tup) else [key]
+    for one in alternatives(target):
+        known = as_tensor(ctx, one)
+        opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
+        if isinstance(known, Tensor) and not isinstance(one, Ref) or opened:
+            if _claim_index(ctx, one, parts, site):
+                claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
+            continue
+        _store_in_container(ctx, one, key, value)
+
+
+def _store_in_container(ctx: Context, target: Value, key: Value, value: Value) -> None:
+    if isinstance(key, Const) and not (ctx.in_loop and type(key.value) is int):
+        ctx.put(target, ("k", key.value), value)
+        return
+    rec = ctx.rec(target)
+    if rec is None:
+        return
+    known = [one for one in alternatives(key) if isinstance(one, Const) and ("k", one.value) in rec.fields]
+    if known and len(known) == len(alternatives(key)):
+        for one in known:
+            ctx.put(target, ("k", one.value), value)
+        return
+    old = rec.fields.get("*")
+    ctx.put(target, "*", value if old is None else one_of([(frozenset(), old), (frozenset(), value)]))
+
+
+# ---------------------------------------------------------------------------------------------------- making
+
+
+def made(ctx: Context, site: Site | None, rank: int | None) -> Tensor:
+    """What a factory makes that is not told where."""
+    default = ctx.default()
+    if default is not None:
+        return Tensor(default, rank, site if default == HOST else None)
+    return Tensor(HOST, rank, site, "default")
+
+
+def rank_of_size(ctx: Context, size: list[Value]) -> int | None:
+    """The rank that a size gives: its items, or as many as there are arguments."""
+    for one in size:
+        known = reading.items(ctx, one)
+        if known is not None:
+            return len(known)
+    if not size or any(isinstance(one, Star) for one in size):
+        return MANY
+    if len(size) == 1:
+        return 1 if isinstance(size[0], Const) or size[0] == NUMBER else MANY
+    return len(size)
+
+
+def rank_of_data(ctx: Context, value: Value) -> int | None:
+    """The rank of what `torch.tensor` makes of a value."""
+    if isinstance(value, Tensor):
+        return value.rank
+    if isinstance(value, Const) or value in (NUMBER, ARRAY_NUMBER):
+        return 0
+    known = reading.items(ctx, value)
+    if known is not None:
+        inner = rank_of_data(ctx, known[0]) if known else None
+        return inner + 1 if inner is not None and inner >= 0 else MANY
+    return MANY if value == ARRAY or isinstance(value, Ref) else None
+
+
+def rank_after(
+    ctx: Context, name: str, rank: int | None, given: dict[str, Value], starred: tuple[Value, ...]
+) -> int | None:
+    """The rank of what a function of one tensor gives."""
+    if name == "unsqueeze":
+        return rank + 1 if rank is not None and rank >= 0 else MANY
+    if name == "squeeze":
+        if rank in (0, MANY, None):
+            return rank
+        return rank - 1 if "dim" in given and rank is not None else None
+    if name in ("view", "reshape", "expand", "repeat", "tile", "broadcast_to"):
+        size = list(starred) or [value for key, value in given.items() if key in ("size", "shape", "repeats", "dims")]
+        return rank_of_size(ctx, size)
+    if name in ("flatten", "ravel", "nonzero"):
+        return 1 if name != "nonzero" else MANY
+    if name in ("select", "unbind", "trace"):
+        return rank - 1 if rank is not None and rank > 0 else None if rank == MANY else rank
+    if name in ("sum", "mean", "argmax", "argmin", "prod", "norm", "logsumexp", "any", "all", "amax", "amin", "std", "var"):
+        if "dim" not in given:
+            return 0
+        return operators._reduced([rank], given)
+    return rank
+
+
+# ---------------------------------------------------------------------------------------------------- methods
+
+
+def method(ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """`tensor.name(...)`."""
+    first = args[0] if args else keywords.get("other", UNKNOWN)
+    if name in devices.MOVES:
+        place = devices.target_of(ctx, name, args, keywords)
+        return devices.move(ctx, value, place, site) if place is not None else value
+    if name == "type_as":
+        return devices.move(ctx, value, devices.device_of(ctx, first), site)
+    if name == "type":
+        if isinstance(first, Ext) and ".cuda." in first.name:
+            return devices.move(ctx, value, ACCELERATOR, site)
+        return value if args else NUMBER
+    if name in ("numpy", "__array__"):
+        claims.claim(ctx, "host", [Operand(value, False, "method")], site)
+        return ARRAY
+    if name in _TO_PYTHON:
+        return SIZE if name == "size" and not args else NUMBER
+    if name == "backward":
+        return NONE
+    if name in _SAME_TENSOR or name in _CASTS:
+        return value
+    if name in _NEW:
+        return _new(ctx, value, name, args, keywords, site)
+    if name in ("view", "expand", "repeat", "reshape", "permute"):
+        rank = value.rank if name == "permute" else rank_of_size(ctx, args or list(keywords.values()))
+        return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
+    if name in ("max", "min", "sum", "mean", "any", "all", "prod") and not args and not keywords:
+        return Tensor(value.device, 0, value.origin, value.implicit, kept=value.kept)
+    signatures = loader.method(name)
+    if signatures and operators.fitting(signatures, [value, *args], keywords) is not None:
+        return operators.apply(ctx, signatures, [value, *args], keywords, site)
+    return Tensor(value.device, None if value.rank != MANY else MANY, value.origin, value.implicit, kept=value.kept)
+
+
+def _new(
+    ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    size = args[:1] if name in ("new_full", "new_empty_strided") else args
+    rank = rank_of_data(ctx, args[0]) if name == "new_tensor" and args else rank_of_size(ctx, size or list(keywords.values()))
+    given = keywords.get("device", NONE)
+    if given != NONE:
+        place: Place = devices.as_device(ctx, given)
+        return Tensor(place, rank, site if place == HOST else None)
+    return Tensor(value.device, rank, value.origin, value.implicit)
+
+
+def open_method(
+    ctx: Context, function: Term, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """`value.name(...)` of something open."""
+    from torchdevlint.infer.calls import residual
+
+    value, name = function.args
+    if name in devices.MOVES:
+        place = devices.target_of(ctx, name, args, keywords)
+        return devices.move(ctx, value, place, site) if place is not None else value
+    if isinstance(value, Term) and value.op == "moved" and _is_method_of_tensors(name):
+        return method(ctx, Tensor(value.args[1], MANY), name, args, keywords, site)
+    if name == "numpy" and not args:
+        claims.claim(ctx, "host", [Operand(value, False, "method")], site)
+        return ARRAY
+    if isinstance(value, Term) and ctx.analysis.class_of_receiver(value) is None:
+        is_reduction = ("dim" in keywords or "keepdim" in keywords) and name in loader.tensor_methods()
+        if is_reduction or (proves_tensor(name) and _fits(name, args, keywords)):
+            ctx.prove(value)
+            return method(ctx, Tensor(Term("device_of", value), MANY), name, args, keywords, site)
+    return residual(ctx, function, args, keywords, site)
+
+
+def _fits(name: str, args: list[Value], keywords: dict[str, Value]) -> bool:
+    signatures = loader.method(name)
+    return not signatures or name in _NEW or operators.fitting(signatures, [UNKNOWN, *args], keywords) is not None
+
+
+def _is_method_of_tensors(name: str) -> bool:
+    return name in loader.tensor_methods() and name not in ("values", "apply_", "type", "float", "double", "half", "requires_grad_")
+
+
+__all__ = [
+    "Sort",
+    "as_tensor",
+    "attribute",
+    "binary",
+    "combined",
+    "flattened",
+    "index",
+    "made",
+    "method",
+    "open_method",
+    "options_of",
+    "store_item",
+    "unary",
+]

@@ -1,0 +1,119 @@
+"""A file as the analysis sees it: its names that never change, its classes, and a site for each operation."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from torchdevlint.infer.values import Cls, Const, Ext, Func, Ref, Site, Term, Value
+from torchdevlint.program import ir
+
+_PLAIN_DECORATORS = frozenset({"torch.no_grad", "torch.jit.script", "torch.inference_mode", "torch.compile", "staticmethod"})
+_SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
+
+
+class Unit:
+    """One file. `path` is absolute, empty for a text that stands alone."""
+
+    def __init__(self, program: ir.Program, path: str = "") -> None:
+        self.program, self.path = program, path
+        self.globals = Ref(("globals", self))
+        self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
+        self.sets_default = not _SETS_DEFAULT.isdisjoint(program.words)
+        self._sites: dict[int, Site] = {}
+        self._captured: dict[ir.Body, frozenset[str]] = {}
+
+    def __repr__(self) -> str:
+        return f"Unit({self.path or '<text>'})"
+
+    def site(self, op: ir.Op, body: ir.Body) -> Site:
+        """The site of an operation."""
+        found = self._sites.get(id(op))
+        if found is None:
+            found = self._sites[id(op)] = Site(op, body, self)
+        return found
+
+    @cached_property
+    def global_stores(self) -> frozenset[str]:
+        """Names that functions bind with `global`."""
+        return frozenset(name for body in self.program.bodies for name in body.global_names)
+
+    @cached_property
+    def statics(self) -> dict[str, Value]:
+        """Module-level names that are bound to functions, classes and imports alone."""
+        stored: dict[str, list[ir.ValueOp | None]] = {}
+        made: dict[ir.Register, ir.ValueOp] = {}
+        for block in self.program.module.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.ValueOp):
+                    made[op.dst] = op
+                elif isinstance(op, ir.Store):
+                    stored.setdefault(op.name, []).append(made.get(op.value))
+        found: dict[str, Value] = {}
+        for name, ops in stored.items():
+            if name not in self.global_stores and all(isinstance(op, (ir.MakeFunction, ir.MakeClass, ir.Import)) for op in ops):
+                value = self._static(ops[-1], made)
+                if value is not None:
+                    found[name] = value
+        return found
+
+    def _static(self, op: ir.ValueOp | None, made: dict[ir.Register, ir.ValueOp]) -> Value | None:
+        if isinstance(op, ir.Import):
+            return Ext(op.qualified)
+        if isinstance(op, ir.MakeClass):
+            return Cls(op.cls, self.globals)
+        if not isinstance(op, ir.MakeFunction):
+            return None
+        function = op.function
+        if any(name not in _PLAIN_DECORATORS and not name.startswith(("functools.", "torch.")) for name in function.decorators):
+            return None
+        defaults = []
+        for parameter in function.parameters:
+            if parameter.default is not None:
+                default = made.get(parameter.default)
+                if not isinstance(default, ir.Constant):
+                    return None
+                defaults.append((parameter.name, Const(default.value)))
+        return Func(function, self.globals, None, tuple(defaults))
+
+    @cached_property
+    def subclasses(self) -> dict[ir.Class, list[ir.Class]]:
+        """The classes of this file that derive from another one of it."""
+        found: dict[ir.Class, list[ir.Class]] = {}
+        for cls in self.program.classes:
+            for base in cls.bases:
+                value = self.statics.get(base)
+                if isinstance(value, Cls):
+                    found.setdefault(value.cls, []).append(cls)
+        return found
+
+    @cached_property
+    def receivers(self) -> dict[Term, Cls]:
+        """The first parameter of each method, and its class."""
+        found = {}
+        for body in self.program.bodies:
+            if body.kind == "function" and body.owner is not None and body.parameters:
+                if not {"staticmethod", "classmethod"} & set(body.decorators):
+                    found[Term("parameter", body, body.parameters[0].name)] = Cls(body.owner, self.globals)
+        return found
+
+    def captured(self, body: ir.Body) -> frozenset[str]:
+        """Names of a body that bodies inside it read or bind."""
+        found = self._captured.get(body)
+        if found is None:
+            found = self._captured[body] = frozenset(_captured(body))
+        return found
+
+
+def _captured(body: ir.Body) -> set[str]:
+    found: set[str] = set()
+    if body.kind not in ("function", "lambda"):
+        return found
+    pending = [*body.functions, *(inner for cls in body.classes for inner in (cls.body, *cls.methods.values()))]
+    while pending:
+        inner = pending.pop()
+        pending += inner.functions
+        for block in inner.blocks:
+            found |= {op.name for op in block.ops if isinstance(op, ir.Load) and op.name in body.local_names}
+        found |= inner.nonlocal_names & body.local_names
+    return found

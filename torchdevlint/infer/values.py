@@ -1,0 +1,362 @@
+"""Abstract values. A value is known, or a `Term`: an operation that waits for what its parameters will be.
+
+A `Term` is the residue of partial evaluation: `x + y` with an open `x` stays the term `binary(+, x, y)` and runs through the same
+transfer functions again when a caller has said what `x` is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.units import Unit
+    from torchdevlint.program import ir
+
+MOST_DEPTH = 14  # of a term; what nests deeper is unknown
+MOST_ALTERNATIVES = 5
+_MOST_TERMS = 200_000
+
+
+class Site:
+    """Where an operation stands. Equal by identity: a unit makes one for each operation."""
+
+    __slots__ = ("body", "op", "unit")
+
+    def __init__(self, op: ir.Op, body: ir.Body | None, unit: Unit) -> None:
+        self.op, self.body, self.unit = op, body, unit
+
+
+class Term:
+    """An open operation. Interned: equal terms are one object as long as the table lives; equality does not depend on it.
+
+    Operations: `parameter(body, name)`, `unknown(site)`, `own(x)` (the device of something of whom only its use is known), `attribute`,
+    `item`, `element`, `unpack`, `call`, `binary`, `device_of`, `as_device`, `moved`, `enter`, `is_none`, `isinstance`, `equal`, `not`, ...
+    """
+
+    __slots__ = ("_hash", "args", "depth", "op")
+    table: dict[tuple[Any, ...], Term] = {}  # noqa: RUF012
+
+    op: str
+    args: tuple[Any, ...]
+    depth: int
+
+    def __new__(cls, op: str, *args: Any) -> Term:
+        key = (op, *args)
+        found = cls.table.get(key)
+        if found is not None:
+            return found
+        depth = 1 + max(map(depth_of, args), default=0)
+        if depth > MOST_DEPTH:
+            return UNKNOWN
+        made = object.__new__(cls)
+        made.op, made.args, made.depth, made._hash = op, args, depth, hash(key)
+        if len(cls.table) > _MOST_TERMS:
+            cls.table.clear()
+        return cls.table.setdefault(key, made)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Term) and self._hash == other._hash and self.op == other.op and self.args == other.args
+
+    def __repr__(self) -> str:
+        return f"{self.op}({', '.join(map(repr, self.args))})"
+
+
+def _make_unknown() -> Term:
+    made = object.__new__(Term)
+    made.op, made.args, made.depth, made._hash = "top", (), 1, hash("top")
+    return made
+
+
+UNKNOWN: Term = _make_unknown()
+"""A value of which nothing is known and nothing will be."""
+
+HOST, ACCELERATOR, CHOSEN, NOWHERE = "host", "accelerator", "chosen", "unknown"
+"""Places: the CPU; an accelerator; the accelerator where there is one, by the program's choice; nobody knows."""
+DEFAULT = "default"  # `device=None`: no device is named
+Place = Union[str, Term]
+
+MANY = -1
+"""A rank of one or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor. `rank` is a number, MANY, or None where nothing is known. `origin` is where it was made on the CPU.
+
+    `implicit`: it is there because nobody said where ("default": the default device would change it; "always": nothing would).
+    `follows`: a parameter or buffer, which goes where its module goes. `kept`: the attribute that a module keeps it under.
+    """
+
+    device: Place
+    rank: int | None = MANY
+    origin: Site | None = None
+    implicit: Literal["", "default", "always"] = ""
+    follows: bool = False
+    kept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A `torch.device`."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    """A number, a string, a bool, None, ..."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and type(self.value) is type(other.value) and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Tup:
+    """A tuple whose items are known one by one; an item may be a `Star`."""
+
+    items: tuple[Value, ...]
+
+
+Guard = tuple[Term, bool]
+"""A condition and how it came out."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of several values; each is had under its guards alone."""
+
+    options: tuple[tuple[frozenset[Guard], Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An object of the abstract heap, by where it was made."""
+
+    place: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Func:
+    """A function of the project, with the frame it closes over, and the object it is bound to."""
+
+    body: ir.Body
+    frame: Value | None = None
+    receiver: Value | None = None
+    defaults: tuple[tuple[str, Value], ...] = ()
+    form: str = ""  # "property" or "contextmanager"
+
+
+@dataclass(frozen=True, slots=True)
+class Cls:
+    """A class of the project."""
+
+    cls: ir.Class
+    frame: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ext:
+    """Something foreign by its dotted name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A value of which only its sort is known: "number", "array", "array number", "size", "other", "accelerator" (a string that names one)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A method of a known object."""
+
+    object: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A call with some arguments given before."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """`*value` in a call or a display."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleStar:
+    """`**value` in a call."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SliceValue:
+    """A slice; its bounds do not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Super:
+    """`super()` in a method of `owner`."""
+
+    owner: ir.Class
+    receiver: Value
+
+
+Value = Union[
+    Term, Tensor, Device, Const, Tup, OneOf, Ref, Func, Cls, Ext, Sort, Bound, Partial, Star, DoubleStar, SliceValue, Super
+]
+
+NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
+NUMBER, ARRAY, ARRAY_NUMBER, SIZE, OTHER = Sort("number"), Sort("array"), Sort("array number"), Sort("size"), Sort("other")
+ACCELERATOR_NAME = Sort("accelerator")
+SLICE = SliceValue()
+NOTHING = OneOf(())
+"""No value at all: the element of an empty list."""
+_NO_GUARDS: frozenset[Guard] = frozenset()
+
+
+class Rec:
+    """What a heap object holds. Treated as immutable.
+
+    `kind`: "list", "dict", "object", "module", "frame", "generator", or "overlay" (an object from outside: only what was written).
+    Fields: `.name` attributes, `("k", key)` items of a constant key, `*` the other items, `@device` where a module is.
+    """
+
+    __slots__ = ("cls", "fields", "kind")
+
+    def __init__(self, kind: str, cls: Value | None = None, fields: dict[Any, Any] | None = None) -> None:
+        self.kind, self.cls = kind, cls
+        self.fields: dict[Any, Any] = fields if fields is not None else {}
+
+    def put(self, key: Any, value: Any) -> Rec:
+        """The same with one field set."""
+        return Rec(self.kind, self.cls, {**self.fields, key: value})
+
+
+def depth_of(value: Any) -> int:
+    """How deep the terms in a value nest."""
+    if isinstance(value, Term):
+        return value.depth
+    if isinstance(value, tuple):
+        return max(map(depth_of, value), default=0)
+    if isinstance(value, Tensor):
+        return depth_of(value.device)
+    if isinstance(value, Device):
+        return depth_of(value.place)
+    if isinstance(value, Tup):
+        return depth_of(value.items)
+    if isinstance(value, OneOf):
+        return max((depth_of(option) for _, option in value.options), default=0)
+    if isinstance(value, (Star, DoubleStar)):
+        return depth_of(value.value)
+    if isinstance(value, Bound):
+        return depth_of(value.object)
+    if isinstance(value, Func):
+        return max(depth_of(value.frame), depth_of(value.receiver))
+    if isinstance(value, Partial):
+        return max(depth_of(value.function), depth_of(value.args), depth_of(value.keywords))
+    return 0
+
+
+def alternatives(value: Value) -> tuple[Value, ...]:
+    """What a value may be, one by one."""
+    return tuple(option for _, option in value.options) if isinstance(value, OneOf) else (value,)
+
+
+def options_of(value: Value) -> tuple[tuple[frozenset[Guard], Value], ...]:
+    """What a value may be, and under which guards."""
+    return value.options if isinstance(value, OneOf) else ((_NO_GUARDS, value),)
+
+
+def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
+    """False where a condition would have to come out both ways."""
+    return not any((term, not outcome) in second for term, outcome in first)
+
+
+def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozenset[Guard], Value]]) -> Value:
+    """The join of guarded values. What is equal is told once, under what all its guards share."""
+    found: dict[Value, frozenset[Guard]] = {}
+    for guards, value in options:
+        for inner, option in options_of(value):
+            both = guards | inner if inner else guards
+            found[option] = found[option] & both if option in found else both
+    if len(found) > 1:
+        found.pop(UNKNOWN, None)
+        _join_tensors(found)
+    if len(found) == 1:
+        return next(iter(found))
+    if len(found) > MOST_ALTERNATIVES:
+        known = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)][: MOST_ALTERNATIVES - 1]
+        return OneOf((*known, (_NO_GUARDS, UNKNOWN))) if known else UNKNOWN
+    return OneOf(tuple((guards, value) for value, guards in found.items()))
+
+
+def _join_tensors(found: dict[Value, frozenset[Guard]]) -> None:
+    """Tensors of one place and origin are one, of a rank that holds for both."""
+    first: dict[tuple[Any, ...], Tensor] = {}
+    for value in [value for value in found if isinstance(value, Tensor)]:
+        key = value.device, value.origin, value.implicit, value.kept
+        old = first.get(key)
+        if old is None:
+            first[key] = value
+            continue
+        rank = old.rank if old.rank == value.rank else MANY if old.rank and value.rank else None
+        both = Tensor(value.device, rank, value.origin, value.implicit, value.follows and old.follows, value.kept)
+        guards = found.pop(old) & found.pop(value)
+        found[both] = guards
+        first[key] = both
+
+
+def join(*values: Value) -> Value:
+    """Any of the values."""
+    if len(values) == 1:
+        return values[0]
+    return one_of([(_NO_GUARDS, value) for value in values])
+
+
+def lift(function: Callable[[Value], Value], value: Value) -> Value:
+    """A function of each alternative; None is none of them, as nothing can be asked of it."""
+    if not isinstance(value, OneOf):
+        return function(value)
+    return one_of([(guards, function(option)) for guards, option in value.options if option != NONE])
+
+
+def is_open(value: Value) -> bool:
+    """True for a term that a caller may still decide."""
+    return isinstance(value, Term) and value is not UNKNOWN
+
+
+def said(place: Place, name: str = "") -> str:
+    """A place in words."""
+    if isinstance(place, Term):
+        if place.op == "own":
+            what = place.args[0]
+            if what == "self":
+                return "the module's device"
+            if isinstance(what, Term) and what.op == "parameter":
+                return f"the device of `{what.args[1]}`"
+            return f"the device of `{name}`" if name else "the device of its input"
+        return "the device that it was given"
+    return {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(place, place)
