@@ -19,7 +19,9 @@ KNOWS: dict[str, frozenset[str]] = {
     "program": frozenset({"source", "findings"}),
     "flow": frozenset({"program", "source", "findings", "rules.rule"}),  # the engine hands rules their facts
     "fixes": frozenset({"flow", "program", "source", "findings"}),
-    "rules": frozenset({"flow", "fixes", "program", "findings"}),
+    "stubs": frozenset(),
+    "infer": frozenset({"stubs", "program"}),
+    "rules": frozenset({"infer", "flow", "fixes", "program", "findings", "severity"}),
     "settings": frozenset({"rules", "severity", "source"}),
     "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),
     "placing": frozenset({"rules.rule", "fixes", "flow", "program", "source", "findings"}),

@@ -162,6 +162,14 @@ def analyse(
     ask(checks("file"), Facts(analysis, None, None))
     told = _one_per_place([report for report in result.reports if report.holds is None or report.holds()])
     result.reports = [_toned_down(report, Facts(analysis, None, None)) for report in told]
+    asked = checks("inferred")
+    if asked:
+        known = len(result.reports)
+        ask(asked, tuple(result.reports), Facts(analysis, None, None))
+        added = [_toned_down(report, Facts(analysis, None, None)) for report in result.reports[known:]]
+        louder = {id(report.op) for report in added if report.severity > Severity.INFO}
+        kept = [r for r in result.reports[:known] if r.severity > Severity.INFO or id(r.op) not in louder]
+        result.reports = kept + added
     return result
 
 
@@ -170,7 +178,7 @@ def _toned_down(report: Report, facts: Facts) -> Report:
 
     The facts are of the file as a whole.
     """
-    if report.severity <= Severity.INFO:
+    if report.severity <= Severity.INFO or report.proven:
         return report
     rule, premise = report.rule, report.rests_on
     if any(quiet(report.op, facts) for quiet in rule.quiet_in):

@@ -23,6 +23,7 @@ from torchdevlint.infer.values import (
     Ext,
     Func,
     OneOf,
+    Place,
     Rec,
     Ref,
     Site,
@@ -60,7 +61,7 @@ class Analysis:
 
     # ------------------------------------------------------------------------------------------------ names
 
-    def unit_of(self, body: ir.Body) -> Unit:  # noqa: ARG002 - one file for now
+    def unit_of(self, body: ir.Body) -> Unit:
         """The file that a body stands in."""
         return self.unit
 
@@ -72,7 +73,7 @@ class Analysis:
             return Ext(f"{found.name}.{rest}" if rest else found.name)
         return found if found is not None and not rest else Ext(name)
 
-    def foreign(self, unit: Unit, name: str) -> Value:  # noqa: ARG002 - one file for now
+    def foreign(self, unit: Unit, name: str) -> Value:
         """What is imported under a dotted name."""
         return Ext(name)
 
@@ -116,7 +117,11 @@ class Analysis:
         env: dict[str, Value] = {}
         for parameter in body.parameters:
             term = env[parameter.name] = Term("parameter", body, parameter.name)
-            if parameter.annotation is not None and parameter.kind not in ("*", "**") and _says_tensor(parameter.annotation):
+            if (
+                parameter.annotation is not None
+                and parameter.kind not in ("*", "**")
+                and _says_tensor(parameter.annotation)
+            ):
                 ctx.proven.add(term)
         frame: Value | None = None
         if body.functions or unit.captured(body):
@@ -140,7 +145,7 @@ class Analysis:
 
     # ------------------------------------------------------------------------------------------------ faults
 
-    def report(self, fault: Fault, ctx: Context) -> None:  # noqa: ARG002
+    def report(self, fault: Fault, ctx: Context) -> None:
         """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
         place = fault.place
         key = id(place.op), id(fault.site.op), fault.kind
@@ -150,14 +155,19 @@ class Analysis:
 
     def decided(self) -> list[Fault]:
         """The faults. What a caller meets is not told as open to others, but for what a module's own device breaks."""
+        read_on_host = {
+            fault.other.device for fault in self.faults.values() if fault.verdict == "open" and fault.kind == "host"
+        }
         return [
-            fault
-            for fault in self.faults.values()
-            if fault.verdict == "broken"
-            or fault.host is None
-            or (fault.site, fault.host.origin) not in self.met
-            or fault.other.device == OWN_SELF
+            fault for fault in self.faults.values() if fault.verdict == "broken" or self._is_told(fault, read_on_host)
         ]
+
+    def _is_told(self, fault: Fault, read_on_host: set[Place]) -> bool:
+        if fault.host is None or fault.other.device == OWN_SELF:
+            return True
+        if fault.other.device in read_on_host:
+            return False  # the same function reads it as an array: it is on the CPU, or nothing works
+        return (fault.site, fault.host.origin) not in self.met
 
     # ------------------------------------------------------------------------------------------------ roots
 
@@ -172,7 +182,8 @@ class Analysis:
         for cls in program.classes:
             self._root_class(cls)
         for body in program.bodies:
-            if body.kind == "function" and body.owner is None:
+            is_nested = body.parent is not None and body.parent.kind != "module"
+            if body.kind == "function" and body.owner is None and not (is_nested and body in self.called):
                 self._root_function(body)
         return self
 
@@ -209,7 +220,9 @@ class Analysis:
         value = Cls(cls, self.unit.globals)
         is_module = classes.is_module(self, cls)
         ctx.mute = True
-        ref = ctx.new(None, "module" if is_module else "object", value, {"@device": HOST} if is_module else {}, tag=("open", cls))
+        ref = ctx.new(
+            None, "module" if is_module else "object", value, {"@device": HOST} if is_module else {}, tag=("open", cls)
+        )
         init = classes.attribute_of(ctx, value, "__init__", ref)
         if isinstance(init, Func):
             ctx.mute = False
@@ -233,7 +246,8 @@ class Analysis:
         found: dict[str, ir.Body] = {}
         for one in classes.bases_of(self, cls):
             for name, method in one.methods.items():
-                if name != "__init__" and method.parameters and not {"staticmethod", "classmethod"} & set(method.decorators):
+                is_bound = method.parameters and not {"staticmethod", "classmethod"} & set(method.decorators)
+                if name != "__init__" and is_bound and not self.unit_of(method).is_of_constructors(name):
                     found.setdefault(name, method)
         return list(found.values())
 
@@ -269,7 +283,8 @@ def _placed(value: Value) -> Value:
     """An attribute that some method puts on a device: what the constructor left on the CPU is not what others meet."""
     parts = alternatives(value)
     is_moved = any(
-        (isinstance(one, Tensor) and one.device != HOST) or (isinstance(one, Term) and one.op == "moved" and one.args[1] != HOST)
+        (isinstance(one, Tensor) and one.device != HOST)
+        or (isinstance(one, Term) and one.op == "moved" and one.args[1] != HOST)
         for one in parts
     )
     if not is_moved or not isinstance(value, OneOf):
@@ -286,7 +301,12 @@ def _returned(done: Evaluation) -> Value:
     if len(some) == 1:
         return some[0][1]
     shared = frozenset.intersection(*(facts for facts, _ in some))
-    opposed = {(term, outcome) for facts, _ in some for term, outcome in facts if any((term, not outcome) in other for other, _ in values)}
+    opposed = {
+        (term, outcome)
+        for facts, _ in some
+        for term, outcome in facts
+        if any((term, not outcome) in other for other, _ in values)
+    }
     return one_of([((facts - shared) & opposed, value) for facts, value in some])
 
 

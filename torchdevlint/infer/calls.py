@@ -108,7 +108,11 @@ def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, si
 def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     """A call of something that only a caller can tell."""
     if ctx.mode != "summary" and site is not None:
-        given = [v for v in (*args, *keywords.values()) if any(isinstance(tensors.as_tensor(ctx, o), Tensor) for o in alternatives(v))]
+        given = [
+            v
+            for v in (*args, *keywords.values())
+            if any(isinstance(tensors.as_tensor(ctx, o), Tensor) for o in alternatives(v))
+        ]
         if len(given) > 1:  # what nobody can look into takes tensors of one device, as a model does
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
@@ -155,7 +159,9 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         if summary is not None:
             analysis.hit("depth of calls" if too_deep else "calls that were run again")
         if ctx.mode == "summary":
-            return residual(ctx, Func(body, function.frame, None, function.defaults, function.form), args, keywords, site)
+            return residual(
+                ctx, Func(body, function.frame, None, function.defaults, function.form), args, keywords, site
+            )
         return unknown(site)
     analysis.called.add(body)
     parameters = bind(ctx, function, args, keywords, site)
@@ -179,7 +185,9 @@ def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site
             elif unspread:
                 one = unspread[0]
                 inner = one.value if isinstance(one, (Star, DoubleStar)) else UNKNOWN
-                found[name] = reading.element(ctx, inner) if isinstance(one, Star) else reading.item(ctx, inner, Const(name))
+                found[name] = (
+                    reading.element(ctx, inner) if isinstance(one, Star) else reading.item(ctx, inner, Const(name))
+                )
             else:
                 found[name] = defaults.get(name, UNKNOWN)
         elif parameter.kind == "*":
@@ -277,7 +285,11 @@ class Replay:
                     for one in alternatives(target):
                         devices.move_module(ctx, one, new)
                 else:
-                    ctx.put(target, key, self.value(content) if not isinstance(key, str) or key[0] != "@" else self.place(content))
+                    ctx.put(
+                        target,
+                        key,
+                        self.value(content) if not isinstance(key, str) or key[0] != "@" else self.place(content),
+                    )
 
     def place(self, place: Any) -> Any:
         """A place of the summary, here."""
@@ -286,7 +298,7 @@ class Replay:
         found = self.value(place)
         return found.place if isinstance(found, Device) else found
 
-    def value(self, value: Value) -> Value:  # noqa: PLR0911 - one line a kind
+    def value(self, value: Value) -> Value:
         """A value of the summary, here."""
         if isinstance(value, Tensor):
             return self._tensor(value)
@@ -355,7 +367,7 @@ class Replay:
         self._memo[term] = found
         return found
 
-    def _run(self, term: Term) -> Value:  # noqa: PLR0911, PLR0912 - one line an operation
+    def _run(self, term: Term) -> Value:
         op, args, ctx = term.op, term.args, self.ctx
         if op == "parameter":
             return self.parameters.get(args[1], term) if args[0] is self.body else term
@@ -432,4 +444,4 @@ def _nesting(place: Any) -> int:
     return count
 
 
-__all__ = ["Sort", "bind", "call", "construct", "options_of", "residual", "spread", "unknown", "Replay", "join"]
+__all__ = ["Replay", "Sort", "bind", "call", "construct", "join", "options_of", "residual", "spread", "unknown"]

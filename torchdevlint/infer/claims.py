@@ -125,6 +125,8 @@ def _judge(
         if kind == "index":
             return False  # an index may stay on the CPU
         a, b = b, a
+    if kind == "index" and b.tensor.rank == 0:
+        return False  # read as a number
     host, other = a.tensor, b.tensor
     if host.device != HOST or host.origin is None or a.is_moved:
         return False
@@ -135,7 +137,13 @@ def _judge(
     roles = (a.operand.role, b.operand.role)
     if other.device in _ELSEWHERE:
         ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain), ctx)
-    elif isinstance(other.device, Term) and ctx.mode == "root" and host.implicit and not weak:
-        if other.device.op in ("own", "as_device") and not b.may_be_host:
-            ctx.analysis.report(Fault("open", kind, site, host, other, roles, chain), ctx)
+    elif (
+        isinstance(other.device, Term)
+        and ctx.mode == "root"
+        and host.implicit
+        and not weak
+        and other.device.op in ("own", "as_device")
+        and not b.may_be_host
+    ):
+        ctx.analysis.report(Fault("open", kind, site, host, other, roles, chain), ctx)
     return False

@@ -60,7 +60,9 @@ def is_module(analysis: Analysis, cls: ir.Class) -> bool:
         if not known and names:
             has_forward = any("forward" in one.methods for one in own)
             known = has_forward and not any(name.endswith(_NO_MODULES) for name in names)
-            known = known or any(name.rpartition(".")[2] in ("LightningModule", "PreTrainedModel", "Module") for name in names)
+            known = known or any(
+                name.rpartition(".")[2] in ("LightningModule", "PreTrainedModel", "Module") for name in names
+            )
         analysis.modules[cls] = known
     return known
 
@@ -115,7 +117,11 @@ def _method(
 ) -> Value:
     unit = ctx.analysis.unit_of(method)
     kept = unit.class_fields.get(owner, {}).get("." + method.name)
-    found = kept if isinstance(kept, Func) and kept.body is method else Func(method, unit.globals, None, defaults_of(method))
+    found = (
+        kept
+        if isinstance(kept, Func) and kept.body is method
+        else Func(method, unit.globals, None, defaults_of(method))
+    )
     decorators = {name.rpartition(".")[2] for name in method.decorators}
     if "staticmethod" in decorators or (receiver is None and "classmethod" not in decorators):
         return found
@@ -142,7 +148,9 @@ def defaults_of(method: ir.Body) -> tuple[tuple[str, Value], ...]:
     return tuple(found)
 
 
-_INHERITED = frozenset("to cuda cpu xpu mps npu hpu train eval register_buffer register_parameter add_module state_dict parameters".split())
+_INHERITED = frozenset(
+    "to cuda cpu xpu mps npu hpu train eval register_buffer register_parameter add_module state_dict parameters".split()
+)
 
 
 def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:

@@ -29,7 +29,6 @@ from torchdevlint.infer.values import (
     Term,
     Tup,
     Value,
-    alternatives,
     one_of,
     options_of,
 )
@@ -76,9 +75,8 @@ def negated(value: Value) -> Value:
 def guards_of(value: Value, outcome: bool) -> Facts:
     """What holds where a test comes out one way."""
     if isinstance(value, Term) and value is not UNKNOWN:
-        while value.op == "not":
-            value, outcome = value.args[0], not outcome
-        return frozenset({(value, outcome)})
+        term, outcome = _without_not(value, outcome)
+        return frozenset({(term, outcome)})
     if isinstance(value, OneOf):
         fitting = [(guards, option) for guards, option in value.options if truth(option) in (outcome, None)]
         if len(fitting) == 1:
@@ -92,15 +90,19 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
     found = truth(value)
     if found is not None or not ctx.facts:
         return found
-    outcome = True
-    while isinstance(value, Term) and value.op == "not":
-        value, outcome = value.args[0], not outcome
     if isinstance(value, Term) and value is not UNKNOWN:
-        if (value, True) in ctx.facts:
+        term, outcome = _without_not(value, outcome=True)
+        if (term, True) in ctx.facts:
             return outcome
-        if (value, False) in ctx.facts:
+        if (term, False) in ctx.facts:
             return not outcome
     return None
+
+
+def _without_not(term: Term, outcome: bool) -> Guard:
+    while term.op == "not":
+        term, outcome = term.args[0], not outcome
+    return term, outcome
 
 
 def is_for_the_host(facts: Facts) -> bool:
@@ -108,10 +110,20 @@ def is_for_the_host(facts: Facts) -> bool:
     for term, outcome in facts:
         if term.op == "is_cuda" and not outcome:
             return True
-        if term.op == "equal" and isinstance(term.args[0], Term) and term.args[0].op == "device_type":
-            if (term.args[1] == Const("cpu")) == outcome and isinstance(term.args[1], Const):
-                return True
+        if term.op == "equal":
+            first, second = term.args
+            if second in (Const("cpu"), Device(HOST)):
+                if outcome:
+                    return True
+            elif not outcome and _is_device_type(first) and isinstance(second, Const):
+                return True  # no GPU: `x.device.type == "cuda"` is false
     return False
+
+
+def _is_device_type(value: Value) -> bool:
+    if not isinstance(value, Term):
+        return False
+    return value.op == "device_type" or (value.op == "attribute" and value.args[1] == "type")
 
 
 # ---------------------------------------------------------------------------------------------------- tests
@@ -134,8 +146,12 @@ def equal(first: Value, second: Value) -> Value:
         return one_of([(guards, equal(option, second)) for guards, option in first.options])
     if isinstance(first, Const) and isinstance(second, Const):
         return Const(bool(first.value == second.value))
-    if isinstance(second, Const) and isinstance(first, Term) and first is not UNKNOWN:
-        return Term("equal", first, second)
+    if isinstance(second, (Const, Device, Term)) and isinstance(first, Term) and first is not UNKNOWN:
+        return NUMBER if second is UNKNOWN else Term("equal", first, second)
+    if isinstance(second, Term) and second is not UNKNOWN and isinstance(first, (Const, Device)):
+        return Term("equal", second, first)
+    if isinstance(first, Device) and isinstance(first.place, Term) and isinstance(second, (Const, Device)):
+        return Term("equal", first.place, second)
     if first == ACCELERATOR_NAME and isinstance(second, Const):
         return FALSE if str(second.value).startswith("cpu") else TRUE if second.value == "cuda" else NUMBER
     return NUMBER
@@ -209,7 +225,13 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
             return True
         return False if not names and name else None
     if rec.kind == "module" and isinstance(rec.cls, Ext):
-        return True if name in ("torch.nn.Module", rec.cls.name) else False if name.startswith(("torch.nn.", "builtins.")) else None
+        return (
+            True
+            if name in ("torch.nn.Module", rec.cls.name)
+            else False
+            if name.startswith(("torch.nn.", "builtins."))
+            else None
+        )
     return None
 
 
@@ -224,7 +246,7 @@ def device_type(place: object) -> Value:
 
 def on_accelerator(value: Value) -> Value:
     """`tensor.is_cuda`."""
-    found = []
+    found: list[tuple[Facts, Value]] = []
     for guards, one in options_of(value):
         if isinstance(one, Tensor) and one.device == HOST:
             found.append((guards, FALSE))

@@ -53,7 +53,13 @@ def method(
 
 def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
     count = sum(1 for key in rec.fields if isinstance(key, tuple))
-    in_order = not (ctx.in_loop or "*" in rec.fields or count > _MOST_ITEMS or name != "append" or (ctx.stack and ctx.mode == "summary"))
+    in_order = not (
+        ctx.in_loop
+        or "*" in rec.fields
+        or count > _MOST_ITEMS
+        or name != "append"
+        or (ctx.stack and ctx.mode == "summary")
+    )
     if in_order:
         ctx.put(ref, ("k", count), value)
     else:
@@ -130,7 +136,13 @@ def copied(ctx: Context, value: Value, site: Site | None) -> Value:
 def _root(place: Any) -> Any:
     """A place without the copies and calls around it, so that a copy in a loop is one object."""
     while isinstance(place, tuple) and len(place) == 3:
-        inner = place[2] if place[0] == "at" else place[1][1] if isinstance(place[1], tuple) and place[1][0] == "copy" else None
+        inner = (
+            place[2]
+            if place[0] == "at"
+            else place[1][1]
+            if isinstance(place[1], tuple) and place[1][0] == "copy"
+            else None
+        )
         if inner is None:
             return place
         place = inner

@@ -56,7 +56,12 @@ class Context:
     # ------------------------------------------------------------------------------------------------ heap
 
     def new(
-        self, site: Site | None, kind: str, cls: Value | None = None, fields: dict[Any, Any] | None = None, tag: Any = None
+        self,
+        site: Site | None,
+        kind: str,
+        cls: Value | None = None,
+        fields: dict[Any, Any] | None = None,
+        tag: Any = None,
     ) -> Ref:
         """A new object, known by where it is made."""
         ref = Ref((site, tag, self.body if self.body is not None and self.body.kind == "function" else None))

@@ -11,6 +11,7 @@ from torchdevlint.infer.state import Env, Heap, State, join_states
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     ARRAY,
+    EXPECTED_ERROR,
     NONE,
     NUMBER,
     SLICE,
@@ -60,7 +61,11 @@ class Evaluation:
         cfg = Cfg.of(body)
         order = cfg.order
         position = {number: at for at, number in enumerate(order)}
-        loops = any(position.get(following, 0) <= position[number] for number in order for following in body.blocks[number].successors)
+        loops = any(
+            position.get(following, 0) <= position[number]
+            for number in order
+            for following in body.blocks[number].successors
+        )
         start = State(self.env, dict(ctx.heap), ctx.facts)
         muted, facts, saved_loop = ctx.mute, ctx.facts, ctx.in_loop
         before: dict[int, State] = {}
@@ -69,7 +74,11 @@ class Evaluation:
             out: dict[int, State] = {}
             self.returns, self.yields = [], []
             for number in order:
-                states = [state for other in cfg.predecessors[number] for state in self._along(other, number, cfg, out, before)]
+                states = [
+                    state
+                    for other in cfg.predecessors[number]
+                    for state in self._along(other, number, cfg, out, before)
+                ]
                 if number == 0:
                     states.append(start)
                 if states:
@@ -78,7 +87,9 @@ class Evaluation:
             before = out
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
         ends = [before[number] for number in order if number in before and not body.blocks[number].successors]
-        falls = [before[n] for n in order if n in before and not body.blocks[n].successors and not _ends(body.blocks[n])]
+        falls = [
+            before[n] for n in order if n in before and not body.blocks[n].successors and not _ends(body.blocks[n])
+        ]
         states = [State({}, heap, guards) for guards, _, heap in self.returns] + falls
         if states:
             ctx.heap = join_states(states).heap
@@ -93,14 +104,15 @@ class Evaluation:
         ctx = self.ctx
         self.env, ctx.heap, ctx.facts = state
         ctx.in_loop = bool(block.loops)
-        saved = ctx.default_device
+        saved, muted = ctx.default_device, ctx.mute
         for manager in block.withs:
             found = self.registers.get(manager)
             if found is not None and devices.is_device(found):
                 ctx.default_device = devices.as_device(ctx, found)
+            ctx.mute = ctx.mute or found == EXPECTED_ERROR
         for op in block.ops:
             self._step(op)
-        ctx.default_device = saved
+        ctx.default_device, ctx.mute = saved, muted
 
     def _along(
         self, source: int, target: int, cfg: Cfg, out: dict[int, State], before: dict[int, State]
@@ -111,7 +123,8 @@ class Evaluation:
             turns = [
                 state
                 for other in cfg.predecessors[source]
-                if source in self.body.blocks[other].loops and (state := out.get(other) or before.get(other)) is not None
+                if source in self.body.blocks[other].loops
+                and (state := out.get(other) or before.get(other)) is not None
             ]
             if turns:
                 return turns
@@ -313,7 +326,16 @@ class Evaluation:
             return found if operator == "in" else conditions.negated(found)
         if operator in ("is", "is not"):
             return NUMBER
-        if operator in ("==", "!=") and isinstance(right, Const) and isinstance(right.value, (str, bool, type(None))):
+        is_name = isinstance(right, Const) and isinstance(right.value, (str, bool, type(None)))
+        if operator in ("==", "!=") and (
+            is_name
+            or _names_device(left)
+            or _names_device(right)
+            or devices.is_device(left)
+            or devices.is_device(right)
+        ):
+            if isinstance(right, Term) or (isinstance(left, Const) and not isinstance(right, Const)):
+                left, right = right, left
             found = conditions.equal(left, right)
             if found != NUMBER:
                 return found if operator == "==" else conditions.negated(found)
@@ -362,7 +384,9 @@ class Evaluation:
             return self.ctx.new(self._site(op), "list", None, {"*": value})
         keys = alternatives(self._get(op.key))
         known = [key for key in keys if isinstance(key, Const)]
-        fields: dict[Any, Value] = {("k", key.value): value for key in known} if len(known) == len(keys) else {"*": value}
+        fields: dict[Any, Value] = (
+            {("k", key.value): value for key in known} if len(known) == len(keys) else {"*": value}
+        )
         return self.ctx.new(self._site(op), "dict", None, fields)
 
     def augmented(self, op: ir.AugmentedAssign) -> Value:
@@ -425,7 +449,7 @@ class Evaluation:
         """`await value`."""
         return self._get(op.value)
 
-    def slice_(self, op: ir.Slice) -> Value:  # noqa: ARG002
+    def slice_(self, op: ir.Slice) -> Value:
         """A slice."""
         return SLICE
 
@@ -434,8 +458,12 @@ class Evaluation:
         return ACCELERATOR_NAME if op.prefix.startswith(devices.ACCELERATORS) else NUMBER
 
     def opaque(self, op: ir.Opaque) -> Value:
-        """A part of a pattern, or something newer than this program."""
-        return self._get(op.operands[0]) if len(op.operands) == 1 else UNKNOWN
+        """What a pattern captures, the subject or a part of it, or something newer than this program."""
+        if len(op.operands) != 1:
+            return UNKNOWN
+        value = self._get(op.operands[0])
+        is_sequence = isinstance(value, Tup) or reading.items(self.ctx, value) is not None
+        return join(value, reading.element(self.ctx, value)) if is_sequence else value
 
 
 def _ends(block: ir.Block) -> bool:
@@ -467,10 +495,20 @@ def _and_or(shape: str, values: list[Value]) -> Value:
     if shape == "or":
         return one_of([(guards, value) for guards, value in found if value != NONE] or found)
     last = found[-1:]
-    return one_of([*((g, v) for g, v in found[:-1] if not isinstance(v, Term) or not last), *((g, FALSY) for g, v in found[:-1] if isinstance(v, Term)), *last])
+    return one_of(
+        [
+            *((g, v) for g, v in found[:-1] if not isinstance(v, Term) or not last),
+            *((g, FALSY) for g, v in found[:-1] if isinstance(v, Term)),
+            *last,
+        ]
+    )
 
 
 FALSY = Const(False)
+
+
+def _names_device(value: Value) -> bool:
+    return isinstance(value, Term) and value.op == "attribute" and value.args[1] in ("device", "type")
 
 
 def _contains(ctx: Context, left: Value, right: Value) -> Value:

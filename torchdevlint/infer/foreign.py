@@ -45,12 +45,21 @@ if TYPE_CHECKING:
 
 _LOADS = frozenset({"torch.load", "torch.serialization.load"})
 _DATA_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
-_PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+_PARAMETERS = frozenset(
+    {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
+)
 # What the analysis looks at is a machine with CUDA: a fault that needs an accelerator needs one.
 _CUDA_WORKS = frozenset(
-    {"torch.cuda.is_available", "torch.accelerator.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
+    {
+        "torch.cuda.is_available",
+        "torch.accelerator.is_available",
+        "torch.backends.cuda.is_built",
+        "torch.cuda.is_initialized",
+    }
 )
-_OTHER_MACHINES = frozenset({"torch.backends.mps.is_available", "torch.xpu.is_available", "torch.mps.is_available", "torch.npu.is_available"})
+_OTHER_MACHINES = frozenset(
+    {"torch.backends.mps.is_available", "torch.xpu.is_available", "torch.mps.is_available", "torch.npu.is_available"}
+)
 _TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "is_dynamo_compiling")
 _CONTEXTS = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
 _TO_NUMBER = frozenset(
@@ -58,9 +67,28 @@ _TO_NUMBER = frozenset(
     "torch.get_default_dtype torch.initial_seed torch.seed torch.manual_seed torch.typename torch.get_num_threads".split()
 )
 _UNKNOWN_HOMES = (
-    "torch.optim", "torch.distributed", "torch.utils", "torch.autograd", "torch.amp", "torch.jit", "torch.onnx", "torch.multiprocessing",
-    "torch.distributions", "torch.profiler", "torch.func", "torch.vmap", "torch.fx", "torch.ao", "torch.quantization", "torch.ops",
-    "torch.package", "torch.hub", "torch.sparse", "torch.nested", "torch.masked", "torch.export",
+    "torch.optim",
+    "torch.distributed",
+    "torch.utils",
+    "torch.autograd",
+    "torch.amp",
+    "torch.jit",
+    "torch.onnx",
+    "torch.multiprocessing",
+    "torch.distributions",
+    "torch.profiler",
+    "torch.func",
+    "torch.vmap",
+    "torch.fx",
+    "torch.ao",
+    "torch.quantization",
+    "torch.ops",
+    "torch.package",
+    "torch.hub",
+    "torch.sparse",
+    "torch.nested",
+    "torch.masked",
+    "torch.export",
 )
 
 
@@ -122,9 +150,7 @@ def _unwrapped(ctx: Context, args: list[Value]) -> list[Value]:
     return args
 
 
-def _special(  # noqa: PLR0911, PLR0912 - one line a function
-    ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value | None:
+def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value | None:
     """What no signature can say; None for everything else."""
     last = name.rpartition(".")[2]
     first = args[0] if args else keywords.get("input", UNKNOWN)
@@ -154,7 +180,11 @@ def _special(  # noqa: PLR0911, PLR0912 - one line a function
         return NONE
     if name in _DATA_LOADERS:
         item = _loader_item(ctx, first if args else keywords.get("dataset", UNKNOWN))
-        return _unknown(site) if item is None else ctx.new(site, "object", Ext("torch.utils.data.DataLoader"), {"*": item}, tag="loader")
+        return (
+            _unknown(site)
+            if item is None
+            else ctx.new(site, "object", Ext("torch.utils.data.DataLoader"), {"*": item}, tag="loader")
+        )
     if name in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
         return ctx.new(site, "object", Ext(name), {"*": Tup(tuple(args))}, tag="dataset")
     if name in _CONTEXTS:
@@ -296,7 +326,10 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
 def has_attribute(ctx: Context, value: Value, name: str) -> Value:
     """`hasattr(value, name)`."""
     if isinstance(value, Tensor):
-        return Const(name in loader.tensor_methods() or name in ("device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda"))
+        return Const(
+            name in loader.tensor_methods()
+            or name in ("device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda")
+        )
     if isinstance(value, (Tup, Const)) or value in (NUMBER, SIZE):
         return Const(hasattr((), name)) if isinstance(value, Tup) else NUMBER
     if isinstance(value, Term) and value is not UNKNOWN:

@@ -50,8 +50,11 @@ WRAPPERS = frozenset(
         "torch.distributed.fsdp.FullyShardedDataParallel",
     }
 )
+MOST_LOSS_INPUTS = 3
 _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
-_WEIGHTS = frozenset({"weight", "bias", "in_proj_weight", "weight_ih_l0", "weight_hh_l0", "running_mean", "running_var"})
+_WEIGHTS = frozenset(
+    {"weight", "bias", "in_proj_weight", "weight_ih_l0", "weight_hh_l0", "running_mean", "running_var"}
+)
 _SIZES = frozenset(
     "in_features out_features in_channels out_channels hidden_size num_layers embedding_dim num_embeddings kernel_size training p eps".split()
 )
@@ -77,10 +80,18 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         fields.update(_contents(ctx, name, args))
     elif name in WRAPPERS:
         inner = ctx.rec(first)
-        fields.update({".module": first, "@device": inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE})
+        fields.update(
+            {".module": first, "@device": inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE}
+        )
     ref = ctx.new(site, "module", Ext(name), fields, tag=name)
     if is_loss(name):
-        takes_first = name.rpartition(".")[2] in ("CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "MultiMarginLoss")
+        takes_first = name.rpartition(".")[2] in (
+            "CrossEntropyLoss",
+            "NLLLoss",
+            "BCELoss",
+            "BCEWithLogitsLoss",
+            "MultiMarginLoss",
+        )
         for key in ("weight", "pos_weight"):
             value = keywords.get(key, first if key == "weight" and takes_first else NONE)
             if value != NONE:
@@ -92,7 +103,9 @@ def _contents(ctx: Context, name: str, args: list[Value]) -> dict[Any, Any]:
     first = args[0] if args else NONE
     rec = ctx.rec(first)
     if name in _DICTS:
-        return {key: value for key, value in (rec.fields if rec else {}).items() if isinstance(key, tuple) or key == "*"}
+        return {
+            key: value for key, value in (rec.fields if rec else {}).items() if isinstance(key, tuple) or key == "*"
+        }
     known = reading.items(ctx, first) if name in _LISTS else None
     if known is None and name == SEQUENTIAL and len(args) == 1 and rec is not None and rec.kind == "dict":
         return {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
@@ -144,7 +157,12 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
         from torchdevlint.infer.calls import call as call_value
 
         inner = rec.fields.get(".module")
-        return call_value(ctx, inner, args, keywords, site) if isinstance(inner, Ref) else Tensor(rec.fields["@device"], MANY)
+        held = ctx.rec(inner) if isinstance(inner, Ref) else None
+        if held is None or not isinstance(inner, Ref):
+            return Tensor(rec.fields["@device"], MANY)
+        place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
+        args = [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
+        return call_value(ctx, inner, args, keywords, site)
     stub = loader.module_class(name)
     if stub is None or stub.holds == "unknown":
         return Term("unknown", site) if site is not None else UNKNOWN
@@ -179,7 +197,10 @@ def _call_layer(
     for part in flat:
         claims.claim(ctx, "same", [Operand(part, False, "input"), Operand(layer, False, "module")], site)
     result: Value
-    if place == NOWHERE:
+    known = [tensors.as_tensor(ctx, one) for part in flat for one in alternatives(part)]
+    if place == HOST and any(isinstance(one, Tensor) and one.device != HOST for one in known):
+        result = Tensor(NOWHERE, MANY)  # told already: what follows from it is no fault of its own
+    elif place == NOWHERE:
         result = tensors.combined(ctx, [Operand(part) for part in flat], MANY)
     else:
         result = Tensor(place, MANY, origin if place == HOST else None)
@@ -199,7 +220,11 @@ def _call_empty(
         if functional:
             return operators.apply(ctx, functional, args, keywords, site)
         given = [Operand(one, False, "operand") for one in [*args, *keywords.values()]]
-        weights = [Operand(rec.fields[key], True, "weight") for key in (".weight", ".pos_weight") if key in rec.fields]
+        if len(given) > MOST_LOSS_INPUTS:  # it would not run: what is called is another one
+            return Term("unknown", site) if site is not None else UNKNOWN
+        weights = [
+            Operand(rec.fields[key], True, "kept weight") for key in (".weight", ".pos_weight") if key in rec.fields
+        ]
         for one in alternatives(args[0]) if args else ():
             ctx.prove(one)
         claims.claim(ctx, "same", [*given, *weights], site)
@@ -238,7 +263,7 @@ def method(
     if name in ("named_parameters", "named_buffers"):
         return ctx.new(site, "generator", None, {"*": Tup((NUMBER, one))}, tag=name)
     if name == "state_dict":
-        return ctx.new(site, "dict", None, {"*": one}, tag=name)
+        return ctx.new(site, "dict", None, {"*": tensors.plain(one)}, tag=name)
     if name in ("append", "insert") and args:
         old = rec.fields.get("*")
         added = args[-1] if old is None else one_of([(frozenset(), old), (frozenset(), args[-1])])
@@ -262,23 +287,20 @@ def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
 
 
 def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> None:
-    """`target.name = value`: a plain tensor that a module keeps is known by its name."""
-    kept = value
-    if any(_is_module(ctx, one) for one in alternatives(target)):
-        kept = one_of(
-            [
-                (guards, Tensor(one.device, one.rank, one.origin, one.implicit, one.follows, name) if isinstance(one, Tensor) else one)
-                for guards, one in options_of(value)
-            ]
-        )
+    """`target.name = value`: a tensor that an object keeps is known by its name, also in a list or dict."""
+    kept = one_of([(guards, _kept(one, name)) for guards, one in options_of(value)])
+    for one in alternatives(kept):
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if rec is not None and rec.kind in ("list", "dict"):
+            fields = {key: _kept(content, name) if key != "default" else content for key, content in rec.fields.items()}
+            ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
     ctx.put(target, "." + name, kept)
 
 
-def _is_module(ctx: Context, value: Value) -> bool:
-    rec = ctx.rec(value)
-    if rec is not None and rec.kind == "module":
-        return True
-    return isinstance(value, (Term, Ref)) and ctx.analysis.is_receiver_of_module(value)
+def _kept(value: Value, name: str) -> Value:
+    if isinstance(value, Tensor):
+        return Tensor(value.device, value.rank, value.origin, value.implicit, value.follows, name)
+    return Tup(tuple(_kept(item, name) for item in value.items)) if isinstance(value, Tup) else value
 
 
 __all__ = ["Cls", "attribute", "call", "followed", "is_loss", "make", "method", "store_attribute"]

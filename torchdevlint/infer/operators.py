@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import claims, devices, reading, tensors
 from torchdevlint.infer.summary import Operand
@@ -35,7 +35,9 @@ from torchdevlint.stubs.loader import Parameter, Result, Signature
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
-_IGNORED_KEYWORDS = frozenset({"out", "dtype", "generator", "memory_format", "names", "device", "layout", "pin_memory", "requires_grad"})
+_IGNORED_KEYWORDS = frozenset(
+    {"out", "dtype", "generator", "memory_format", "names", "device", "layout", "pin_memory", "requires_grad"}
+)
 _INDEX_NAMES = frozenset({"index", "indices"})
 _MOST_PARTS = 12
 
@@ -186,7 +188,10 @@ def _result(
         return ctx.new(site, "list", None, {"*": _result(ctx, binding, result.parts[0], operands, site)}, tag="parts")
     if result.shape == "tuple":
         parts = [_result(ctx, binding, part, operands, site) for part in result.parts]
-        fields = {**{("k", at): part for at, part in enumerate(parts)}, **{"." + n: p for n, p in zip(result.names, parts, strict=True)}}
+        fields: dict[Any, Value] = {
+            **{("k", at): part for at, part in enumerate(parts)},
+            **{"." + n: p for n, p in zip(result.names, parts, strict=True)},
+        }
         return ctx.new(site, "object", None, fields, tag="result")
     if result.shape != "tensor":
         return Term("unknown", site) if site is not None else UNKNOWN

@@ -9,6 +9,8 @@ from torchdevlint.infer import conditions, containers, modules, reading, tensors
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
+    EXPECTED_ERROR,
+    FALSE,
     NONE,
     NUMBER,
     OTHER,
@@ -35,16 +37,20 @@ from torchdevlint.infer.values import (
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
-_TO_NUMBER = frozenset("len int float str bool repr abs round range id hash any all callable issubclass ord chr divmod format input".split())
+_TO_NUMBER = frozenset(
+    "len int float str bool repr abs round range id hash any all callable issubclass ord chr divmod format input".split()
+)
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
-_PLAIN_ROOTS = frozenset("math random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split())
+_PLAIN_ROOTS = frozenset(
+    "math random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
+)
 
 
 def _unknown(site: Site | None) -> Value:
     return Term("unknown", site) if site is not None else UNKNOWN
 
 
-def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:  # noqa: PLR0911, PLR0912
+def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of a builtin."""
     from torchdevlint.infer.calls import call
 
@@ -84,8 +90,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "getattr" and len(args) > 1:
         if not isinstance(args[1], Const):
             return _unknown(site)
-        found = reading.attribute(ctx, first, str(args[1].value), site)
-        return found
+        return reading.attribute(ctx, first, str(args[1].value), site)
     if name == "setattr" and len(args) > 2:
         if isinstance(args[1], Const):
             modules.store_attribute(ctx, first, str(args[1].value), args[2])
@@ -138,21 +143,29 @@ def _next(ctx: Context, first: Value, site: Site | None) -> Value:
     return reading.element(ctx, first)
 
 
-def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:  # noqa: PLR0911, PLR0912
+def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of Python's library, or of something that nobody here knows."""
     from torchdevlint.infer.calls import call
 
     root, last = name.partition(".")[0], name.rpartition(".")[2]
     first = args[0] if args else UNKNOWN
+    if name in ("pytest.raises", "contextlib.suppress"):
+        return EXPECTED_ERROR
+    if last == "is_torch_fx_proxy":
+        return FALSE
     if name == "functools.partial" and args:
         return Partial(first, tuple(args[1:]), tuple(sorted(keywords.items())))
     if name == "functools.reduce" and len(args) >= 2:
         start = args[2] if len(args) > 2 else reading.element(ctx, args[1])
         return join(start, call(ctx, first, [start, reading.element(ctx, args[1])], {}, site))
     if root == "functools":
-        if name == "functools.wraps.call" or (last in ("cache", "lru_cache", "singledispatch") and args and not isinstance(first, Const)):
+        if name == "functools.wraps.call" or (
+            last in ("cache", "lru_cache", "singledispatch") and args and not isinstance(first, Const)
+        ):
             return first
-        return Ext("functools.wraps.call") if last in ("wraps", "lru_cache", "update_wrapper", "cache") else _unknown(site)
+        return (
+            Ext("functools.wraps.call") if last in ("wraps", "lru_cache", "update_wrapper", "cache") else _unknown(site)
+        )
     if name in ("copy.deepcopy", "copy.copy") and args:
         return lift(lambda one: containers.copied(ctx, one, site), first)
     if name == "collections.defaultdict":
@@ -170,7 +183,11 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return ctx.new(site, "object", None, {"." + key: value for key, value in keywords.items()}, tag=name)
     if name == "dataclasses.field":
         factory = keywords.get("default_factory")
-        return Partial(Ext("dataclasses.field"), (factory,), ()) if factory is not None else keywords.get("default", UNKNOWN)
+        return (
+            Partial(Ext("dataclasses.field"), (factory,), ())
+            if factory is not None
+            else keywords.get("default", UNKNOWN)
+        )
     if name == "dataclasses.replace" and args:
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():

@@ -165,9 +165,11 @@ def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site |
         if "default" in rec.fields:
             return _made_by_default(ctx, value, rec, ("k", k), site)
         if rec.kind == "dict":
-            kept = rec.fields.get("*", UNKNOWN)
-            return kept
-    elif rec.kind == "dict" and "default" in rec.fields and not any(isinstance(k, tuple) or k == "*" for k in rec.fields):
+            others: Value = rec.fields.get("*", UNKNOWN)
+            return others
+    elif (
+        rec.kind == "dict" and "default" in rec.fields and not any(isinstance(k, tuple) or k == "*" for k in rec.fields)
+    ):
         return _made_by_default(ctx, value, rec, "*", site)
     elif rec.kind == "dict":
         held = [content for k, content in rec.fields.items() if isinstance(k, tuple) or k == "*"]
@@ -191,7 +193,11 @@ def element(ctx: Context, value: Value) -> Value:
         rank = value.rank - 1 if value.rank and value.rank > 0 else None
         return Tensor(value.device, rank, value.origin, value.implicit)
     if isinstance(value, Tup):
-        return join(*[element(ctx, i.value) if isinstance(i, Star) else i for i in value.items]) if value.items else NOTHING
+        return (
+            join(*[element(ctx, i.value) if isinstance(i, Star) else i for i in value.items])
+            if value.items
+            else NOTHING
+        )
     if isinstance(value, Ref):
         return _element_of_object(ctx, value)
     if isinstance(value, Term):
@@ -213,7 +219,9 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
                 from torchdevlint.infer.calls import call
 
                 made = call(ctx, method, [] if name == "__iter__" else [NUMBER], {}, None)
-                return element(ctx, made) if name == "__iter__" and made != value else made if made != value else UNKNOWN
+                return (
+                    element(ctx, made) if name == "__iter__" and made != value else made if made != value else UNKNOWN
+                )
     held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
     if held:
         return join(*held)
@@ -229,7 +237,9 @@ def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) 
         if starred:
             after = count - 1 - index if index >= 0 else -index - 1
             rest = known[index : len(known) - after]
-            return ctx.new(None, "list", None, {("k", n): part for n, part in enumerate(rest)}, tag=("rest", value, index))
+            return ctx.new(
+                None, "list", None, {("k", n): part for n, part in enumerate(rest)}, tag=("rest", value, index)
+            )
         return known[index] if -len(known) <= index < len(known) else UNKNOWN
     if isinstance(value, Term) and value is not UNKNOWN:
         if index >= 0 and not starred:

@@ -79,7 +79,9 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
     for key in {key: None for _, rec in recs for key in rec.fields}:
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
         if isinstance(key, str) and key.startswith("@"):
-            fields[key] = mine[0][1] if len({value for _, value in mine}) == 1 else joined_mark(key, [v for _, v in mine])
+            fields[key] = (
+                mine[0][1] if len({value for _, value in mine}) == 1 else joined_mark(key, [v for _, v in mine])
+            )
             continue
         if is_overlay:
             old = old_field(place, key)

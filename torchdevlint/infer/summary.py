@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Union
+from typing import Any, Literal, NamedTuple
 
 from torchdevlint.infer.state import Facts, Heap
 from torchdevlint.infer.values import NONE, Rec, Site, Tensor, Term, Value
@@ -40,7 +40,7 @@ class Event(NamedTuple):
     """A claim or a call that waits for a caller, and the conditions that must hold for it to be reached."""
 
     facts: Facts
-    what: Union[Claim, Term]
+    what: Claim | Term
 
 
 @dataclass(slots=True)
@@ -74,6 +74,8 @@ class Fault(NamedTuple):
 
     @property
     def place(self) -> Site:
-        """Where to tell of it: where the tensor was made, or else where it meets the other."""
+        """Where to tell of it: where the tensor was made, or else where it meets the other; of a module that was never moved, the call."""
+        if self.roles[0] == "module":
+            return self.chain[-1] if self.chain else self.site
         made = self.host.origin if self.host is not None else None
         return made or self.site

@@ -11,6 +11,7 @@ from torchdevlint.infer.values import (
     ACCELERATOR,
     ARRAY,
     ARRAY_NUMBER,
+    EXPECTED_ERROR,
     HOST,
     MANY,
     NONE,
@@ -52,11 +53,17 @@ _TO_PYTHON = frozenset(
     "__len__ tolist size is_complex storage untyped_storage is_pinned is_shared register_hook retain_grad __hash__".split()
 )
 _CASTS = frozenset("float double half bfloat16 int long short bool byte char type to cuda cpu".split())
-_SAME_TENSOR = frozenset("detach detach_ requires_grad_ share_memory_ pin_memory contiguous refine_names rename".split())
+_SAME_TENSOR = frozenset(
+    "detach detach_ requires_grad_ share_memory_ pin_memory contiguous refine_names rename".split()
+)
 _NEW = frozenset("new_zeros new_ones new_full new_empty new_tensor new_empty_strided new".split())
 # Operators that arrays, numbers, frames, modules and containers have methods of the same names for: no proof of a tensor.
 _OTHERS_HAVE = (
-    frozenset(dir(dict)) | frozenset(dir(list)) | frozenset(dir(str)) | frozenset(dir(set)) | frozenset(dir(float))
+    frozenset(dir(dict))
+    | frozenset(dir(list))
+    | frozenset(dir(str))
+    | frozenset(dir(set))
+    | frozenset(dir(float))
     | frozenset(
         "T all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes cumprod "
         "cumsum data diagonal dot dtype dump dumps fill flags flat flatten imag item itemset itemsize max mean min nbytes ndim "
@@ -75,7 +82,9 @@ _ALSO_PROOF = frozenset({"exp", "sqrt", "detach", "pow", "backward", "sqrt_", "n
 
 def proves_tensor(name: str) -> bool:
     """True for a method that tensors have and hardly anything else."""
-    return (name in loader.tensor_methods() and name not in _OTHERS_HAVE) or name in _ALSO_PROOF or name in _NEW - {"new"}
+    return (
+        (name in loader.tensor_methods() and name not in _OTHERS_HAVE) or name in _ALSO_PROOF or name in _NEW - {"new"}
+    )
 
 
 def attribute(ctx: Context, value: Tensor, name: str) -> Value:
@@ -83,7 +92,7 @@ def attribute(ctx: Context, value: Tensor, name: str) -> Value:
     if name == "device":
         return Device(value.device)
     if name in _SAME:
-        return value
+        return plain(value)
     if name == "is_cuda":
         return on_accelerator(value)
     if name == "shape":
@@ -93,12 +102,21 @@ def attribute(ctx: Context, value: Tensor, name: str) -> Value:
     return Bound(value, name)
 
 
+def plain(value: Tensor) -> Tensor:
+    """The tensor for itself: no parameter or buffer, so that no module takes it along."""
+    if not value.follows:
+        return value
+    return Tensor(value.device, value.rank, value.origin, value.implicit, kept=value.kept)
+
+
 def as_tensor(ctx: Context, value: Value) -> Value:
     """An operand that must be a tensor: what was moved somewhere is there, and a module is where its weights are."""
     if isinstance(value, Term):
         if value.op == "moved":
             return Tensor(value.args[1], MANY)
-        if value.op == "binary" and ctx.mode != "summary":  # nothing more will be known: the other operand may be a number
+        if (
+            value.op == "binary" and ctx.mode != "summary"
+        ):  # nothing more will be known: the other operand may be a number
             for side in (value.args[1], value.args[2]):
                 for one in alternatives(side):
                     known = as_tensor(ctx, one)
@@ -183,7 +201,9 @@ def _gives_way(best: Tensor, other: Tensor) -> bool:
 # ---------------------------------------------------------------------------------------------------- arithmetic
 
 
-def binary(ctx: Context, operator: str, left: Value, right: Value, site: Site | None, *, in_place: bool = False) -> Value:
+def binary(
+    ctx: Context, operator: str, left: Value, right: Value, site: Site | None, *, in_place: bool = False
+) -> Value:
     """`left operator right`; comparisons have the operator "compare"."""
     if operator == "compare" and isinstance(left, Const) and isinstance(right, Const):
         return NUMBER
@@ -193,14 +213,21 @@ def binary(ctx: Context, operator: str, left: Value, right: Value, site: Site | 
     terms = [one for one in several if isinstance(one, Term) and one is not UNKNOWN]
     if not known and not terms:
         return _of_python_values(ctx, operator, left, right, site)
-    if not known and operator == "compare" and len(terms) == 1 and all(isinstance(o, Const) or o in terms for o in several):
+    if (
+        not known
+        and operator == "compare"
+        and len(terms) == 1
+        and all(isinstance(o, Const) or o in terms for o in several)
+    ):
         is_name = isinstance(right, Const) and isinstance(right.value, (str, type(None)))
         return NUMBER if is_name else Term("binary", operator, left, right)
     if known:
         for term in terms:
             if term.op != "moved" and (term in ctx.weak or operator == "@"):
                 ctx.prove(term)
-    if site is not None and all(any(isinstance(one, (Tensor, Term)) and one is not UNKNOWN for one in alternatives(v)) for v in values):
+    if site is not None and all(
+        any(isinstance(one, (Tensor, Term)) and one is not UNKNOWN for one in alternatives(v)) for v in values
+    ):
         tolerant = operator != "@"
         role = "target" if in_place else "operand"
         claims.claim(ctx, "same", [Operand(left, tolerant and not in_place, role), Operand(right, tolerant)], site)
@@ -213,7 +240,9 @@ def binary(ctx: Context, operator: str, left: Value, right: Value, site: Site | 
         if isinstance(left, OneOf) and in_place:
             return left
         ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
-        return Tensor(best.device, operators.broadcast(ranks, all_known=True), best.origin, best.implicit, kept=best.kept)
+        return Tensor(
+            best.device, operators.broadcast(ranks, all_known=True), best.origin, best.implicit, kept=best.kept
+        )
     if best is not None and best.device != HOST and best.rank not in (0, None):
         return Tensor(best.device, best.rank, best.origin)
     return Term("binary", operator, left, right)
@@ -246,14 +275,14 @@ def unary(value: Value) -> Value:
 
 def index(ctx: Context, value: Value, key: Value, site: Site | None) -> Value:
     """`tensor[key]`: index tensors may stay on the CPU where the tensor does not, not the other way round."""
-    parts = list(key.items) if isinstance(key, Tup) else [key]
+    parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
     _claim_index(ctx, value, parts, site)
     if not isinstance(value, Tensor):
         return Term("item", value, key)
     return Tensor(value.device, _rank_of_index(value.rank, parts), value.origin, value.implicit, kept=value.kept)
 
 
-def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | None) -> bool:
+def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | None, role: str = "indexed") -> bool:
     """Whether any part is known to be a tensor."""
     found = False
     for part in parts:
@@ -261,7 +290,7 @@ def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | No
         is_tensor = any(isinstance(one, Tensor) for one in known)
         may_be = is_tensor or any(is_open(one) for one in known)
         if may_be and (is_tensor or isinstance(value, Tensor)):
-            claims.claim(ctx, "index", [Operand(value, False, "indexed"), Operand(part, False, "index")], site)
+            claims.claim(ctx, "index", [Operand(value, False, role), Operand(part, False, "index")], site)
         found = found or is_tensor
     return found
 
@@ -286,12 +315,12 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
 
 def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
     """`target[key] = value`."""
-    parts = list(key.items) if isinstance(key, Tup) else [key]
+    parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
     for one in alternatives(target):
         known = as_tensor(ctx, one)
         opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
-        if isinstance(known, Tensor) and not isinstance(one, Ref) or opened:
-            if _claim_index(ctx, one, parts, site):
+        if (isinstance(known, Tensor) and not isinstance(one, Ref)) or opened:
+            if _claim_index(ctx, one, parts, site, "assigned"):
                 claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
             continue
         _store_in_container(ctx, one, key, value)
@@ -367,7 +396,21 @@ def rank_after(
         return 1 if name != "nonzero" else MANY
     if name in ("select", "unbind", "trace"):
         return rank - 1 if rank is not None and rank > 0 else None if rank == MANY else rank
-    if name in ("sum", "mean", "argmax", "argmin", "prod", "norm", "logsumexp", "any", "all", "amax", "amin", "std", "var"):
+    if name in (
+        "sum",
+        "mean",
+        "argmax",
+        "argmin",
+        "prod",
+        "norm",
+        "logsumexp",
+        "any",
+        "all",
+        "amax",
+        "amin",
+        "std",
+        "var",
+    ):
         if "dim" not in given:
             return 0
         return operators._reduced([rank], given)
@@ -377,7 +420,9 @@ def rank_after(
 # ---------------------------------------------------------------------------------------------------- methods
 
 
-def method(ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def method(
+    ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
     """`tensor.name(...)`."""
     first = args[0] if args else keywords.get("other", UNKNOWN)
     if name in devices.MOVES:
@@ -388,7 +433,13 @@ def method(ctx: Context, value: Tensor, name: str, args: list[Value], keywords: 
     if name == "type":
         if isinstance(first, Ext) and ".cuda." in first.name:
             return devices.move(ctx, value, ACCELERATOR, site)
-        return value if args else NUMBER
+        if not args:
+            return NUMBER
+        return (
+            value if isinstance(first, Ext) else Tensor(NOWHERE, value.rank)
+        )  # a name of a type names a device as well
+    if name == "numpy" and keywords.get("force", NONE) != NONE:
+        return ARRAY
     if name in ("numpy", "__array__"):
         claims.claim(ctx, "host", [Operand(value, False, "method")], site)
         return ARRAY
@@ -396,12 +447,15 @@ def method(ctx: Context, value: Tensor, name: str, args: list[Value], keywords: 
         return SIZE if name == "size" and not args else NUMBER
     if name == "backward":
         return NONE
-    if name in _SAME_TENSOR or name in _CASTS:
+    if name in ("requires_grad_", "share_memory_", "detach_"):
         return value
+    if name in _SAME_TENSOR or name in _CASTS:
+        return plain(value)
     if name in _NEW:
         return _new(ctx, value, name, args, keywords, site)
     if name in ("view", "expand", "repeat", "reshape", "permute"):
-        rank = value.rank if name == "permute" else rank_of_size(ctx, args or list(keywords.values()))
+        is_cast = len(args) == 1 and isinstance(args[0], Ext)
+        rank = value.rank if name == "permute" or is_cast else rank_of_size(ctx, args or list(keywords.values()))
         return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
     if name in ("max", "min", "sum", "mean", "any", "all", "prod") and not args and not keywords:
         return Tensor(value.device, 0, value.origin, value.implicit, kept=value.kept)
@@ -415,7 +469,11 @@ def _new(
     ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
     size = args[:1] if name in ("new_full", "new_empty_strided") else args
-    rank = rank_of_data(ctx, args[0]) if name == "new_tensor" and args else rank_of_size(ctx, size or list(keywords.values()))
+    rank = (
+        rank_of_data(ctx, args[0])
+        if name == "new_tensor" and args
+        else rank_of_size(ctx, size or list(keywords.values()))
+    )
     given = keywords.get("device", NONE)
     if given != NONE:
         place: Place = devices.as_device(ctx, given)
@@ -443,6 +501,8 @@ def open_method(
         if is_reduction or (proves_tensor(name) and _fits(name, args, keywords)):
             ctx.prove(value)
             return method(ctx, Tensor(Term("device_of", value), MANY), name, args, keywords, site)
+    if name in ("assertRaises", "assertRaisesRegex"):
+        return EXPECTED_ERROR
     return residual(ctx, function, args, keywords, site)
 
 
@@ -452,7 +512,15 @@ def _fits(name: str, args: list[Value], keywords: dict[str, Value]) -> bool:
 
 
 def _is_method_of_tensors(name: str) -> bool:
-    return name in loader.tensor_methods() and name not in ("values", "apply_", "type", "float", "double", "half", "requires_grad_")
+    return name in loader.tensor_methods() and name not in (
+        "values",
+        "apply_",
+        "type",
+        "float",
+        "double",
+        "half",
+        "requires_grad_",
+    )
 
 
 __all__ = [

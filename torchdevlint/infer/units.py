@@ -8,7 +8,9 @@ from typing import Any
 from torchdevlint.infer.values import Cls, Const, Ext, Func, Ref, Site, Term, Value
 from torchdevlint.program import ir
 
-_PLAIN_DECORATORS = frozenset({"torch.no_grad", "torch.jit.script", "torch.inference_mode", "torch.compile", "staticmethod"})
+_PLAIN_DECORATORS = frozenset(
+    {"torch.no_grad", "torch.jit.script", "torch.inference_mode", "torch.compile", "staticmethod"}
+)
 _SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
 
 
@@ -51,7 +53,9 @@ class Unit:
                     stored.setdefault(op.name, []).append(made.get(op.value))
         found: dict[str, Value] = {}
         for name, ops in stored.items():
-            if name not in self.global_stores and all(isinstance(op, (ir.MakeFunction, ir.MakeClass, ir.Import)) for op in ops):
+            if name not in self.global_stores and all(
+                isinstance(op, (ir.MakeFunction, ir.MakeClass, ir.Import)) for op in ops
+            ):
                 value = self._static(ops[-1], made)
                 if value is not None:
                     found[name] = value
@@ -65,7 +69,10 @@ class Unit:
         if not isinstance(op, ir.MakeFunction):
             return None
         function = op.function
-        if any(name not in _PLAIN_DECORATORS and not name.startswith(("functools.", "torch.")) for name in function.decorators):
+        if any(
+            name not in _PLAIN_DECORATORS and not name.startswith(("functools.", "torch."))
+            for name in function.decorators
+        ):
             return None
         defaults = []
         for parameter in function.parameters:
@@ -75,6 +82,24 @@ class Unit:
                     return None
                 defaults.append((parameter.name, Const(default.value)))
         return Func(function, self.globals, None, tuple(defaults))
+
+    @cached_property
+    def _readers(self) -> dict[str, set[ir.Body]]:
+        """The bodies that read an attribute of a name."""
+        found: dict[str, set[ir.Body]] = {}
+        for body in self.program.bodies:
+            for block in body.blocks:
+                for op in block.ops:
+                    if isinstance(op, ir.Attribute):
+                        found.setdefault(op.name, set()).add(body)
+        return found
+
+    def is_of_constructors(self, name: str) -> bool:
+        """True for a method that constructors of this file alone call, before anything moves."""
+        readers = self._readers.get(name)
+        return (
+            name not in ("forward", "__call__") and bool(readers) and all(r.name == "__init__" for r in readers or ())
+        )
 
     @cached_property
     def subclasses(self) -> dict[ir.Class, list[ir.Class]]:
@@ -92,9 +117,13 @@ class Unit:
         """The first parameter of each method, and its class."""
         found = {}
         for body in self.program.bodies:
-            if body.kind == "function" and body.owner is not None and body.parameters:
-                if not {"staticmethod", "classmethod"} & set(body.decorators):
-                    found[Term("parameter", body, body.parameters[0].name)] = Cls(body.owner, self.globals)
+            if (
+                body.kind == "function"
+                and body.owner is not None
+                and body.parameters
+                and not {"staticmethod", "classmethod"} & set(body.decorators)
+            ):
+                found[Term("parameter", body, body.parameters[0].name)] = Cls(body.owner, self.globals)
         return found
 
     def captured(self, body: ir.Body) -> frozenset[str]:

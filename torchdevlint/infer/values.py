@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from torchdevlint.infer.units import Unit
@@ -36,11 +36,12 @@ class Term:
     """
 
     __slots__ = ("_hash", "args", "depth", "op")
-    table: dict[tuple[Any, ...], Term] = {}  # noqa: RUF012
+    table: dict[tuple[Any, ...], Term] = {}
 
     op: str
     args: tuple[Any, ...]
     depth: int
+    _hash: int
 
     def __new__(cls, op: str, *args: Any) -> Term:
         key = (op, *args)
@@ -80,7 +81,7 @@ UNKNOWN: Term = _make_unknown()
 HOST, ACCELERATOR, CHOSEN, NOWHERE = "host", "accelerator", "chosen", "unknown"
 """Places: the CPU; an accelerator; the accelerator where there is one, by the program's choice; nobody knows."""
 DEFAULT = "default"  # `device=None`: no device is named
-Place = Union[str, Term]
+Place: TypeAlias = str | Term
 
 MANY = -1
 """A rank of one or more."""
@@ -224,13 +225,36 @@ class Super:
     receiver: Value
 
 
-Value = Union[
-    Term, Tensor, Device, Const, Tup, OneOf, Ref, Func, Cls, Ext, Sort, Bound, Partial, Star, DoubleStar, SliceValue, Super
-]
+Value: TypeAlias = (
+    Term
+    | Tensor
+    | Device
+    | Const
+    | Tup
+    | OneOf
+    | Ref
+    | Func
+    | Cls
+    | Ext
+    | Sort
+    | Bound
+    | Partial
+    | Star
+    | DoubleStar
+    | SliceValue
+    | Super
+)
 
 NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
-NUMBER, ARRAY, ARRAY_NUMBER, SIZE, OTHER = Sort("number"), Sort("array"), Sort("array number"), Sort("size"), Sort("other")
+NUMBER, ARRAY, ARRAY_NUMBER, SIZE, OTHER = (
+    Sort("number"),
+    Sort("array"),
+    Sort("array number"),
+    Sort("size"),
+    Sort("other"),
+)
 ACCELERATOR_NAME = Sort("accelerator")
+EXPECTED_ERROR = Sort("expected error")  # `with pytest.raises(...)`: what is in it is meant to fail
 SLICE = SliceValue()
 NOTHING = OneOf(())
 """No value at all: the element of an empty list."""
@@ -308,7 +332,9 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES:
-        known = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)][: MOST_ALTERNATIVES - 1]
+        known = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)][
+            : MOST_ALTERNATIVES - 1
+        ]
         return OneOf((*known, (_NO_GUARDS, UNKNOWN))) if known else UNKNOWN
     return OneOf(tuple((guards, value) for value, guards in found.items()))
 
@@ -359,4 +385,6 @@ def said(place: Place, name: str = "") -> str:
                 return f"the device of `{what.args[1]}`"
             return f"the device of `{name}`" if name else "the device of its input"
         return "the device that it was given"
-    return {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(place, place)
+    return {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(
+        place, place
+    )

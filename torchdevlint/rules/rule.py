@@ -61,6 +61,7 @@ class Report(NamedTuple):
     fix: MakesFix | None = None
     holds: Callable[[], bool] | None = None
     rests_on: Premise | None = None
+    proven: bool = False  # by inference: no surroundings make it a note
 
 
 _Check = TypeVar("_Check", bound=Callable[..., Any])
@@ -122,6 +123,11 @@ def on_class(check: _Check) -> _Check:
     return _hook("class", ())(check)
 
 
+def on_inferred(check: _Check) -> _Check:
+    """`check(self, told, facts)` once for the file, after all other checks; `told` are the operations that these speak of."""
+    return _hook("inferred", ())(check)
+
+
 def on_file(check: _Check) -> _Check:
     """`check(self, facts)` once for the file, after all bodies were analysed."""
     return _hook("file", ())(check)
@@ -181,10 +187,11 @@ class Rule:
         fix: MakesFix | None = None,
         holds: Callable[[], bool] | None = None,
         rests_on: Premise | None = None,
+        proven: bool = False,
     ) -> Report:
         """A report of this rule on `op` (the expression to change)."""
         told = self.severity if severity is None else severity
-        return Report(type(self), op, _OF_A_COMPREHENSION.sub("", message), told, related, fix, holds, rests_on)
+        return Report(type(self), op, _OF_A_COMPREHENSION.sub("", message), told, related, fix, holds, rests_on, proven)
 
     @classmethod
     def hooks(cls) -> Iterator[tuple[Hook, str]]:

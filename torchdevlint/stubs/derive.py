@@ -1,7 +1,7 @@
-"""Derives `torch.pyi` from the installed torch: `python -m torchdevlint.stubs.derive > torchdevlint/stubs/torch.pyi`.
+"""Derives `torch.stub` from the installed torch: `python -m torchdevlint.stubs.derive > torchdevlint/stubs/torch.stub`.
 
 Sources: the native_functions.yaml inside the wheel (operators, by the same parser that made torch itself) and the annotations of
-`torch/nn/functional.py`. What these cannot say (ranks, arguments that may stay elsewhere) is in `corrections.pyi`, by hand.
+`torch/nn/functional.py`. What these cannot say (ranks, arguments that may stay elsewhere) is in `corrections.stub`, by hand.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -130,7 +129,12 @@ def _result(schema: Any, is_full: bool) -> str:
         return f"list[Tensor @ {device}]" if kind.startswith("Tensor") else "Scalar"
     if not returns:
         return "None"
-    parts = [f"{r.name or f'part{at}'}=Tensor{rank} @ {device}" if str(r.type) == "Tensor" else f"{r.name or f'part{at}'}=Scalar" for at, r in enumerate(returns)]
+    parts = [
+        f"{r.name or f'part{at}'}=Tensor{rank} @ {device}"
+        if str(r.type) == "Tensor"
+        else f"{r.name or f'part{at}'}=Scalar"
+        for at, r in enumerate(returns)
+    ]
     return f"Result({', '.join(parts)})"
 
 
@@ -147,14 +151,22 @@ def _merged(overloads: list[Overload]) -> Iterator[Overload]:
         for at, argument in enumerate(longest.arguments):
             same = [overload.arguments[at] for overload in group if len(overload.arguments) > at]
             tensor = next((one for one in same if "Tensor" in one.kind), argument)
-            arguments.append(argument._replace(kind=tensor.kind, optional=any(one.optional for one in same) or len(same) < len(group)))
-        tensors = [overload for overload in group if sum("Tensor" in argument.kind for argument in overload.arguments) > 1]
+            arguments.append(
+                argument._replace(
+                    kind=tensor.kind, optional=any(one.optional for one in same) or len(same) < len(group)
+                )
+            )
+        tensors = [
+            overload for overload in group if sum("Tensor" in argument.kind for argument in overload.arguments) > 1
+        ]
         yield Overload(tuple(arguments), longest.result, all(overload.exact for overload in tensors or group))
 
 
 def _line(name: str, overload: Overload) -> str:
     parts, starred = [], False
-    several = sum("Tensor" in argument.kind for argument in overload.arguments) > 1 or any(argument.kind == "list[Tensor]" for argument in overload.arguments)
+    several = sum("Tensor" in argument.kind for argument in overload.arguments) > 1 or any(
+        argument.kind == "list[Tensor]" for argument in overload.arguments
+    )
     optional = False
     for argument in overload.arguments:
         if argument.keyword_only and not starred:
@@ -182,10 +194,16 @@ def _functional(known: set[str]) -> Iterator[str]:
     for statement in statements:
         if isinstance(statement, ast.FunctionDef) and not statement.name.startswith("_"):
             name = "torch.nn.functional." + statement.name
-            if name not in written and "overload" not in ast.unparse(statement.decorator_list and statement.decorator_list[0] or ast.Name("x")):
+            if name not in written and "overload" not in ast.unparse(
+                (statement.decorator_list and statement.decorator_list[0]) or ast.Name("x")
+            ):
                 written.add(name)
                 yield _function_line(name, statement)
-        elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and isinstance(statement.targets[0], ast.Name):
+        elif (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.value, ast.Call)
+            and isinstance(statement.targets[0], ast.Name)
+        ):
             target = ast.unparse(statement.value.args[0]) if statement.value.args else ""
             name = "torch.nn.functional." + statement.targets[0].id
             if re.fullmatch(r"torch\.\w+", target) and target in known and name not in written:
@@ -194,7 +212,11 @@ def _functional(known: set[str]) -> Iterator[str]:
                 source = "torch.nn.functional." + target.rpartition(".")[2]
                 if source in known:
                     yield f"{name} = {source}"
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) and "boolean_dispatch" in ast.unparse(statement.value.func):
+        if (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.value, ast.Call)
+            and "boolean_dispatch" in ast.unparse(statement.value.func)
+        ):
             plain = next(ast.unparse(k.value) for k in statement.value.keywords if k.arg == "if_false")
             yield _function_line(f"torch.nn.functional.{ast.unparse(statement.targets[0])}", private[plain])
 
@@ -203,9 +225,16 @@ def _function_line(name: str, function: ast.FunctionDef) -> str:
     given = function.args
     arguments = []
     defaults = [None] * (len(given.args) - len(given.defaults)) + list(given.defaults)
-    for argument, default in [*zip(given.args, defaults, strict=True), *zip(given.kwonlyargs, given.kw_defaults, strict=True)]:
+    for argument, default in [
+        *zip(given.args, defaults, strict=True),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]:
         annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
-        kind = ("list[Tensor]" if re.search(r"[Ll]ist\[Tensor|[Tt]uple\[Tensor", annotation) else "Tensor") if "Tensor" in annotation else ""
+        kind = (
+            ("list[Tensor]" if re.search(r"[Ll]ist\[Tensor|[Tt]uple\[Tensor", annotation) else "Tensor")
+            if "Tensor" in annotation
+            else ""
+        )
         arguments.append(Argument(argument.arg, kind, argument in given.kwonlyargs, default is not None))
     returns = ast.unparse(function.returns) if function.returns is not None else "Tensor"
     count = returns.count("Tensor")
@@ -221,12 +250,18 @@ def _module_classes() -> Iterator[tuple[str, str]]:
 
     for name, cls in vars(torch.nn).items():
         if isinstance(cls, type) and issubclass(cls, torch.nn.Module):
-            sources = [inspect.getsource(base) for base in cls.__mro__ if base not in (torch.nn.Module, object) and base.__module__.startswith("torch.nn")]
+            sources = [
+                inspect.getsource(base)
+                for base in cls.__mro__
+                if base not in (torch.nn.Module, object) and base.__module__.startswith("torch.nn")
+            ]
             text = "\n".join(re.sub(r'"""(?:.|\n)*?"""', "", source) for source in sources)
-            holds = re.search(r"Parameter\(|register_parameter\(|in_proj_weight|weight_ih|Linear\(|\bfactory_kwargs\b", text)
+            holds = re.search(
+                r"Parameter\(|register_parameter\(|in_proj_weight|weight_ih|Linear\(|\bfactory_kwargs\b", text
+            )
             buffers = re.search(r"register_buffer\(", text)
             yield f"torch.nn.{name}", "parameters" if holds else "buffers" if buffers else "empty"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,6 +1,6 @@
 """Reads stub files. A line is an entry and is parsed when somebody asks for its name, so that a large file costs one search.
 
-Syntax, one entry a line, in files named `*.pyi` beside this one:
+Syntax, one entry a line, in files named `*.stub` beside this one:
 
     def torch.cat(tensors: list[Tensor @ d], dim=..., *, out: Tensor @ d=...) -> Tensor @ d: ...
     def torch.zeros(*size, device: Device=...) -> Tensor[size] @ device: ...
@@ -23,9 +23,9 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
 
-Rank = int | Literal["size", "data"] | None
+Rank = int | Literal["size", "data", "reduced", "stacked"] | None
 
-FILES = ("corrections.pyi", "libraries.pyi", "torch.pyi")  # what stands first holds
+FILES = ("corrections.stub", "libraries.stub", "torch.stub")  # what stands first holds
 _ENTRY = re.compile(r"^(?:def ([\w.]+)\(|class ([\w.]+)\(|([\w.]+) = )", re.MULTILINE)
 
 

@@ -11,14 +11,15 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.forwards import may_be_given_on_host
+from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.premises import Premise
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_file, on_meet
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
 from torchdevlint.rules.surroundings import in_project_for_the_host, in_tests, where_batches_may_be_placed
 from torchdevlint.rules.wording import MISMATCH, is_placeholder, owns
 
 
-class ModelInputLeftOnCpu(Rule):
+class ModelInputLeftOnCpu(Inferred):
     """Finds inputs that stay on the CPU while the model they are given to was moved.
 
     ## What it does

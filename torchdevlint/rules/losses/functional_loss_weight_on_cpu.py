@@ -8,12 +8,13 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Evidence
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.inferred import Inferred
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_meet
 from torchdevlint.rules.surroundings import in_project_for_the_host
 from torchdevlint.rules.wording import MISMATCH, describe, device_expression, is_certainly_there, make_there, owns
 
 
-class FunctionalLossWeightOnCpu(Rule):
+class FunctionalLossWeightOnCpu(Inferred):
     """Finds `weight=` and `pos_weight=` tensors of functional losses that are created on the CPU.
 
     ## What it does

@@ -10,12 +10,13 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_file, on_meet, on_op
+from torchdevlint.rules.inferred import Inferred
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_file, on_meet, on_op
 from torchdevlint.rules.surroundings import in_project_for_the_host
 from torchdevlint.rules.wording import MISMATCH
 
 
-class LossWeightOnCpu(Rule):
+class LossWeightOnCpu(Inferred):
     """Finds loss modules whose class weights stay on the CPU.
 
     ## What it does

@@ -11,11 +11,12 @@ from torchdevlint.flow.index import NameUse
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.callers import Site, argument_given, calls_of
+from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.neighbours import is_imported
 from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.paths import spelling
 from torchdevlint.rules.premises import premise_of
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_class, on_meet
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, on_class, on_meet
 from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself, operations
 from torchdevlint.rules.surroundings import (
     in_program_that_moves_nothing,
@@ -27,7 +28,7 @@ from torchdevlint.rules.surroundings import (
 from torchdevlint.rules.wording import MISMATCH, describe, is_data_code, is_placeholder
 
 
-class TensorAttributeNotBuffer(Rule):
+class TensorAttributeNotBuffer(Inferred):
     """Finds tensors kept as plain attributes of a module and used with tensors that follow the module.
 
     ## What it does

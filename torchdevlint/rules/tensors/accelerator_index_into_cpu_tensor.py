@@ -8,8 +8,9 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.premises import premise_of
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_meet
 from torchdevlint.rules.structure import prepares_data
 from torchdevlint.rules.surroundings import (
     in_data_folder,
@@ -24,7 +25,7 @@ from torchdevlint.rules.wording import describe, owns
 _TEXT = '"indices should be either on cpu or on the same device as the indexed tensor (cpu)"'
 
 
-class AcceleratorIndexIntoCpuTensor(Rule):
+class AcceleratorIndexIntoCpuTensor(Inferred):
     """Finds CPU tensors that are indexed by an index or mask on an accelerator.
 
     ## What it does

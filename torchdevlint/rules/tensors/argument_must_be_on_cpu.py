@@ -8,12 +8,13 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
+from torchdevlint.rules.inferred import Inferred
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_call, on_method, on_op
 
 _LENGTHS = "\"'lengths' argument should be a 1D CPU int64 tensor\""
 
 
-class ArgumentMustBeOnCpu(Rule):
+class ArgumentMustBeOnCpu(Inferred):
     """Finds accelerator tensors given for arguments that must be on the CPU.
 
     ## What it does

@@ -9,8 +9,9 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence
 from torchdevlint.program import ir
+from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.premises import premise_of
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_meet
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_meet
 from torchdevlint.rules.structure import prepares_data
 from torchdevlint.rules.surroundings import (
     in_project_for_the_host,
@@ -30,7 +31,7 @@ from torchdevlint.rules.wording import (
 )
 
 
-class CpuTensorAccumulator(Rule):
+class CpuTensorAccumulator(Inferred):
     """Finds CPU tensors that are updated in place with values from an accelerator.
 
     ## What it does

@@ -22,6 +22,7 @@ from torchdevlint.rules.cases import (
     names_of,
 )
 from torchdevlint.rules.factories import is_factory, is_of_parameter, judged
+from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.premises import Premise, premise_of
 from torchdevlint.rules.rule import (
     ERROR,
@@ -30,7 +31,6 @@ from torchdevlint.rules.rule import (
     Mention,
     NodeFix,
     Report,
-    Rule,
     on_any_call,
     on_file,
     on_meet,
@@ -68,7 +68,7 @@ from torchdevlint.rules.wording import (
 )
 
 
-class FactoryWithoutDeviceInForward(Rule):
+class FactoryWithoutDeviceInForward(Inferred):
     """Finds tensors that are created on the CPU and then meet a tensor on somebody else's device.
 
     ## What it does

@@ -12,7 +12,8 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge import methods as method_table
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet, on_op
+from torchdevlint.rules.inferred import Inferred
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_any_call, on_meet, on_op
 from torchdevlint.rules.structure import is_test_file, operations, tensors_within
 from torchdevlint.rules.surroundings import (
     in_data_folder,
@@ -27,7 +28,7 @@ _METHODS = method_table.TENSOR_POINTWISE | method_table.TENSOR_STRICT
 _FUNCTIONS = functions.STRICT | functions.POINTWISE
 
 
-class MixedDeviceOperation(Rule):
+class MixedDeviceOperation(Inferred):
     """Finds operations on two tensors that are on different devices.
 
     ## What it does

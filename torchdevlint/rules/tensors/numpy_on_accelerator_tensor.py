@@ -13,9 +13,10 @@ from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 from torchdevlint.flow.module_calls import takes_array
 from torchdevlint.flow.values import Evidence, Kind, Value, element_of
 from torchdevlint.program import ir
+from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.premises import Premise, premise_of, premise_of_attribute
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_method
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, on_any_call, on_method
 from torchdevlint.rules.structure import draws, operations
 from torchdevlint.rules.surroundings import (
     in_data_folder,
@@ -58,7 +59,7 @@ _READ_AS_INDEX = {
 _INDEX_KEYWORDS = frozenset("axis shape newshape indices_or_sections num k N M size minlength".split())
 
 
-class NumpyOnAcceleratorTensor(Rule):
+class NumpyOnAcceleratorTensor(Inferred):
     """Finds accelerator tensors that are given to NumPy and other host libraries.
 
     ## What it does

@@ -1,0 +1,123 @@
+"""Rules that listen to claims: what device inference finds broken, or open for others, in the words of the rule that tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torchdevlint.findings import Applicability, Severity
+from torchdevlint.flow.facts import Facts
+from torchdevlint.infer.analysis import Analysis, analyse
+from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.values import Site, Term, said
+from torchdevlint.program import ir
+from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
+from torchdevlint.rules.rule import Mention, NodeFix, Report, Rule, on_inferred
+from torchdevlint.rules.wording import MISMATCH
+
+_MOST_CALLS_TOLD = 3
+# The file that was asked about last: several rules ask about it one after the other.
+_LAST: list[tuple[ir.Program, Analysis]] = []
+
+
+def inference_of(program: ir.Program) -> Analysis:
+    """What is inferred of a file, once for all rules."""
+    if not _LAST or _LAST[0][0] is not program:
+        _LAST[:] = [(program, analyse(program))]
+    return _LAST[0][1]
+
+
+class Inferred(Rule):
+    """A rule that tells of claims that do not hold, where its own checks have said nothing."""
+
+    @on_inferred
+    def check_claims(self, told: Sequence[Report], facts: Facts) -> Iterator[Report]:
+        """The faults that fall to this rule; `told` is what other checks have said."""
+        for fault in inference_of(facts.analysis.program).decided():
+            if row_of(fault).code == self.code and is_worth_telling(fault) and not _is_told(fault, told):
+                yield self.report(
+                    fault.place.op,
+                    _message(fault),
+                    severity=severity_of(fault),
+                    related=tuple(_mentions(fault)),
+                    fix=lambda fault=fault: _fix(fault),  # type: ignore[misc]
+                    proven=fault.verdict == "broken",
+                )
+
+
+def _is_told(fault: Fault, told: Sequence[Report]) -> bool:
+    """True where another finding speaks of the place or the meeting, or of the same fault in the same statement."""
+    ops = {id(fault.place.op), id(fault.site.op)}
+    row = row_of(fault)
+    for report in told:
+        if report.severity <= Severity.INFO:
+            continue
+        if id(report.op) in ops or any(id(mention.op) in ops for mention in report.related):
+            return True
+        is_attribute = fault.host is not None and fault.host.kept
+        if is_attribute and report.rule.code == row.code and f"self.{fault.host.kept}`" in report.message:  # type: ignore[union-attr]
+            return True
+        if report.rule.code == row.code and any(
+            site.body is not None and _statement(report.op, site.body) in (None, _statement(site.op, site.body))
+            for site in (fault.place, fault.site)
+            if _statement(report.op, site.body) is not None
+        ):
+            return True
+    return False
+
+
+def _statement(op: ir.Op, body: ir.Body | None) -> ir.Op | None:
+    """The operation that ends the statement that an operation stands in; None for one of another body."""
+    for block in body.blocks if body is not None else ():
+        if any(one is op for one in block.ops):
+            behind = block.ops[next(at for at, one in enumerate(block.ops) if one is op) :]
+            return next((one for one in behind if not isinstance(one, ir.ValueOp)), block.ops[-1])
+    return None
+
+
+def _message(fault: Fault) -> str:
+    """What is wrong, and what to do."""
+    where = _where(fault)
+    if fault.kind == "host":
+        if fault.roles[1] == "lengths":
+            return f"this argument must be on the CPU and may be on {where}: that raises; add `.cpu()`"
+        return f"NumPy is given a tensor on {where}: that raises a TypeError; call `.cpu()` first"
+    if fault.kind == "index":
+        return f"this CPU tensor is indexed on line {{0}} with a tensor on {where}: that raises; move one of them to the other's device"
+    if fault.host is not None and fault.place is not fault.site:
+        return (
+            f"this CPU tensor meets one on {where} on line {{0}}: that raises {MISMATCH}; create it there, or move it"
+        )
+    return f"a CPU tensor meets one on {where}: that raises {MISMATCH}; move it to the other's device"
+
+
+def _where(fault: Fault) -> str:
+    return said(fault.other.device)
+
+
+def _mentions(fault: Fault) -> Iterator[Mention]:
+    if fault.place is not fault.site:
+        yield Mention(fault.site.op, f"here it meets a tensor on {_where(fault)}")
+    seen: set[int] = {id(fault.site.op), id(fault.place.op)}
+    for site in fault.chain[:_MOST_CALLS_TOLD]:
+        if id(site.op) not in seen and isinstance(site, Site):
+            seen.add(id(site.op))
+            yield Mention(site.op, "this call leads there")
+
+
+def _fix(fault: Fault) -> NodeFix | None:
+    """`device=` where the other tensor is a parameter of the function that makes this one."""
+    place, other = fault.place, fault.other.device
+    if fault.host is None or not isinstance(place.op, ir.Call) or not isinstance(other, Term) or other.op != "own":
+        return None
+    parameter = other.args[0]
+    if not isinstance(parameter, Term) or parameter.op != "parameter" or parameter.args[0] is not place.body:
+        return None
+    if row_of(fault).code != "TDL504" or place.op.keyword("device") is not None or not _takes_device(fault):
+        return None
+    from torchdevlint.rules.wording import give_device
+
+    return give_device(place.op, f"{parameter.args[1]}.device", Applicability.UNSAFE)
+
+
+def _takes_device(fault: Fault) -> bool:
+    return fault.host is not None and fault.host.implicit == "default"

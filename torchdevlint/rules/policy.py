@@ -1,0 +1,128 @@
+"""One table: which rule tells of a claim that does not hold, and how severe that is. A rule never decides it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torchdevlint.infer.analysis import OWN_SELF
+from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.values import Term
+from torchdevlint.program import ir
+from torchdevlint.rules.rule import ERROR, WARNING
+from torchdevlint.severity import Severity
+
+
+class Row(NamedTuple):
+    """A row of the policy: who tells of what, and how."""
+
+    code: str
+    broken: Severity
+    open: Severity
+
+
+# The claim that fails, by its kind and by the part that the tensor on the CPU plays in it.
+_BY_CLAIM: dict[tuple[str, str], Row] = {
+    ("host", "lengths"): Row("TDL514", ERROR, WARNING),
+    ("host", ""): Row("TDL509", ERROR, WARNING),
+    ("index", "indexed"): Row("TDL506", ERROR, WARNING),
+    ("index", "assigned"): Row("TDL506", ERROR, WARNING),
+    ("same", "weight"): Row("TDL302", ERROR, WARNING),
+    ("same", "kept weight"): Row("TDL301", ERROR, WARNING),
+    ("same", "target"): Row("TDL515", ERROR, WARNING),
+    ("same", "out"): Row("TDL515", ERROR, WARNING),
+    ("same", "module"): Row("TDL401", ERROR, WARNING),
+}
+_ATTRIBUTE = Row("TDL603", ERROR, WARNING)
+_FACTORY = Row("TDL504", ERROR, WARNING)
+_INPUT = Row("TDL401", ERROR, WARNING)
+_OTHER = Row("TDL505", ERROR, WARNING)
+
+
+def row_of(fault: Fault) -> Row:
+    """The row that a fault falls under."""
+    host = fault.host
+    if fault.kind == "host":
+        return _BY_CLAIM["host", "lengths" if fault.roles[1] == "lengths" else ""]
+    found = _BY_CLAIM.get((fault.kind, fault.roles[0]))
+    if found is not None:
+        return found
+    if host is not None and host.kept:
+        return _ATTRIBUTE
+    made = host.origin.op if host is not None and host.origin is not None else None
+    is_call = isinstance(made, ir.Call)
+    if host is not None and host.implicit and is_call:
+        return _FACTORY
+    return _INPUT if fault.roles[0] == "input" else _OTHER
+
+
+def severity_of(fault: Fault) -> Severity:
+    """How severe a fault is."""
+    row = row_of(fault)
+    return row.broken if fault.verdict == "broken" else row.open
+
+
+_EXPORTS = frozenset({"export", "trace"})
+_SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
+_MOVES = frozenset({"to", "cuda"})
+
+
+def is_worth_telling(fault: Fault) -> bool:
+    """False for what is open to others where the function shows that it is not meant for tensors anywhere."""
+    if fault.verdict == "broken":
+        return True
+    if fault.roles[0] == "assigned":
+        return False  # PyTorch's source moves the indices of an assignment to the tensor; no GPU has shown it yet
+    place = fault.other.device
+    is_own = place == OWN_SELF
+    if (
+        row_of(fault).code in ("TDL509", "TDL514", "TDL301")
+        and isinstance(place, Term)
+        and place.op == "own"
+        and not is_own
+    ):
+        return False  # who works on arrays is given what is on the CPU
+    body = fault.site.body
+    if body is None:
+        return True
+    if not is_own and _prepares_samples(body):
+        return False
+    made = fault.place
+    if made.body is not None and (_exports(made.body) or _is_probe(made.op, made.body)):
+        return False
+    return not _exports(body) and not _is_moved_at_once(fault.site.op, body)
+
+
+def _prepares_samples(body: ir.Body) -> bool:
+    """True for data code and tests, which work on the CPU, and for what they define inside."""
+    above: ir.Body | None = body
+    while above is not None:
+        is_test = above.name.startswith("test_") or (above.owner is not None and above.owner.name.startswith("Test"))
+        if above.name in _SAMPLES or is_test:
+            return True
+        above = above.parent
+    return False
+
+
+def _is_probe(made: ir.Op, body: ir.Body) -> bool:
+    """True for `net(torch.zeros(1, 3, 32, 32)).shape`: one sample that is made to read a size."""
+    ops = [op for block in body.blocks for op in block.ops]
+    first = made.positional(0) if isinstance(made, ir.Call) else None
+    is_one = any(isinstance(op, ir.Constant) and op.dst == first and op.value == 1 for op in ops)
+    given = {op.dst for op in ops if isinstance(op, ir.Load) and any(p.name == op.name for p in body.parameters)}
+    return is_one and any(
+        isinstance(op, ir.Attribute) and op.name in ("shape", "size", "numel") and op.object not in given for op in ops
+    )
+
+
+def _exports(body: ir.Body) -> bool:
+    return any(isinstance(op, ir.Attribute) and op.name in _EXPORTS for block in body.blocks for op in block.ops)
+
+
+def _is_moved_at_once(met: ir.Op, body: ir.Body) -> bool:
+    """True for `torch.cat([zeros, x]).to(device)`: who moves the result there has its parts on the CPU."""
+    result = getattr(met, "dst", None)
+    return result is not None and any(
+        isinstance(op, ir.Attribute) and op.object == result and op.name in _MOVES
+        for block in body.blocks
+        for op in block.ops
+    )
