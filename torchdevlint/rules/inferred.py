@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from torchdevlint.findings import Applicability, Severity
+from torchdevlint.findings import Severity
+from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.infer.analysis import Analysis, analyse
 from torchdevlint.infer.summary import Fault
@@ -12,7 +13,7 @@ from torchdevlint.infer.values import Site, Term, said
 from torchdevlint.program import ir
 from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
 from torchdevlint.rules.rule import Mention, NodeFix, Report, Rule, on_inferred
-from torchdevlint.rules.wording import MISMATCH
+from torchdevlint.rules.wording import MISMATCH, give_device
 
 _MOST_CALLS_TOLD = 3
 # The file that was asked about last: several rules ask about it one after the other.
@@ -114,9 +115,10 @@ def _fix(fault: Fault) -> NodeFix | None:
         return None
     if row_of(fault).code != "TDL504" or place.op.keyword("device") is not None or not _takes_device(fault):
         return None
-    from torchdevlint.rules.wording import give_device
-
-    return give_device(place.op, f"{parameter.args[1]}.device", Applicability.UNSAFE)
+    name = parameter.args[1]
+    if any(isinstance(op, ir.Store) and op.name == name for block in place.body.blocks for op in block.ops):
+        return None
+    return give_device(place.op, f"{name}.device", Ground.UNSEEN_CODE)
 
 
 def _takes_device(fault: Fault) -> bool:
