@@ -733,6 +733,20 @@ def test_modules_in_a_plain_list_are_no_error_in_a_project(tmp_path: Path, alone
     assert [(finding.code, finding.severity) for finding in found] == [("TDL602", severity)]
 
 
+def test_modules_in_a_plain_dict_are_told_once() -> None:
+    text = """
+    import torch
+    class Heads(torch.nn.Module):
+        def __init__(self, tasks):
+            super().__init__()
+            self.body = torch.nn.Linear(4, 4)
+            self.heads = {task: torch.nn.Linear(4, 1) for task in tasks}
+        def forward(self, x, task):
+            return self.heads[task](self.body(x))
+    """
+    assert [finding.code for finding in check_source(textwrap.dedent(text))] == ["TDL602"]
+
+
 @pytest.mark.parametrize(("system", "told"), [("rocm", False), ("cpu", True)])
 def test_a_test_for_the_build_is_no_place_to_ask_for_portability(tmp_path: Path, system: str, told: bool) -> None:
     (tmp_path / "net.py").write_text(

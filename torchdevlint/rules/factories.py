@@ -101,9 +101,17 @@ def _stores_of(meeting: Meeting, facts: Facts) -> int:
 def is_factory(made: ir.Call, facts: Facts) -> bool:
     """True for a call of torch's that makes a tensor on the CPU (of this body or of one that it calls)."""
     if not owns(facts, made):
-        return True  # made in a function of this file that was called
+        return not _makes_layer(made, facts)  # made in a function of this file that was called
     name = facts.callee(made)
     return name in functions.FACTORIES or name in functions.HOST_FACTORIES
+
+
+def _makes_layer(made: ir.Call, facts: Facts) -> bool:
+    """True for `nn.Linear(...)` in another body: what it gives when it is called is TDL602's, and has no `device=`."""
+    body = body_of(made, facts)
+    name = facts.analysis.resolve_text(facts.analysis.index_of(body).dotted(made.function)) if body is not None else ""
+    last = name.rpartition(".")[2]
+    return name == f"torch.nn.{last}" and last[:1].isupper() and last not in ("Parameter", "Buffer")
 
 
 def _is_sure(cpu: Value, other: Value) -> bool:
