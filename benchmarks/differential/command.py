@@ -82,6 +82,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--constructs", type=int, default=30, metavar="N", help="entries of each table to print")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N disagreements of each kind")
     parser.add_argument("--shrink", action="store_true", help="make the shown ones small")
+    parser.add_argument("--agree", type=int, default=0, metavar="N", help="add N programs to agreed.jsonl")
     parser.add_argument(
         "--result", choices=oracles.WHEN, help="store the figures as benchmarks/results/generated.WHEN.json"
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from differential import agreed, draw
-from differential.judges import ROOT, Answer, Machine, Said, Verdict, judges
+from differential.judges import ROOT, Answer, Linter, Machine, Said, Verdict, judges
 from differential.programs import Program
 from differential.score import (
     DROPPED,
@@ -35,6 +36,15 @@ torch = pytest.importorskip("torch")
 FAULTY = Program(
     {"main.py": 'import torch\n\nx = torch.ones(3, device="cuda")\nt = torch.zeros(3)\nprint(x + t)\n'}, "main.py"
 )
+
+
+Judges = tuple[Machine, Machine, Linter]
+
+
+@pytest.fixture(scope="module")
+def all_judges() -> Iterator[Judges]:
+    with judges() as started:
+        yield started
 
 
 def said(row: int, level: str = "error", code: str = "TDL505", fix: str = "") -> Said:
@@ -123,47 +133,62 @@ def test_repairs_are_judged(verdict: str, machine: Verdict, before: Verdict, aft
     assert judge_repair(case, "safe", machine, before, after).outcome == outcome
 
 
-def test_the_machine_tells_the_lines_and_survives_an_exit() -> None:
+def test_the_machine_tells_the_lines_and_survives_an_exit(all_judges: Judges) -> None:
     ends = Program({"main.py": "import os\nos._exit(1)\n"}, "main.py")
-    machine = Machine()
-    try:
-        fault, died, again = machine.run([FAULTY, ends, FAULTY])
-    finally:
-        machine.child.close()
+    fault, died, again = all_judges[0].run([FAULTY, ends, FAULTY])
     assert fault.kind == again.kind == "fault"
     assert fault.story == {("main.py", 3), ("main.py", 4), ("main.py", 5)}
     assert died.kind == "died"
 
 
-def test_a_short_run() -> None:
+def test_a_short_run(all_judges: Judges) -> None:
     """A few pairs of each kind: nothing is dropped or crashes, the plain ones are found, and no error is false."""
     drawn = random.Random(1).sample(list(draw.singles(1, 1)), 20) + list(draw.combined(1, 6))
-    with judges() as (machine, plain, linter):
-        cases = measure(drawn, machine, plain, linter)
-        counts = tally(cases)
-        smaller = Shrinker(machine, linter).shrink(next(case.program for case in cases if case.outcome == MISSED))
+    machine, plain, linter = all_judges
+    cases = measure(drawn, machine, plain, linter)
+    counts = tally(cases)
     assert counts.dropped <= 2
     assert counts.crashes == 0
     assert counts.false_errors == 0
     assert counts.found >= 8
     assert counts.clean >= 15
     assert len(list(by_construct(cases, alone=False))) >= 20
-    assert smaller.text()
 
 
-def test_nothing_that_was_mended_comes_back() -> None:
+def test_a_disagreement_is_made_small(all_judges: Judges) -> None:
+    machine, _, linter = all_judges
+    text = (
+        'import torch\n\nrate = 0.1\nx = torch.ones(3, device="cuda")\nt = torch.normal(0.0, 1.0, (3,))\nprint(x + t)\n'
+    )
+
+    class Mute:
+        """A linter that says nothing."""
+
+        def ask(self, programs: list[Program]) -> list[Answer]:
+            return [Answer() for _ in programs]
+
+    mute: Any = Mute()
+    small = Shrinker(machine, mute).shrink(Program({"main.py": text}, "main.py"))
+    assert small.shown["main.py"].splitlines() == [
+        "import torch",
+        'torch.ones(3, device="cuda") + (torch.normal(0.0, 1.0, (3,)))',
+    ]
+    assert Shrinker(machine, linter).shrink(FAULTY) == FAULTY  # here both agree
+
+
+def test_nothing_that_was_mended_comes_back(all_judges: Judges) -> None:
     """The programs of agreed.jsonl: the linter says what the machine said, and on a few of them the machine says it again."""
     known = agreed.read()
-    with judges() as (machine, _, linter):
-        answers = linter.ask([entry.program for entry in known])
-        again = random.Random(1).sample(known, min(5, len(known)))
-        verdicts = machine.run([entry.program for entry in again])
+    machine, _, linter = all_judges
+    answers = linter.ask([entry.program for entry in known])
+    again = random.Random(1).sample(known, min(5, len(known)))
+    verdicts = machine.run([entry.program for entry in again])
     for entry, answer in zip(known, answers, strict=True):
         assert agreed.agrees(entry.verdict, answer, entry.program), entry.program.text()
     assert [verdict.kind for verdict in verdicts] == [entry.verdict.kind for entry in again]
 
 
-def test_a_mended_disagreement_is_kept_small(tmp_path: Path) -> None:
+def test_a_mended_disagreement_is_kept_small(tmp_path: Path, all_judges: Judges) -> None:
     class Same:
         """A shrinker that finds nothing smaller."""
 
@@ -173,13 +198,13 @@ def test_a_mended_disagreement_is_kept_small(tmp_path: Path) -> None:
         def shrink(self, program: Program) -> Program:
             return program
 
-    with judges() as (machine, _, linter):
-        verdict = machine.run([FAULTY])[0]
-        case = Case(next(iter(draw.singles(1, 1))), False, FAULTY, verdict, Answer(), MISSED)
-        path = tmp_path / "agreed.jsonl"
-        shrinker: Any = Same(machine)
-        assert agreed.add(case, shrinker, linter, path) == 1
-        assert agreed.add(case, shrinker, linter, path) == 0
+    machine, _, linter = all_judges
+    verdict = machine.run([FAULTY])[0]
+    case = Case(next(iter(draw.singles(1, 1))), False, FAULTY, verdict, Answer(), MISSED)
+    path = tmp_path / "agreed.jsonl"
+    shrinker: Any = Same(machine)
+    assert agreed.add(case, shrinker, linter, path) == 1
+    assert agreed.add(case, shrinker, linter, path) == 0
     (entry,) = agreed.read(path)
     assert entry.program == FAULTY
     assert entry.was == MISSED
