@@ -1,8 +1,8 @@
 """A child process that answers jobs, one JSON line each, on its standard input and output.
 
-usage (by `judges.py` alone): python child.py machine|cpu|linter
+usage (by `judges.py` alone): python child.py machine[:GPUS]|cpu|linter
 
-* machine: runs programs on a virtual machine with two GPUs, which starts once; cpu: on PyTorch as it is;
+* machine: runs programs on a virtual machine with two GPUs (or GPUS), which starts once; cpu: on PyTorch as it is;
 * linter: asks the command line of the torchdevlint that is first on the path, in this process.
 
 Programs share the process, so everything that they may change is put back. A program that ends the process ends only this child.
@@ -234,7 +234,10 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     kind = sys.argv[1]
-    answer: Callable[[Job], Answer] = Linter() if kind == "linter" else Runner(GPUS if kind == "machine" else None)
+    name, _, gpus = kind.partition(":")
+    answer: Callable[[Job], Answer] = (
+        Linter() if name == "linter" else Runner(int(gpus or GPUS) if name == "machine" else None)
+    )
     answers.write('"ready"\n')
     answers.flush()
     for line in sys.stdin:

@@ -161,7 +161,7 @@ def _write(stream: IO[str], jobs: Iterable[Mapping[str, Any]]) -> None:
 
 
 class Machine:
-    """Runs programs on the virtual machine (`kind` "machine") or on PyTorch as it is ("cpu")."""
+    """Runs programs on the virtual machine (`kind` "machine", or "machine:1" for one GPU) or on PyTorch as it is ("cpu")."""
 
     def __init__(self, kind: str = "machine") -> None:
         self.child = Child(kind)
