@@ -1,9 +1,11 @@
 """Checks and repairs copies of real repositories, and looks at what was written.
 
-usage: python benchmarks/real_code.py FOLDER... [--jobs N] [--diffs FOLDER] [--write]
+usage: python benchmarks/real_code.py FOLDER... [--jobs N] [--diffs FOLDER] [--named] [--write] [--keep FILE]
 
 A repository fails when the linter crashes (exit code 2, a traceback), when a repaired file does not parse, when a second repair changes
-anything, or when bytes changed that no repair meant: newlines, encoding. Exit code 1 when any repository fails.
+anything, when a file without a finding is touched, or when bytes changed that no repair meant: newlines, encoding. With `--named` the whole
+repository is checked once, and the repairs are given the files that have findings by name. Exit code 1 when any repository fails.
+`--keep` appends each result to a file as a line of JSON, and leaves out repositories that it holds already.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import tokenize
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -52,15 +54,36 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--jobs", type=int, default=1, help="processes of the linter")
     parser.add_argument("--diffs", type=Path, help="where to leave what each repair changed")
+    parser.add_argument("--named", action="store_true", help="repair the files that have findings, by their names")
+    parser.add_argument("--keep", type=Path, help="a file that results are kept in")
     parser.add_argument("--write", action="store_true", help="write the table into docs/benchmarks.md")
     options = parser.parse_args()
-    results = []
+    results = kept(options.keep)
+    known = {result.name for result in results}
     for folder in options.folders:
-        results.append(examine(folder, options.jobs, options.diffs))
+        if name_of(folder) in known:
+            continue
+        results.append(examine(folder, options.jobs, options.diffs, options.named))
         print(*told(results[-1]), sep="\n", flush=True)
+        if options.keep is not None:
+            with options.keep.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(results[-1])) + "\n")
         if options.write:
             page.write_section("real code", section(results))
     return 1 if any(result.failures for result in results) else 0
+
+
+def name_of(folder: Path) -> str:
+    """The name of a repository: "owner/name" of a folder "owner+name"."""
+    return folder.name.replace("+", "/", 1)
+
+
+def kept(path: Path | None) -> list[Result]:
+    """The results of earlier runs."""
+    if path is None or not path.exists():
+        return []
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [Result(**{**row, "findings": Counter(row["findings"])}) for row in rows]
 
 
 def told(result: Result) -> list[str]:
@@ -94,30 +117,43 @@ def section(results: Sequence[Result]) -> list[str]:
         "findings left",
         "failures",
     )
-    return [f"Last run: {page.today()}, {len(results)} repositories.", "", *page.table(heads, rows)]
+    files, fixed = sum(result.files for result in results), sum(result.safe + result.unsafe for result in results)
+    return [
+        f"Last run: {page.today()}, {len(results)} repositories, {files:,} files, {fixed:,} repaired.",
+        "",
+        *page.table(heads, rows),
+    ]
 
 
-def examine(folder: Path, jobs: int, diffs: Path | None) -> Result:
+def examine(folder: Path, jobs: int, diffs: Path | None, named: bool = False) -> Result:
     """Works on a copy of one repository."""
-    result = Result(folder.name.replace("+", "/", 1))
+    result = Result(name_of(folder))
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary) / folder.name
         shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         before = snapshot(copy)
         result.files = len(before)
-        for finding in run(copy, jobs, result, "--output-format", "json"):
+        found = run(copy, jobs, result, ".", "--output-format", "json")
+        for finding in found:
             result.findings[finding["severity"]] += 1
-        after = repair(copy, jobs, result, before, diffs, "safe")
+        touchable = {Path(finding["filename"]).relative_to(copy.resolve()).as_posix() for finding in found}
+        if not touchable:
+            return result
+        paths = sorted(f"./{path}" for path in touchable) if named else ["."]
+        after = repair(copy, jobs, result, before, diffs, "safe", *paths)
         result.safe = len(changed(before, after))
-        last = repair(copy, jobs, result, after, diffs, "unsafe", "--unsafe-fixes")
+        last = repair(copy, jobs, result, after, diffs, "unsafe", "--unsafe-fixes", *paths)
         result.unsafe = len(changed(after, last))
-        result.left = len(run(copy, jobs, result, "--output-format", "json"))
+        result.failures += [
+            f"{path}: touched without a finding" for path in changed(before, last) if path not in touchable
+        ]
+        result.left = len(run(copy, jobs, result, *paths, "--output-format", "json"))
     return result
 
 
 def run(copy: Path, jobs: int, result: Result, *options: str) -> list[dict[str, str]]:
     """Runs `check`; the findings, when JSON was asked for."""
-    command = [sys.executable, "-m", "torchdevlint", "check", "-j", str(jobs), *options, str(copy)]
+    command = [sys.executable, "-m", "torchdevlint", "check", "-j", str(jobs), *options]
     done = subprocess.run(command, capture_output=True, timeout=_LIMIT_S, check=False, cwd=copy)
     errors = done.stderr.decode("utf-8", "replace")
     if done.returncode not in (0, 1) or "Traceback" in errors:
@@ -134,7 +170,7 @@ def repair(
     """Repairs twice; the files after that."""
     if diffs is not None:
         diffs.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "torchdevlint", "check", "-j", str(jobs), "--diff", *options, "."]
+        command = [sys.executable, "-m", "torchdevlint", "check", "-j", str(jobs), "--diff", *options]
         done = subprocess.run(command, capture_output=True, timeout=_LIMIT_S, check=False, cwd=copy)
         (diffs / f"{copy.name}.{name}.diff").write_bytes(done.stdout)
     run(copy, jobs, result, "--fix", *options)

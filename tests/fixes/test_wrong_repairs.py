@@ -10,7 +10,7 @@ import pytest
 from torchdevlint import check_source, fix_source
 from torchdevlint.findings import Finding
 from torchdevlint.linter import Repair, lint
-from torchdevlint.settings import Resolver, Selection
+from torchdevlint.settings import Resolver, Selection, parse_level
 
 HEAD = "import torch\nimport numpy as np\nfrom torch import nn\n"
 
@@ -153,14 +153,19 @@ CAST = """
 def _with_requirements(folder: Path, requirement: str) -> str:
     (folder / "pyproject.toml").write_text(f'[project]\nname = "a"\ndependencies = ["{requirement}"]\n')
     (folder / "a.py").write_text(HEAD + textwrap.dedent(CAST))
-    resolver = Resolver(Selection(None, [], []))
+    resolver = Resolver(Selection(None, (), ()), overrides={"level": parse_level("info")})
     path = str(folder / "a.py")
     outcome = lint(path, Path(path).read_bytes(), resolver.for_file(path), Repair.UNSAFE)
-    return outcome.text
+    assert not outcome.problems
+    return outcome.text or HEAD + textwrap.dedent(CAST)
 
 
 def test_a_project_that_pins_an_old_torch_keeps_the_old_names(tmp_path: Path) -> None:
     assert "torch.amp.GradScaler" not in _with_requirements(tmp_path, "torch==2.1.*")
+
+
+def test_a_project_without_an_upper_bound_is_offered_the_new_ones(tmp_path: Path) -> None:
+    assert "torch.amp.GradScaler" in _with_requirements(tmp_path, "torch>=2.1")
 
 
 @pytest.mark.parametrize(("target", "is_safe"), [((2, 1), False), ((2, 2), False), ((2, 3), True), ((2, 4), True)])
