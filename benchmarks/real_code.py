@@ -22,7 +22,7 @@ import tokenize
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -67,7 +67,9 @@ def main() -> int:
         print(*told(results[-1]), sep="\n", flush=True)
         if options.keep is not None:
             with options.keep.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(results[-1])) + "\n")
+                file.write(
+                    json.dumps({known.name: getattr(results[-1], known.name) for known in fields(Result)}) + "\n"
+                )
         if options.write:
             page.write_section("real code", section(results))
     return 1 if any(result.failures for result in results) else 0

@@ -47,6 +47,15 @@ FITS = {
     "a tensor's": ("def f(x: torch.Tensor):\n    mark", "x.device"),
     "a made tensor's": ("x = torch.zeros(3)\nmark", "x.device"),
     "an object's, read before": ("def f(model):\n    print(model.device)\n    mark", "model.device"),
+    "no None, by a test": ("def f(x: torch.Tensor = None):\n    if x is not None:\n        mark", "x.device"),
+    "no None, by an early exit": (
+        "def f(x: torch.Tensor = None):\n    if x is None:\n        return\n    mark",
+        "x.device",
+    ),
+    "no None any more": (
+        "def f(x: torch.Tensor = None):\n    if x is None:\n        x = torch.zeros(3)\n    mark",
+        "x.device",
+    ),
     "an index": ("mark", "0"),
     "a literal": ("mark", '"cpu"'),
     "a choice": ("mark", CHOSEN),
@@ -113,6 +122,18 @@ REFUSED = {
         "self.device",
     ),
     "torch under another name": ("def f(torch):\n    mark", 'torch.device("cpu")'),
+    "a dict, by its keys": ('def f(data):\n    use(data["label"], data.dtype)\n    mark', "data.device"),
+    "something that is asked whether it is a tuple": (
+        "def f(x):\n    if isinstance(x, tuple):\n        x = x[0]\n    mark\n    return x * 2 + x.exp()",
+        "x.device",
+    ),
+    "None by default": ("def f(x: torch.Tensor = None):\n    mark", "x.device"),
+    "asked for None below": ("def f(x: torch.Tensor):\n    mark\n    if x is not None:\n        return x", "x.device"),
+    "where it is None": ("def f(x: torch.Tensor):\n    if x is None:\n        mark", "x.device"),
+    "where one of two is None": (
+        "def f(x: torch.Tensor, y: torch.Tensor):\n    if x is None or y is None:\n        mark",
+        "x.device",
+    ),
     "a swallowed binding": (
         f"import contextlib\nwith contextlib.suppress(E):\n    device = {CHOSEN}\nmark",
         "device",
@@ -122,6 +143,7 @@ REFUSED = {
 }
 DOUBTFUL = {
     "an object of unknown class": ("def f(model):\n    mark", "model.device"),
+    "the number of a GPU": ("def f(args):\n    mark\ndef g(args):\n    print(args.gpu)", "args.gpu"),
     "of options that nobody reads": ("def f(args):\n    mark", "args.device"),
     "a name that tells nothing": ("def f(there):\n    mark", "there"),
     "an attribute set elsewhere": (

@@ -147,9 +147,9 @@ def wrap_in_call(op: ir.Op | None, callee: str) -> Edits | None:
 
 
 def replace_expression(op: ir.Op | None, text: str) -> Edits | None:
-    """The expression becomes `text`, in parentheses where a looser expression takes a tighter one's place."""
+    """The expression becomes `text`, in parentheses where a looser expression takes a tighter one's place; None when a comment would be lost."""
     node = _expression(op)
-    if node is None:
+    if node is None or any(comment not in text for comment in _comments(node)):
         return None
     new = cst.parse_expression(text)
     tight = bool(node.lpar) or isinstance(node, _PRIMARIES)

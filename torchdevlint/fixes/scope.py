@@ -18,7 +18,7 @@ from torchdevlint.fixes.builders import Edits, NodeEdit, parents_in, walk
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.frame import Frame
 from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
-from torchdevlint.flow.naming import follows_an_object, looks_like_device
+from torchdevlint.flow.naming import follows_an_object, looks_like_device, names_index
 from torchdevlint.flow.values import UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
@@ -115,8 +115,9 @@ class Scope:
         bound = {name for node in walk(new) for name in _bound_by(node)} | added
         names = {node.value for node in _loads(new)} - old - bound
         devices = [node for node in _device_positions(new, edit, self._parents) if not _is_within(node, edit.target)]
+        receiver = self._receiver(edit.target) if _calls_method_of(new, edit.target) else Verdict.FITS
         if not names and not devices:
-            return Verdict.FITS
+            return receiver
         point = self._point(edit)
         if point is None:
             return Verdict.DOUBTFUL
@@ -126,7 +127,23 @@ class Scope:
         if moved is not None and not self._may_move(moved, names, point):
             return Verdict.REFUSED
         unknown = (node for node in devices if _code(node) not in proven)
-        return min((self.device(node, point, edit.target) for node in unknown), default=Verdict.FITS)
+        return min((receiver, *(self.device(node, point, edit.target) for node in unknown)))
+
+    def _receiver(self, node: cst.CSTNode) -> Verdict:
+        """How a value fits of which an edit calls `.cpu()`, `.to(...)` and their like: a part of what a model of unknown class gives may be anything."""
+        point = self._ops.get(id(node))
+        if point is None or not isinstance(point.op, ir.Load):
+            return Verdict.FITS
+        frame = self._frame(point.body)
+        if frame is None:
+            return Verdict.DOUBTFUL
+        for store in Cfg.of(point.body).bindings(point.op.name, point.op).stores:
+            unpacked = frame.definitions[store.value]
+            call = frame.definitions[unpacked.source] if isinstance(unpacked, ir.Unpack) else None
+            called = frame.values[call.function] if isinstance(call, ir.Call) else UNKNOWN
+            if called.kind is Kind.MODULE and not called.symbol.startswith("torch.nn."):
+                return Verdict.DOUBTFUL
+        return Verdict.FITS
 
     def _point(self, edit: NodeEdit) -> Point | None:
         """Where the new code of an edit is evaluated."""
@@ -320,13 +337,13 @@ class Scope:
         if isinstance(node, cst.Call):
             return Verdict.FITS if _dotted(node.func).rpartition(".")[2] in _MAKERS else Verdict.DOUBTFUL
         path = _dotted(node)
-        return Verdict.FITS if path and looks_like_device(path) else Verdict.DOUBTFUL
+        return Verdict.FITS if path and looks_like_device(path) and not names_index(path) else Verdict.DOUBTFUL
 
     def _is_device(self, meaning: Meaning, name: str, point: Point) -> Verdict:
         kinds = {self._device_kind(value) for held in meaning.values for value in held.parts}
         if Verdict.REFUSED in kinds or meaning.is_builtin:
             return Verdict.REFUSED
-        if kinds == {Verdict.FITS} or looks_like_device(name):
+        if kinds == {Verdict.FITS} or (looks_like_device(name) and not names_index(name)):
             return Verdict.FITS
         return Verdict.DOUBTFUL
 
@@ -355,7 +372,9 @@ class Scope:
         is_own = meaning.owner is point.body and Cfg.of(point.body).definitely_bound(path, point.op)
         if is_own:
             return Verdict.FITS
-        if self._is_tested(holder.value, point.body):
+        if self._is_tested(holder.value, point.body) or self._is_used_as_no_tensor(holder.value, point.body):
+            return Verdict.REFUSED
+        if meaning.owner is point.body and self._may_be_none(holder.value, point):
             return Verdict.REFUSED
         if not follows_an_object(path) and self._is_read_in_file(holder.value, "device"):
             return Verdict.FITS  # options: what the program reads elsewhere they have
@@ -419,6 +438,64 @@ class Scope:
             return Verdict.REFUSED if Verdict.REFUSED in kinds else Verdict.FITS
         return Verdict.DOUBTFUL
 
+    def _is_used_as_no_tensor(self, name: str, body: ir.Body) -> bool:
+        """True for what is read by keys (`data["label"]`, `data.items()`), or asked whether it is a tuple or another container."""
+        definitions = self._analysis.index_of(body).definitions
+
+        def kinds_of(call: ir.Call) -> list[ir.Op | None]:
+            asked = definitions[call.arguments[1].value]
+            elements = asked.elements if isinstance(asked, ir.Sequence) else ()
+            return [asked, *(definitions[element.value] for element in elements)]
+
+        def is_it(register: ir.Register | None) -> bool:
+            written = definitions[register] if register is not None else None
+            return isinstance(written, ir.Load) and written.name == name
+
+        for block in body.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.Subscript) and is_it(op.object):
+                    key = definitions[op.index]
+                    if isinstance(key, ir.Constant) and isinstance(key.value, str):
+                        return True
+                elif isinstance(op, ir.Attribute) and op.name in _OF_CONTAINERS and is_it(op.object):
+                    return True
+                elif isinstance(op, ir.Call) and op.positional_count == 2 and is_it(op.positional(0)):
+                    callee = definitions[op.function]
+                    asks = isinstance(callee, ir.Load) and callee.name == "isinstance"
+                    if asks and any(isinstance(kind, ir.Load) and kind.name in _CONTAINERS for kind in kinds_of(op)):
+                        return True
+        return False
+
+    def _may_be_none(self, name: str, point: Point) -> bool:
+        """True for an argument that is None by default, or that the body compares with None, where no test decides that it is not."""
+        definitions = self._analysis.index_of(point.body).definitions
+        cfg = Cfg.of(point.body)
+        parameter = cfg.bindings(name, point.op).parameter
+        if parameter is None:
+            return False
+        tests: dict[ir.Register, bool] = {}
+        for block in point.body.blocks:
+            asked = _asked_for_none(block.test, definitions)
+            if asked is not None and asked[0] == name and block.test is not None:
+                tests[block.test] = asked[1]
+        default = None
+        if parameter.default is not None and point.body.parent is not None:
+            default = self._analysis.index_of(point.body.parent).definitions[parameter.default]
+        is_none_by_default = isinstance(default, ir.Constant) and default.value is None
+        if not tests and not is_none_by_default:
+            return False
+        if any(test in tests and side is not tests[test] for test, side in cfg.decided_by(point.op)):
+            return False
+        # `if x is None: x = ...` above: behind it, it is something.
+        for block in point.body.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.Store) and op.name == name:
+                    for test, side in cfg.decided_by(op):
+                        written = definitions[test]
+                        if tests.get(test) is side and written is not None and cfg.dominates(written, point.op):
+                            return False
+        return True
+
     def _is_read_in_file(self, name: str, attribute: str) -> bool:
         """True where some function of the file reads `name.attribute`."""
         for body in self._program.bodies:
@@ -452,6 +529,25 @@ class Scope:
                 ):
                     return True
         return False
+
+
+_CONTAINERS = frozenset({"tuple", "list", "dict", "str", "Sequence", "Mapping", "PackedSequence"})
+_OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "split", "join"})
+
+
+def _asked_for_none(test: ir.Register | None, definitions: list[ir.Op | None]) -> tuple[str, bool] | None:
+    """The name that a test compares with None (or asks whether it is anything), and the side on which it is None."""
+    written = definitions[test] if test is not None else None
+    if isinstance(written, ir.Unary) and written.operator == "not":
+        asked = _asked_for_none(written.operand, definitions)
+        return None if asked is None else (asked[0], not asked[1])
+    if isinstance(written, ir.Load):
+        return written.name, False
+    if isinstance(written, ir.Compare) and written.operators[0] in ("is", "is not", "==", "!="):
+        left, right = definitions[written.left], definitions[written.comparators[0]]
+        if isinstance(left, ir.Load) and isinstance(right, ir.Constant) and right.value is None:
+            return left.name, written.operators[0] in ("is", "==")
+    return None
 
 
 _MAKERS = frozenset({"device", "get_device", "current_accelerator", "current_device", "get_default_device"})
@@ -564,6 +660,18 @@ def _is_device_place(call: cst.Call, argument: cst.Arg) -> bool:
         return argument.keyword.value in _DEVICE_KEYWORDS
     is_first = bool(call.args) and call.args[0] is argument and not argument.star
     return is_first and isinstance(call.func, cst.Attribute) and call.func.attr.value == "to"
+
+
+_MOVES = frozenset({"to", "cpu", "cuda", "detach"})
+
+
+def _calls_method_of(new: cst.CSTNode, target: cst.CSTNode) -> bool:
+    """True for `target.detach().cpu()` in the place of `target`."""
+    while isinstance(new, cst.Call) and isinstance(new.func, cst.Attribute) and new.func.attr.value in _MOVES:
+        new = new.func.value
+        if new is target:
+            return True
+    return False
 
 
 def _is_within(node: cst.CSTNode, target: cst.CSTNode) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.flow import conditions, parameters, values
 from torchdevlint.flow.devices import TOP, Device, symbolic
 from torchdevlint.flow.facts import Facts, Meeting, Use
-from torchdevlint.flow.naming import follows_an_object, looks_like_device
+from torchdevlint.flow.naming import follows_an_object, looks_like_device, names_index
 from torchdevlint.flow.operations import HANDLERS
 from torchdevlint.flow.values import (
     UNKNOWN,
@@ -211,6 +211,7 @@ class Frame:
             and _is_device(value)
             and "[" not in name
             and looks_like_device(name)
+            and not (names_index(name) and value.device.place == "sym" and not value.device.chosen)
             and (at is None or cfg.definitely_bound(name, at))
         ]
         if local:

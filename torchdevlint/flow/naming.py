@@ -16,6 +16,14 @@ def looks_like_device(path: str) -> bool:
     return bool(DEVICE_NAME.search(path)) and not _NO_DEVICE.search(path.rpartition(".")[2])
 
 
+_INDEX_NAME = re.compile(r"(?:\A|[._])(?:gpu|gpu_?ids?|cuda_?id|rank|local_rank)\Z", re.IGNORECASE)
+
+
+def names_index(path: str) -> bool:
+    """True for a path that names the number of a GPU, or nothing: `args.gpu`. `torch.load` takes no number, and `.to(None)` moves nothing."""
+    return bool(_INDEX_NAME.search(path))
+
+
 # Who keeps the device that the program chose: the object itself, options, and what launches a run.
 _OF_A_CHOICE = re.compile(
     r"(?:\A|[._])(?:self|cls|args?|opts?|options|config|cfg|conf|hparams|hps|params|settings|flags|context|ctx|accelerator|fabric|trainer)\.device\Z",

@@ -116,9 +116,28 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
                 and value.kind is Kind.TENSOR
                 and value.parameter == parameter.name
                 and value.moved is None
+                and is_surely_tensor(parameter.name, facts)
             ):
                 return f"{parameter.name}.device"
     return None
+
+
+def is_surely_tensor(parameter: str, facts: Facts) -> bool:
+    """True for an argument that is no list and no length: not one that is counted by `len` and of which no attribute of a tensor is read."""
+    if "len" in parameter.lower():
+        return False  # lengths stay on the CPU, for `pack_padded_sequence`
+    use = facts.index.use(parameter)
+    return (
+        bool(use.attributes)
+        or use.arithmetic
+        or use.torch_argument
+        or not any(
+            isinstance(op, ir.Call)
+            and facts.callee(op) == "builtins.len"
+            and facts.place(op.positional(0)) == parameter
+            for op in operations(facts.body)
+        )
+    )
 
 
 def _may_be_none(name: str, made: ir.Op | None, facts: Facts) -> bool:
@@ -266,10 +285,12 @@ def is_certainly_there(meeting: Meeting, expression: str | None) -> bool:
 def fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:
     """A factory call and all those whose CPU tensors meet its own in this body; None where one of them is no factory or was moved by hand."""
     found = [made]
-    meetings = [tensors for op in operations(facts.body) if len(tensors := _operands(op, facts)) > 1]
+    meetings = [tensors for op in operations(facts.body) if len(tensors := operands_of(op, facts)) > 1]
     for call in found:  # grows while it is walked
         for tensors in meetings:
-            origins = [part.origin for value in tensors for part in value.parts if part.is_fresh_cpu and part.rank != 0]
+            origins = [
+                part.origin for _, value in tensors for part in value.parts if part.is_fresh_cpu and part.rank != 0
+            ]
             if not any(origin is call for origin in origins):
                 continue
             for other in origins:
@@ -294,8 +315,8 @@ def takes_device(made: ir.Call, facts: Facts) -> bool:
     return owns(facts, made) and name in functions.FACTORIES and not name.endswith("generate_square_subsequent_mask")
 
 
-def _operands(op: ir.Op, facts: Facts) -> list[Value]:
-    """The tensors that an operation computes with."""
+def operands_of(op: ir.Op, facts: Facts) -> list[tuple[ir.Register, Value]]:
+    """The tensors that an operation computes with, each with its register or that of what holds it."""
     if isinstance(op, ir.Call):
         receiver = facts.receiver(op)
         registers = [argument.value for argument in op.arguments] + ([] if receiver is None else [receiver])
@@ -305,7 +326,7 @@ def _operands(op: ir.Op, facts: Facts) -> list[Value]:
         registers = [op.target, op.value]
     else:
         return []
-    return [value for register in registers for value in tensors_within(facts.value(register))]
+    return [(register, value) for register in registers for value in tensors_within(facts.value(register))]
 
 
 def needed(device: str) -> str:

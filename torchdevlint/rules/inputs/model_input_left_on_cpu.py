@@ -10,13 +10,14 @@ from torchdevlint.flow.facts import ClassSummary, Facts, Meeting, Use
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.rules.factories import is_factory
 from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.premises import Premise
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
 from torchdevlint.rules.surroundings import in_project_for_the_host, in_tests, where_batches_may_be_placed
-from torchdevlint.rules.wording import MISMATCH, is_placeholder, owns
+from torchdevlint.rules.wording import MISMATCH, is_placeholder, make_there, owns
 
 
 class ModelInputLeftOnCpu(Inferred):
@@ -159,7 +160,7 @@ class ModelInputLeftOnCpu(Inferred):
             at,
             f"{what} is still on the CPU when it meets {f'the output of a model on {device.describe()}' if is_loss else where}"
             f"{' (moved on line {0})' if moved else ''}: on an accelerator that raises {MISMATCH}; move it first, for example "
-            f"`.to({_spelled(device.name)})`",
+            f"`.to({_spelled(device)})`",
             severity=ERROR if certain else WARNING,
             related=(
                 *((Mention(moved, "here the model moved"),) if moved is not None else ()),
@@ -194,7 +195,7 @@ class ModelInputLeftOnCpu(Inferred):
         yield self.report(
             made,
             f"this model is made on the CPU and never moved, and on line {{0}} it gets {what}: on an accelerator that raises "
-            f"{MISMATCH}; move it first, for example `.to({_spelled(given.device.name)})`",
+            f"{MISMATCH}; move it first, for example `.to({_spelled(given.device)})`",
             severity=ERROR if moved is not None else WARNING,
             related=(Mention(meeting.op, "here it is called"),),
             fix=lambda: _move(made, given.device.name) if not chosen else None,
@@ -381,8 +382,18 @@ def _is_iteration(made: ir.Op, facts: Facts) -> bool:
     return isinstance(made, ir.Call) and facts.value(made.function).symbol.startswith("builtins.")
 
 
-def _spelled(name: str) -> str:
-    return name if name and not name.startswith(("cuda", "mps", "xpu")) else f'"{name}"'
+def _spelled(device: Device) -> str:
+    return f'"{device.name}"' if device.place == "acc" or not device.name else device.name
+
+
+def _expression(device: Device, at: ir.Op, facts: Facts) -> str:
+    """The spelling of a device where a tensor is made: a name that is bound to it there, or what it is called."""
+    nearest = facts.nearest_device(at) if device.place == "acc" and owns(facts, at) else None
+    if nearest is not None and facts.frame is not None and nearest.isidentifier():
+        bound = facts.frame.lookup(nearest)
+        if not bound.others and bound.device == device:
+            return nearest
+    return _spelled(device)
 
 
 def _where_moved(meeting: Meeting, facts: Facts) -> ir.Op | None:
@@ -424,7 +435,7 @@ def _fix(made: ir.Op, meeting: Meeting, facts: Facts, ground: Ground) -> NodeFix
     name = meeting.other.device.name
     if meeting.other.device.place not in ("sym", "acc") or _is_plain_mapping(made, meeting, facts):
         return None
-    expression = _spelled(name)
+    expression = _expression(meeting.other.device, made, facts)
     if _is_argument(meeting):
         moves = isinstance(made, ir.ValueOp) and facts.value(made.dst).kind in (Kind.TENSOR, Kind.BATCH_ENCODING)
         edits = builders.wrap_method(made, "to", name) if moves else None
@@ -439,5 +450,7 @@ def _fix(made: ir.Op, meeting: Meeting, facts: Facts, ground: Ground) -> NodeFix
         outside = facts.analysis.lookup_outside(facts.body, name.partition(".")[0])
         if outside.kind is Kind.UNKNOWN:
             return None
+    if isinstance(made, ir.Call) and is_factory(made, facts) and made.keyword("device") is None and owns(facts, made):
+        return make_there(made, expression, ground, facts)
     edits = builders.wrap_method(made, "to", expression)
     return NodeFix(ground, f"Move it with `.to({expression})`", edits) if edits else None

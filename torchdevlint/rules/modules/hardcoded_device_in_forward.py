@@ -24,7 +24,7 @@ from torchdevlint.rules.surroundings import (
     in_unreachable_code,
     under_test_for_a_build,
 )
-from torchdevlint.rules.wording import MISMATCH, needed, raised
+from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, needed, operands_of, raised
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast", "torch.autocast_mode.autocast")
@@ -242,7 +242,8 @@ def _source(call: ir.Call, facts: Facts) -> tuple[str, bool] | None:
     if frame is None or not facts.in_forward:
         return None
     moved = set(_moved_roots(facts))  # an input that is moved itself is none to follow: it would move nothing
-    makes = _makes_tensor(call, facts)
+    certain = _makes_tensor(call, facts) and not _moves_inputs(facts)
+    found = []
     for parameter in facts.body.parameters[1:]:
         value = frame.env.get(parameter.name)
         if not isinstance(value, Value) or value.kind is not Kind.TENSOR or value.evidence < Evidence.USAGE:
@@ -252,9 +253,28 @@ def _source(call: ir.Call, facts: Facts) -> tuple[str, bool] | None:
             and parameter.name not in moved
             and value.moved is None
             and facts.place(facts.receiver(call)) != parameter.name
+            and is_surely_tensor(parameter.name, facts)
         ):
-            return f"{parameter.name}.device", makes and not _moves_inputs(facts)
-    return None
+            found.append(f"{parameter.name}.device")
+    met = next((device for device in found if certain and _meets(call, device, facts)), None)
+    return (met, True) if met is not None else (found[0], False) if found else None
+
+
+def _meets(call: ir.Call, device: str, facts: Facts) -> bool:
+    """True where what a call makes is computed with a tensor of this device, or with what the module's own layers give."""
+    return any(
+        any(register == call.dst or call in (value.origin, value.moved) for register, value in given)
+        and any(_is_there(value, device) for register, value in given if register != call.dst)
+        for op in operations(facts.body)
+        if len(given := operands_of(op, facts)) > 1
+    )
+
+
+def _is_there(value: Value, device: str) -> bool:
+    """True for a tensor of the device that nobody moved here, and for what a layer of the module gives, be it one on a literal device."""
+    return value.moved is None and (
+        value.device.name in (device, "self") or (value.device.is_accelerator and value.origin is None)
+    )
 
 
 def _moved_roots(facts: Facts) -> Iterator[str]:

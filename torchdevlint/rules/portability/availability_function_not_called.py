@@ -40,7 +40,8 @@ class AvailabilityFunctionNotCalled(Rule):
     The function is passed on, compared with another function, patched, or bound to a name that is called later.
 
     ## Fix safety
-    Appending `()` is safe: where there is an accelerator the result is the same, elsewhere the old program could not work.
+    Appending `()` is safe: where there is an accelerator the result is the same, elsewhere the old program could not work. Behind `not` it is unsafe:
+    it wakes code that never ran.
 
     ## Proof
     On a machine without a GPU the condition is true and the move fails; with the call the program runs on the CPU.
@@ -50,7 +51,7 @@ class AvailabilityFunctionNotCalled(Rule):
     """
 
     code, name, severity = "TDL802", "availability-function-not-called", ERROR
-    fixable = "safe"
+    fixable = "sometimes"
 
     @on_attribute("is_available", "is_built", "is_bf16_supported")
     def check(self, read: ir.Attribute, facts: Facts) -> Iterator[Report]:
@@ -60,7 +61,7 @@ class AvailabilityFunctionNotCalled(Rule):
         yield self.report(
             read,
             f"`{function}` is a function, and a function is always true: this does not ask for the device; call it: `{function}()`",
-            fix=lambda: _call(read),
+            fix=lambda: _call(read, Ground.WAKES_CODE if _is_negated(read.dst, facts) else Ground.OLD_LINE_RAISED),
         )
 
 
@@ -136,8 +137,17 @@ def _is_called(name: str, facts: Facts) -> bool:
     return False
 
 
-def _call(read: ir.Attribute) -> NodeFix | None:
+def _is_negated(register: ir.Register, facts: Facts) -> bool:
+    """True for `if not torch.cuda.is_available:`, whose body has never run."""
+    return any(
+        isinstance(op, ir.Unary) and op.operator == "not" and op.operand == register
+        for block in facts.body.blocks
+        for op in block.ops
+    )
+
+
+def _call(read: ir.Attribute, ground: Ground) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
     edits = builders.append_call_parentheses(read)
-    return NodeFix(Ground.OLD_LINE_RAISED, "Call it", edits) if edits else None
+    return NodeFix(ground, "Call it", edits) if edits else None
