@@ -120,18 +120,19 @@ class HardcodedDeviceInForward(Rule):
         if name in (".cuda", ".to") and facts.value(facts.receiver(call)).kind in (Kind.GENERATOR, Kind.OTHER):
             return
         written = _SPELLED.get(name, 'device="{}"').format(device.name)
-        source = _source(call, facts)
-        if source is None:
+        sources = _sources(call, facts)
+        certain = _makes_tensor(call, facts) and not _moves_inputs(facts)
+        if not sources:
             if id(facts.body) in self._told:
                 return  # the same decision as at the method's first place
             self._told.add(id(facts.body))
-        advice = f"use `{source[0]}`" if source else "follow the device of an input or a parameter instead"
+        advice = f"use `{sources[0]}`" if sources else "follow the device of an input or a parameter instead"
         yield self.report(
             call,
             f"`{written}` in a method of a module ties it to {_which(device.name)}: without {needed(device.name)} {raised(device.name)}, and on another device "
             f'the next operation raises "Expected all tensors to be on the same device"; {advice}',
             severity=_severity(facts),
-            fix=lambda: _fix(call, name, source),
+            fix=lambda: _fix(call, name, sources, certain, facts),
         )
 
     @on_device_call
@@ -144,15 +145,15 @@ class HardcodedDeviceInForward(Rule):
             return
         if _places_itself(summary, facts):
             return
-        source = _source(call, facts)
-        follow = f"`{source[0]}`" if source else "the device of an argument"
+        sources = _sources(call, facts)
+        follow = f"`{sources[0]}`" if sources else "the device of an argument"
         where = "the module is" if summary.is_module else "the arguments are"
         yield self.report(
             call,
             f"this goes to CUDA wherever there is one: on such a machine, where {where} on the CPU or on `cuda:1`, the operations that follow raise {MISMATCH}; "
             f"use {follow}",
             severity=_severity(facts),
-            fix=lambda: _fix(call, facts.callee(call), (source[0], False) if source else None),
+            fix=lambda: _fix(call, facts.callee(call), sources, False, facts),
         )
 
     @on_call(*_AUTOCAST)
@@ -166,8 +167,8 @@ class HardcodedDeviceInForward(Rule):
         if facts.guarded("cuda") or _needs_cuda(facts) or _depends_on_device(call, facts):
             return
         self._autocast.add(id(summary))
-        source = _source(call, facts)
-        follow = f"`{source[0]}.type`" if source else "the device type of an input or a parameter"
+        sources = _sources(call, facts)
+        follow = f"`{sources[0]}.type`" if sources else "the device type of an input or a parameter"
         yield self.report(
             call,
             '`torch.autocast("cuda")` in a method of a module acts on CUDA alone: on the CPU or another accelerator autocast stays as it was outside; '
@@ -236,13 +237,12 @@ def _which(device: str) -> str:
     return f"`{device}`" if ":" in device else f"the current `{device}` device"
 
 
-def _source(call: ir.Call, facts: Facts) -> tuple[str, bool] | None:
-    """The device to follow here, and whether following it is certainly the same."""
+def _sources(call: ir.Call, facts: Facts) -> list[str]:
+    """The devices that may be followed here: those of arguments that nothing moves."""
     frame = facts.frame
     if frame is None or not facts.in_forward:
-        return None
+        return []
     moved = set(_moved_roots(facts))  # an input that is moved itself is none to follow: it would move nothing
-    certain = _makes_tensor(call, facts) and not _moves_inputs(facts)
     found = []
     for parameter in facts.body.parameters[1:]:
         value = frame.env.get(parameter.name)
@@ -256,25 +256,28 @@ def _source(call: ir.Call, facts: Facts) -> tuple[str, bool] | None:
             and is_surely_tensor(parameter.name, facts)
         ):
             found.append(f"{parameter.name}.device")
-    met = next((device for device in found if certain and _meets(call, device, facts)), None)
-    return (met, True) if met is not None else (found[0], False) if found else None
+    return found
 
 
 def _meets(call: ir.Call, device: str, facts: Facts) -> bool:
-    """True where what a call makes is computed with a tensor of this device, or with what the module's own layers give."""
-    return any(
-        any(register == call.dst or call in (value.origin, value.moved) for register, value in given)
-        and any(_is_there(value, device) for register, value in given if register != call.dst)
-        for op in operations(facts.body)
-        if len(given := operands_of(op, facts)) > 1
-    )
+    """True where what a call makes is computed with a tensor of this device, or with what a layer of the module gives."""
+    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Store) and op.value == call.dst}
+    held = {op.dst for op in operations(facts.body) if isinstance(op, ir.Load) and op.name in names} | {call.dst}
+
+    def is_made_here(register: ir.Register, value: Value) -> bool:
+        return register in held or call is value.origin or call is value.moved
+
+    for op in operations(facts.body):
+        given = operands_of(op, facts)
+        others = [value for register, value in given if not is_made_here(register, value)]
+        if 0 < len(others) < len(given) and any(_is_there(value, device) for value in others):
+            return True
+    return False
 
 
 def _is_there(value: Value, device: str) -> bool:
-    """True for a tensor of the device that nobody moved here, and for what a layer of the module gives, be it one on a literal device."""
-    return value.moved is None and (
-        value.device.name in (device, "self") or (value.device.is_accelerator and value.origin is None)
-    )
+    """True for a tensor of the device, and for what a layer of the module gives, be it one that was put on a literal device."""
+    return value.device.name in (device, "self") or (value.device.is_accelerator and value.evidence >= Evidence.STRONG)
 
 
 def _moved_roots(facts: Facts) -> Iterator[str]:
@@ -307,12 +310,14 @@ def _moves_inputs(facts: Facts) -> bool:
     )
 
 
-def _fix(call: ir.Call, name: str, source: tuple[str, bool] | None) -> NodeFix | None:
+def _fix(call: ir.Call, name: str, sources: list[str], certain: bool, facts: Facts) -> NodeFix | None:
+    """Follows an argument that the tensor meets, which is safe where the tensor is made here; else the first one."""
     from torchdevlint.fixes import builders
 
-    if source is None:
+    if not sources:
         return None
-    expression, same = source
+    met = next((device for device in sources if _meets(call, device, facts)), None)
+    expression, same = met or sources[0], certain and met is not None
     if name in (".cuda", ".to"):
         if len(call.arguments) > 1:
             return None
