@@ -300,11 +300,7 @@ def run(options: argparse.Namespace) -> None:
         *(["--seed", str(options.seed)] if options.seed is not None else []),
     ]
     generated += ["--kept"] if options.kept else []
-    if options.before:
-        if options.seed is None:
-            raise SystemExit("oracles.py: --before needs --seed, so that both revisions are asked the same programs")
-        _call([*generated, "--revision", options.before, "--result", "before"])
-    _call([*generated, "--result", "now"])
+    _call([*generated, *(["--compare", options.before] if options.before else ["--result", "now"])])
     if options.mirrors:
         mined = [sys.executable, "benchmarks/mined.py", "score", str(options.mirrors), "--write"]
         for revision in (["--revision", options.before] if options.before else None, []):

@@ -3,6 +3,7 @@
     python benchmarks/differential                         one construct at a time (4 pairs each) and 600 combined pairs, a new seed
     python benchmarks/differential --seed 7 --revision 40bab7e     the same programs, asked of another revision
     python benchmarks/differential --linter ../other-checkout      ... or of another checkout
+    python benchmarks/differential --compare 40bab7e      before and now in one run, stored for docs/accuracy.md
     python benchmarks/differential --kept                  with the entries that are kept from the authors of the analysis: at the end, to tell the figure
     python benchmarks/differential --show 5 --shrink       five disagreements of each kind, made small
     python benchmarks/differential --only meeting=cat      pairs of one entry alone, to look at a cause
@@ -22,11 +23,12 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import datetime
 import random
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import oracles
@@ -34,7 +36,7 @@ from page import table
 
 from differential import agreed
 from differential.draw import Drawn, combined, shares, singles
-from differential.judges import ROOT, Linter, judges
+from differential.judges import ROOT, Linter, Machine, judges
 from differential.score import CRASH, DROPPED, FOUND, SILENT, Case, Tally, by_construct, measure, tally
 from differential.shrink import Shrinker
 
@@ -45,25 +47,61 @@ def main() -> int:
     """Command line."""
     options = _options()
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1_000_000)
+    drawn = dict(_samples(options, seed))
+    with judges() as (machine, plain, _):
+        if options.compare:
+            with checked_out(options.compare) as checkout:
+                _ask(checkout, drawn, seed, "before", machine, plain, options)
+            _ask(ROOT, drawn, seed, "now", machine, plain, options)
+        else:
+            with _checkout(options) as checkout:
+                _ask(checkout, drawn, seed, options.result, machine, plain, options)
+    return 0
+
+
+def _ask(
+    checkout: Path,
+    samples: Mapping[str, Sequence[Drawn]],
+    seed: int,
+    when: str | None,
+    machine: Machine,
+    plain: Machine,
+    options: argparse.Namespace,
+) -> None:
+    """Asks the linter of a checkout, prints its tables and stores them as results of `when`."""
     rows: list[oracles.Row] = []
-    with _checkout(options) as checkout, judges(checkout) as (machine, plain, linter):
-        print(f"seed {seed}, linter {oracles.revision_of(checkout)}", flush=True)
-        for sample, drawn in _samples(options, seed):
+    revision = oracles.revision_of(checkout)
+    linter = Linter(checkout)
+    try:
+        for sample, drawn in samples.items():
             began = time.monotonic()
             cases = measure(drawn, machine, plain, linter, not options.no_repairs)
-            print(f"\n## {SAMPLES[sample]}: {len(cases)} programs, {time.monotonic() - began:.0f} s\n", flush=True)
+            took = time.monotonic() - began
+            print(
+                f"\n## {SAMPLES[sample]}: {len(cases)} programs, seed {seed}, linter {revision}, {took:.0f} s\n",
+                flush=True,
+            )
             rows += tell(cases, sample, options)
             show(cases, options.show, Shrinker(machine, linter) if options.shrink else None)
             if options.agree:
-                other = options.linter or options.revision
-                agree(cases, Shrinker(machine, linter) if other else None, options.agree)
-        if options.result:
-            shares_told = ", ".join(f"{kept} of {all_} {name}s" for name, (kept, all_) in shares().items())
-            about = f"Programs from tables, seed {seed}, judged by the virtual machine. Kept entries (unseen): {shares_told}."
-            command = f"python benchmarks/differential --seed {seed}" + (" --kept" if options.kept else "")
-            told = oracles.result_of("generated", options.result, command, about, rows, checkout)
-            print(oracles.write(told).relative_to(ROOT))
-    return 0
+                is_other = checkout != ROOT
+                agree(cases, Shrinker(machine, linter) if is_other else None, options.agree)
+    finally:
+        linter.child.close()
+    if when:
+        shares_told = ", ".join(f"{kept} of {all_} {name}s" for name, (kept, all_) in shares().items())
+        about = f"Programs from tables, judged by the virtual machine. Kept entries (unseen): {shares_told}."
+        sizes = f"--seed {seed} --singles {options.singles} --combined {options.combined}{' --kept' if options.kept else ''}"
+        told = oracles.Result(
+            "generated",
+            when,
+            revision,
+            datetime.date.today().isoformat(),
+            f"`python benchmarks/differential {sizes}`",
+            about,
+            tuple(rows),
+        )
+        print(oracles.write(told).relative_to(ROOT))
 
 
 def _options() -> argparse.Namespace:
@@ -77,6 +115,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", metavar="TABLE=ENTRY", help="singles of this entry alone")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--revision", metavar="REV", help="ask the linter of this revision")
+    where.add_argument(
+        "--compare", metavar="REV", help="ask the linter of this revision, then this one, and store both results"
+    )
     where.add_argument("--linter", type=Path, metavar="PATH", help="ask the linter of this checkout")
     parser.add_argument("--no-repairs", action="store_true", help="run no repairs")
     parser.add_argument("--constructs", type=int, default=30, metavar="N", help="entries of each table to print")

@@ -161,15 +161,22 @@ def _write(stream: IO[str], jobs: Iterable[Mapping[str, Any]]) -> None:
 
 
 class Machine:
-    """Runs programs on the virtual machine (`kind` "machine", or "machine:1" for one GPU) or on PyTorch as it is ("cpu")."""
+    """Runs programs on the virtual machine (`kind` "machine", or "machine:1" for one GPU) or on PyTorch as it is ("cpu").
+
+    Verdicts are remembered.
+    """
 
     def __init__(self, kind: str = "machine") -> None:
         self.child = Child(kind)
+        self._known: dict[tuple[str, bool], Verdict] = {}
 
     def run(self, programs: Sequence[Program], trace: bool = False) -> list[Verdict]:
         """A verdict on each program."""
-        jobs = [{"files": program.files, "entry": program.entry, "trace": trace} for program in programs]
-        return [_verdict(answer) for answer in self.child.ask_all(jobs)]
+        keys = [(program.text(), trace) for program in programs]
+        new = {key: program for key, program in zip(keys, programs, strict=True) if key not in self._known}
+        jobs = [{"files": program.files, "entry": program.entry, "trace": trace} for program in new.values()]
+        self._known |= zip(new, map(_verdict, self.child.ask_all(jobs)), strict=True)
+        return [self._known[key] for key in keys]
 
 
 def _verdict(answer: Mapping[str, Any] | None) -> Verdict:

@@ -18,6 +18,8 @@ SPEAKS_OF_DEVICES = re.compile(r"TDL(?:3|4|5|6|70[1-4])\d*")
 APART = frozenset("TDL503 TDL508 TDL511 TDL521 TDL523 TDL605 TDL606 TDL608 TDL609 TDL610".split())
 """Rules of those groups that speak of portability or style: true of programs that run."""
 IGNORED_DEVICE = "TDL517"
+_NAME_THE_DEVICE = ("factory", "inline", "after-make")
+"""The ways to place a tensor that use a parameter `device`."""
 FIXES = ("safe", "unsafe")
 
 FOUND = "found"
@@ -37,7 +39,8 @@ class Repaired:
     """What a kind of repair ("safe", "unsafe") did to a program.
 
     `outcome`: "good", "wrong" (it broke what ran, or failed otherwise than before), "left" (the fault that its finding told is still there),
-    "differs" (it runs and prints something else), or "beside" (it repaired something else, and the fault is still there).
+    "differs" (it runs and prints something else), "beside" (it repaired something else, and the fault is still there), or "unknown" (a run did not end, or the
+    program fails otherwise once its tensor is placed right: the generator's fault).
     """
 
     fix: str
@@ -80,7 +83,7 @@ def tells(said: Said, story: Iterable[Line]) -> bool:
 def outcome_of(verdict: Verdict, answer: Answer, shown: Iterable[str], right: bool = True) -> str:
     """How the linter's answer stands to the machine's verdict. Lines of hidden files are no part of a story.
 
-    In a program that is not `right` and runs all the same, a parameter `device` may be ignored: that is said with good reason.
+    In a program that runs and is not `right`, a parameter `device` may be ignored: that is said with good reason.
     """
     if answer.crash:
         return CRASH
@@ -98,7 +101,8 @@ def outcome_of(verdict: Verdict, answer: Answer, shown: Iterable[str], right: bo
             return NOTE
         return ELSEWHERE if loud else MISSED
     if not right:
-        loud = [said for said in loud if said.code != IGNORED_DEVICE]
+        findings = [said for said in findings if said.code != IGNORED_DEVICE]
+        loud = [said for said in findings if said.level != "info"]
     if any(said.level == "error" for said in loud):
         return FALSE_ERROR
     if loud:
@@ -119,7 +123,14 @@ def measure(
     both = [item for at, item in enumerate(both) if not (item[1] and item[2] == both[at - 1][2])]
     programs = [program for _, _, program in both]
     cases = [
-        Case(one, right, program, verdict, answer, outcome_of(verdict, answer, program.shown, right))
+        Case(
+            one,
+            right,
+            program,
+            verdict,
+            answer,
+            outcome_of(verdict, answer, program.shown, right and one.spec.fix in _NAME_THE_DEVICE),
+        )
         for (one, right, program), verdict, answer in zip(
             both, machine.run(programs), linter.ask(programs), strict=True
         )
@@ -145,14 +156,17 @@ def with_repairs(cases: list[Case], machine: Machine, plain: Machine, linter: Li
         changed = [(at, answer.files) for at, answer in zip(offered, answers, strict=True) if answer.files]
         after = [cases[at].program.with_shown(files) for at, files in changed]
         befores = [cases[at].program for at, _ in changed]
-        rows = zip(changed, after, machine.run(after), plain.run(befores), plain.run(after), strict=True)
-        for (at, _), program, on_machine, before, on_cpu in rows:
-            found[at].append(replace(judge_repair(cases[at], fix, on_machine, before, on_cpu), program=program))
+        placed = machine.run([cases[at].drawn.program(True) for at, _ in changed])
+        rows = zip(changed, after, machine.run(after), plain.run(befores), plain.run(after), placed, strict=True)
+        for (at, _), program, *verdicts in rows:
+            found[at].append(replace(judge_repair(cases[at], fix, *verdicts), program=program))
     return [replace(case, repairs=tuple(found[at])) for at, case in enumerate(cases)]
 
 
-def judge_repair(case: Case, fix: str, on_machine: Verdict, before: Verdict, on_cpu: Verdict) -> Repaired:
-    """The verdict on a repair: the runs on the machine and on the CPU, and on the CPU before it."""
+def judge_repair(
+    case: Case, fix: str, on_machine: Verdict, before: Verdict, on_cpu: Verdict, placed: Verdict | None = None
+) -> Repaired:
+    """The verdict on a repair: the runs on the machine and on the CPU, on the CPU before it, and that of the pair's right program on the machine."""
     offered = [
         said for said in case.answer.findings if said.fix in FIXES[: FIXES.index(fix) + 1] and said.level != "info"
     ]
@@ -161,11 +175,15 @@ def judge_repair(case: Case, fix: str, on_machine: Verdict, before: Verdict, on_
     def told(outcome: str, why: str = "") -> Repaired:
         return Repaired(fix, outcome, why, codes)
 
+    if {before.kind, on_machine.kind, on_cpu.kind} & {"late", "died"}:
+        return told("unknown", "a run did not end")
     if before.kind == "ok" and on_cpu.kind != "ok":
         return told("wrong", f"fails on the CPU: {on_cpu.text or on_cpu.kind}")
     if case.verdict.kind == "ok" and on_machine.kind != "ok":
         return told("wrong", f"fails on the machine: {on_machine.text or on_machine.kind}")
     if on_machine.kind not in ("ok", "fault"):
+        if placed is not None and on_machine.text == placed.text:
+            return told("unknown", on_machine.text)
         return told("wrong", f"fails otherwise: {on_machine.text or on_machine.kind}")
     if on_machine.kind == "fault":
         story = _story(case.verdict, case.program.shown)

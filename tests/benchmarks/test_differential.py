@@ -111,6 +111,12 @@ def test_outcomes(kind: str, findings: list[Said], outcome: str) -> None:
     assert outcome_of(verdict, Answer(tuple(findings)), ["main.py"]) == outcome
 
 
+def test_an_ignored_device_is_no_false_finding_where_nothing_is_placed() -> None:
+    findings = Answer((said(5, "warning", "TDL517"),))
+    assert outcome_of(Verdict("ok"), findings, ["main.py"], right=True) != SILENT
+    assert outcome_of(Verdict("ok"), findings, ["main.py"], right=False) == SILENT
+
+
 def test_a_fault_in_the_hidden_driver_is_left_out() -> None:
     assert outcome_of(Verdict("fault", story=frozenset({("driver_.py", 4)})), Answer(), ["library.py"]) == DROPPED
 
@@ -131,6 +137,7 @@ def test_repairs_are_judged(verdict: str, machine: Verdict, before: Verdict, aft
     found = Answer((said(4, fix="safe"),))
     case = Case(drawn, False, FAULTY, Verdict(verdict, story=frozenset({("main.py", 4)})), found, FOUND)
     assert judge_repair(case, "safe", machine, before, after).outcome == outcome
+    assert judge_repair(case, "safe", Verdict("died"), before, after).outcome == "unknown"
 
 
 def test_the_machine_tells_the_lines_and_survives_an_exit(all_judges: Judges) -> None:
