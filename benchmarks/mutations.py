@@ -1,6 +1,6 @@
 """Mutation testing of the linter: delete one piece of device handling from correct code and see whether that is found.
 
-    python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--machine] [--verdicts benchmarks/mutations.jsonl] [--misses] [--write docs/mutations.md]
+    python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--machine] [--verdicts FILE] [--misses] [--write docs/mutations.md] [--result now]
 
 Each FOLDER is a project of ordinary device code. A mutation deletes one `.to(device)` or `.cuda()`, the `device=` of one torch factory or `.to`, one
 `map_location=`, one `register_buffer` (the tensor becomes a plain attribute) or one `.cpu()` before `.numpy()`. It counts as found when a finding that the
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import dataclasses
 import hashlib
 import json
 import random
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import libcst as cst
+import oracles
 from page import table
 
 from torchdevlint import check_source
@@ -32,6 +34,7 @@ from torchdevlint.findings import Finding
 from torchdevlint.source.positions import spans
 
 NEAR = 3
+VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
 _FACTORIES = frozenset(
     "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor".split()
 )
@@ -358,6 +361,31 @@ def report(judged: Sequence[Judged], untouched: Untouched) -> list[str]:
     return lines
 
 
+def result(judged: Sequence[Judged], untouched: Untouched, arguments: argparse.Namespace) -> oracles.Result:
+    """The rows of docs/accuracy.md. Projects that docs/mutations.md shows were worked with; the others are unseen."""
+    worked_with = {key[0] for key in Verdicts(VERDICTS).known}
+    rows = []
+    for side, group in (
+        ("regression", [row for row in judged if row.project in worked_with]),
+        ("unseen", [row for row in judged if row.project not in worked_with]),
+    ):
+        confirmed = [row for row in group if row.verdict == "confirmed"]
+        for sample, some in (("all deletions, faults or not", group), ("confirmed by the machine", confirmed)):
+            if some:
+                projects = sorted({row.project for row in some})
+                note = f"{side}: {', '.join(name.replace('+', '/', 1) for name in projects)}"
+                rows.append(oracles.Row(sample, side, "files", len(some), sum(row.found for row in some), note=note))
+    if rows:
+        changed = dataclasses.replace(rows[-1], clean=untouched.files, false=untouched.files - untouched.silent)
+        rows[-1] = changed
+    import torchdevlint
+
+    command = f"`python benchmarks/mutations.py FOLDER... --most {arguments.most} --seed {arguments.seed}`"
+    about = "Pieces of device handling deleted from real projects, each file by itself; false: untouched files with a finding, true or not."
+    checkout = Path(torchdevlint.__file__).resolve().parents[1]
+    return oracles.result_of("mutations", arguments.result, command, about, rows, checkout)
+
+
 _HEAD = ("deletions", "found", "reached by a driver", "confirmed as faults", "found of the confirmed")
 
 
@@ -388,6 +416,7 @@ def main() -> None:
     parser.add_argument("--verdicts", type=Path, help="where the machine's verdicts are kept")
     parser.add_argument("--misses", action="store_true", help="list the confirmed faults that were not found")
     parser.add_argument("--write", type=Path, help="a page with the block to renew")
+    parser.add_argument("--result", choices=oracles.WHEN, help="store the totals as results/mutations.WHEN.json")
     arguments = parser.parse_args()
     verdicts = Verdicts(arguments.verdicts)
     judged: list[Judged] = []
@@ -403,6 +432,8 @@ def main() -> None:
             if row.verdict == "confirmed" and not row.found:
                 print(f"{row.project}/{row.path}:{row.row}: {row.family}: {row.why}")
     print("\n".join(lines))
+    if arguments.result:
+        tell(str(oracles.write(result(judged, untouched, arguments))))
     if arguments.write is not None:
         page = arguments.write.read_text(encoding="utf-8")
         head, tail = page.split(_BEGIN)[0], page.split(_END)[1]
