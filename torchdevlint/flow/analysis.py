@@ -60,6 +60,7 @@ class Analysis:
         self._symbols: dict[str, Value] = {}
         self.aliases = _aliases(program)
         self.attribute_cache: dict[tuple[int, str], Value] = {}
+        self.remembered: dict[Any, Any] = {}  # answers of rules to what does not change while the file is analysed
         self._settled: set[int] = set()
         self._call_sites: call_sites.Sites | None = None
         self._places_batches: bool | None = None

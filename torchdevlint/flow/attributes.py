@@ -139,13 +139,24 @@ def called_elsewhere(frame: Frame, place: str) -> Value | None:
 
 def _kind_in_class(analysis: Analysis, summary: ClassSummary, name: str) -> tuple[Kind, Evidence]:
     """What the methods of the class, taken together, tell of an attribute that one of them calls."""
-    used: set[str] = set()
-    for body in summary.cls.methods.values():
-        found = analysis.index_of(body)
-        if found.self_name:
-            used |= found.use(f"{found.self_name}.{name}").attributes
-    kind, evidence = index.NameUse(attributes=used).kind()
+    kind, evidence = index.NameUse(attributes=_used_in_class(analysis, summary).get(name, set())).kind()
     return (kind, evidence) if kind is Kind.MODULE else (Kind.UNKNOWN, Evidence.NONE)
+
+
+def _used_in_class(analysis: Analysis, summary: ClassSummary) -> dict[str, set[str]]:
+    """What the methods of a class, taken together, read of each attribute of self: looked up once for the class."""
+    key = (_used_in_class, id(summary))
+    if key not in analysis.remembered:
+        used: dict[str, set[str]] = {}
+        for body in summary.cls.methods.values():
+            found = analysis.index_of(body)
+            for path, use in found.uses.items() if found.self_name else ():
+                own, dot, name = path.partition(".")
+                if dot and own == found.self_name:
+                    used.setdefault(name, set()).update(use.attributes)
+        analysis.remembered[key] = used
+    found_before: dict[str, set[str]] = analysis.remembered[key]
+    return found_before
 
 
 def settle(analysis: Analysis, summary: ClassSummary, body: ir.Body, env: dict[str, object]) -> None:

@@ -7,6 +7,7 @@ the state of objects ("@ref": where a module's parameters are) and the guards th
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.flow import conditions, parameters, values
@@ -205,12 +206,9 @@ class Frame:
         cfg = Cfg.of(self.body)
         local = [
             (name != "device", name)
-            for name, value in self.env.items()
-            if isinstance(value, Value)
-            and "@" not in name
+            for name in filter(_may_name_device, self.env)
+            if isinstance(value := self.env[name], Value)
             and _is_device(value)
-            and "[" not in name
-            and looks_like_device(name)
             and not (names_index(name) and value.device.place == "sym" and not value.device.chosen)
             and (at is None or cfg.definitely_bound(name, at))
         ]
@@ -468,6 +466,12 @@ def _is_never(test: ir.Register, definitions: list[ir.Op | None]) -> bool:
     if isinstance(written, ir.Choice) and written.shape == "and":
         return _is_never(written.values[0], definitions)
     return isinstance(written, ir.Constant) and written.value is False
+
+
+@lru_cache(maxsize=1 << 16)
+def _may_name_device(place: str) -> bool:
+    """True for a place whose name speaks of a device; most places do not, and this is asked of all of them."""
+    return "@" not in place and "[" not in place and looks_like_device(place)
 
 
 def _is_device(value: Value) -> bool:

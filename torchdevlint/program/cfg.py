@@ -165,18 +165,50 @@ class Cfg:
                 pending += self.body.blocks[number].successors
         return found
 
-    def decided_by(self, op: ir.Op) -> Iterator[tuple[ir.Register, bool]]:
-        """The conditions that control must pass in one sense to reach `op`, each with that sense, the nearest first."""
-        at = self.position(op)
-        number = at.block if at is not None else -1
-        while number in self.dominator and number != 0:
+    @cached_property
+    def last_certain(self) -> int | None:
+        """The last block that every way through the body passes; None for a body that control never leaves."""
+        rank = {number: at for at, number in enumerate(self.order)}
+        common: int | None = None
+        for number in self.order:
+            if self.body.blocks[number].successors:
+                continue
+            other = number
+            while common is not None and common != other:
+                if rank[common] > rank[other]:
+                    common = self.dominator[common]
+                else:
+                    other = self.dominator[other]
+            common = other
+        return common
+
+    @cached_property
+    def _deciders(self) -> dict[int, tuple[int, ir.Register, bool] | None]:
+        """For each block that can be reached the nearest block above it with a test that decides, the test, and its sense."""
+        found: dict[int, tuple[int, ir.Register, bool] | None] = {0: None}
+        for number in self.order[1:]:
             above = self.dominator[number]
             block = self.body.blocks[above]
+            found[number] = found[above]
             if block.test is not None and block.successors.count(number) == 1:
                 others = (other for other in self.predecessors[number] if other != above)
                 if all(self.block_dominates(number, other) for other in others):
-                    yield block.test, block.successors[0] == number
-            number = above
+                    found[number] = above, block.test, block.successors[0] == number
+        return found
+
+    def deciding(self, number: int) -> Iterator[tuple[ir.Register, bool]]:
+        """The conditions that control must pass in one sense to reach a block, each with that sense, the nearest first."""
+        nearest = self._deciders.get(number)
+        while nearest is not None:
+            above, test, sense = nearest
+            yield test, sense
+            nearest = self._deciders[above]
+
+    def decided_by(self, op: ir.Op) -> Iterator[tuple[ir.Register, bool]]:
+        """The conditions that control must pass in one sense to reach `op`, each with that sense, the nearest first."""
+        at = self.position(op)
+        if at is not None:
+            yield from self.deciding(at.block)
 
     # ------------------------------------------------------------------------------------------------ names
 

@@ -427,6 +427,7 @@ class Body:
     functions: list[Body] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
     cfg: Any = field(default=None, repr=False)  # see torchdevlint.program.cfg, which makes it when somebody asks
+    lookup: Any = field(default=None, repr=False)  # see torchdevlint.program.lookup, likewise
 
 
 @dataclass(slots=True, eq=False)

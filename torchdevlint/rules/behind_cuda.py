@@ -9,12 +9,13 @@ from functools import lru_cache
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Project
 from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import calls_imported, demanding, functions_that
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import literal_accelerator
+from torchdevlint.rules.structure import literal_accelerator, once_per_body
 
 _STARTS = re.compile(rb"cuda\.set_device\(|nccl")
 _DEPTH = 3  # callers of callers
@@ -25,24 +26,33 @@ def is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
     """True where the function has moved something to a literal CUDA device on every path before the call."""
     if facts.block is None:
         return False
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if op is call:
-                return False
-            if (
-                isinstance(op, ir.Call)
-                and facts.callee(op) in (".cuda", ".to")
-                and literal_accelerator(op, facts) is not None
-                and leads_through(facts.body, block, facts.block)
-            ):
-                return True
+    for op in _movers(facts.body, facts):
+        block = block_of(facts.body, op)
+        if block is None or block.index > facts.block.index:
+            return False
+        if block is facts.block and block.ops.index(op) >= block.ops.index(call):
+            return False
+        if (
+            leads_through(facts.body, block, facts.block)
+            and facts.callee(op) in (".cuda", ".to")
+            and literal_accelerator(op, facts) is not None
+        ):
+            return True
     return False
+
+
+@once_per_body
+def _movers(body: ir.Body, facts: Facts) -> list[ir.Call]:
+    """The calls of methods `cuda` and `to`, in the order of the body."""
+    definitions = facts.analysis.index_of(body).definitions
+    methods = ((call, definitions[call.function]) for call in Lookup.of(body).kind(ir.Call))
+    return [call for call, method in methods if isinstance(method, ir.Attribute) and method.name in ("cuda", "to")]
 
 
 def is_called_behind_cuda(body: ir.Body, facts: Facts, *unless: str) -> bool:
     """True in a function each of whose calls comes, on every path, behind a move to a literal CUDA device, in files that say none of these words."""
     sites = list(calls_of(body, facts))
-    return bool(sites) and all(not site.facts.mentions(*unless) and _is_behind(site, _moves_to_cuda) for site in sites)
+    return bool(sites) and all(not site.facts.mentions(*unless) and _is_behind(site, _moving) for site in sites)
 
 
 def is_called_where_cuda_works(body: ir.Body, facts: Facts, depth: int = _DEPTH) -> bool:
@@ -53,7 +63,7 @@ def is_called_where_cuda_works(body: ir.Body, facts: Facts, depth: int = _DEPTH)
         return False
     sites = list(calls_of(body, facts))
     return bool(sites) and all(
-        _is_behind(site, _needs_cuda)
+        _is_behind(site, _needing)
         or _is_behind_test(site)
         or is_called_where_cuda_works(site.body, site.facts, depth - 1)
         for site in sites
@@ -81,33 +91,55 @@ def _asks_for_cuda(test: ir.Register, side: bool, site: Site) -> bool:
 
 def is_where_cuda_works(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
     """True behind a call of a function of the project that sets CUDA's device or starts NCCL in any case, or stops without CUDA."""
-    return isinstance(op, ir.Call) and _is_behind(Site(op, body, facts), _calls_what_needs_cuda)
+    return isinstance(op, ir.Call) and _is_behind(Site(op, body, facts), _calling_what_needs_cuda)
 
 
-def _is_behind(site: Site, is_wanted: Callable[[ir.Call, Site], bool]) -> bool:
-    """True where every path to a call has come through an operation that is wanted."""
+def _is_behind(site: Site, wanted: Callable[[ir.Body, Facts], dict[int, list[ir.Call]]]) -> bool:
+    """True where every path to a call has come through an operation that is wanted; these by the index of their block."""
     place = block_of(site.body, site.call)
-    return place is not None and any(
-        isinstance(op, ir.Call)
-        and is_wanted(op, site)
-        and leads_through(site.body, block, place)
-        and (block is not place or block.ops.index(op) < block.ops.index(site.call))
-        for block in site.body.blocks
-        for op in block.ops
-    )
+    if place is None:
+        return False
+    found = wanted(site.body, site.facts)
+    inside = found.get(place.index, [])
+    return any(
+        number != place.index and leads_through(site.body, site.body.blocks[number], place) for number in found
+    ) or (bool(inside) and place.ops.index(inside[0]) < place.ops.index(site.call))
 
 
-def _needs_cuda(op: ir.Call, site: Site) -> bool:
-    return _starts_cuda(op, site.body, site.facts) or _calls_what_needs_cuda(op, site)
+def _by_block(body: ir.Body, is_wanted: Callable[[ir.Call], bool]) -> dict[int, list[ir.Call]]:
+    """The calls of a body that are wanted, by the index of their block."""
+    found: dict[int, list[ir.Call]] = {}
+    for call in Lookup.of(body).kind(ir.Call):
+        block = block_of(body, call) if is_wanted(call) else None
+        if block is not None:
+            found.setdefault(block.index, []).append(call)
+    return found
 
 
-def _calls_what_needs_cuda(op: ir.Call, site: Site) -> bool:
-    member = site.facts.analysis.member
+@once_per_body
+def _needing(body: ir.Body, facts: Facts) -> dict[int, list[ir.Call]]:
+    return _by_block(body, lambda op: _starts_cuda(op, body, facts) or _calls_what_needs_cuda(op, body, facts))
+
+
+@once_per_body
+def _calling_what_needs_cuda(body: ir.Body, facts: Facts) -> dict[int, list[ir.Call]]:
+    if facts.analysis.member is None:
+        return {}
+    return _by_block(body, lambda op: _calls_what_needs_cuda(op, body, facts))
+
+
+@once_per_body
+def _moving(body: ir.Body, facts: Facts) -> dict[int, list[ir.Call]]:
+    return _by_block(body, lambda op: _moves_to_cuda(op, Site(op, body, facts)))
+
+
+def _calls_what_needs_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    member = facts.analysis.member
     if member is None:
         return False
-    called = site.facts.analysis.index_of(site.body).dotted(op.function)
+    called = facts.analysis.index_of(body).dotted(op.function)
     return any(
-        called in table.get(member.path, ()) or calls_imported(table, op, site.body, site.facts)
+        called in table.get(member.path, ()) or calls_imported(table, op, body, facts)
         for table in (_starting(member.project), demanding(member.project))
     )
 

@@ -17,9 +17,10 @@ from torchdevlint.flow.knowledge.checkpoints import (
     TENSOR_METHODS,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.savers import is_saved_on_host
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import calls_to, once_per_file
 
 _HANDS_ON = frozenset({"items", "values", "copy", "float", "half", "to", "cuda", "cpu", "detach"})
 _MOVES = frozenset({"to", "cuda"})  # of a lone tensor, or of a module, whose name tells it
@@ -55,14 +56,13 @@ def _is_number(key: str) -> bool:
     return key in COUNTS or bool(MEASURED.search(key))
 
 
+@once_per_file
 def _makes_it_on_cuda(facts: Facts) -> bool:
     """True in a file that saves as well, and speaks of CUDA: what it saves may have been there."""
     saves = any(
-        isinstance(op, ir.Attribute)
-        and op.name == "save"
-        and facts.analysis.resolve_text(_root(op, body, facts)) == "torch"
+        facts.analysis.resolve_text(_root(op, body, facts)) == "torch"
         for body in facts.program.bodies
-        for op in operations(body)
+        for op in Lookup.of(body).attributes("save")
     )
     return saves and facts.mentions("cuda", "use_cuda")
 
@@ -82,15 +82,10 @@ def is_saved_from_host(call: ir.Call, facts: Facts) -> bool:
     return by_framework or is_saved_on_host(call, frozenset(seen.keys), facts)
 
 
+@once_per_file
 def file_saves_from_cpu(facts: Facts) -> bool:
     """True when the file saves with `torch.save`, and each time what `.cpu()` gave: `torch.save(net.cpu().state_dict(), path)`."""
-    saves = [
-        (op, body)
-        for body in facts.program.bodies
-        for op in operations(body)
-        if isinstance(op, ir.Call)
-        and facts.analysis.resolve_text(facts.analysis.index_of(body).dotted(op.function)) == "torch.save"
-    ]
+    saves = [(op, body) for body in facts.program.bodies for op in calls_to(("torch.save",), body, facts)]
     return bool(saves) and all(_is_from_cpu(save, body, facts) for save, body in saves)
 
 
@@ -114,12 +109,22 @@ class _Seen:
 
 
 def _follow(call: ir.Call, facts: Facts) -> _Seen:
-    seen = _Seen()
+    seen, lookup = _Seen(), Lookup.of(facts.body)
     held, whole = {call.dst}, {call.dst}
-    size = 0
-    while size != len(held) + len(seen.names):
-        size = len(held) + len(seen.names)
-        for op in operations(facts.body):
+    size = -1
+    readers: dict[int, ir.Op] = {}  # of what is held, and of the names that it has
+    asked: set[ir.Register] = set()
+    named: set[str] = set()
+    while size != len(held) + len(whole) + len(seen.names):
+        size = len(held) + len(whole) + len(seen.names)
+        for register in held - asked:
+            for op in lookup.readers(register):
+                called = lookup.readers(op.dst) if isinstance(op, ir.Attribute) else ()  # of its methods
+                readers.update((id(reader), reader) for reader in (op, *called))
+        for name in seen.names - named:
+            readers.update((id(op), op) for op in lookup.loads(name))
+        asked, named = set(held), set(seen.names)
+        for op in tuple(readers.values()):
             _read(op, held, whole, seen, facts)
     return seen
 

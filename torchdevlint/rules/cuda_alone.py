@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
@@ -18,6 +17,7 @@ from torchdevlint.flow.knowledge.platforms import (
     is_extension,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.behind_cuda import is_called_where_cuda_works, is_where_cuda_works
 from torchdevlint.rules.neighbours import (
@@ -30,7 +30,7 @@ from torchdevlint.rules.neighbours import (
 )
 from torchdevlint.rules.order import import_time_blocks, is_unconditional
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import calls_to, once_per_body, once_per_file, operations
 
 _LIBRARIES = (*CUDA_LIBRARIES, *CUDA_PACKAGES, *KERNEL_LANGUAGES)
 # What a file needs whose import fails without it; kernels of these languages, and optimizers in eight bits, have other ways beside them.
@@ -60,9 +60,9 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
         or _uses_streams(body, facts, found)
         or _is_made_with_cuda(body, facts)
         or _is_kernel_frame(body, facts)
-        or any(op is not found and _is_for_cuda(op, body, facts) for op in operations(body))
-        or any(_starts_nccl(other, facts) for other in _around(body, facts))
-        or _is_quantized(body)
+        or any(op is not found for op in _runs_on_cuda_alone(body, facts))
+        or _starts_nccl_around(body, facts)
+        or _is_quantized(body, facts)
         or _is_built_with_kernels(facts)
         or stops_without_cuda(facts)
         or calls_what_stops(body, facts)
@@ -77,6 +77,7 @@ def _is_built_with_kernels(facts: Facts) -> bool:
     return member is not None and member.project.asks_for_kernels and member.project.is_in_package(member.path)
 
 
+@once_per_file
 def imports_cuda_alone(facts: Facts) -> bool:
     """True for a file that cannot be imported without a library or an extension for CUDA alone, be it through other files of the project."""
     if _imports_library(facts, _LIBRARIES):
@@ -133,13 +134,14 @@ def _compiles_for_cuda(facts: Facts) -> bool:
 def _uses_streams(body: ir.Body, facts: Facts, found: ir.Op | None) -> bool:
     """True in a class that works with CUDA streams, such as a prefetcher."""
     owner = _owner(body)
-    return owner is not None and any(
-        isinstance(op, ir.Call)
-        and op is not found
-        and facts.analysis.resolve_text(facts.analysis.index_of(other).dotted(op.function)) in _STREAMS
-        for other in owner.methods.values()
-        for op in operations(other)
-    )
+    return owner is not None and any(call is not found for call in _calls_of_streams(owner.body, facts))
+
+
+@once_per_body
+def _calls_of_streams(body: ir.Body, facts: Facts) -> list[ir.Call]:
+    """The calls of CUDA streams in the methods of the class with this body."""
+    methods = body.owner.methods.values() if body.owner is not None else ()
+    return [call for method in methods for call in calls_to(_STREAMS, method, facts)]
 
 
 def _is_made_with_cuda(body: ir.Body, facts: Facts) -> bool:
@@ -153,13 +155,13 @@ def _is_below(name: str, roots: tuple[str, ...]) -> bool:
     return any(name == root or name.startswith(root + ".") for root in roots)
 
 
-def _is_quantized(body: ir.Body) -> bool:
+@once_per_body
+def _is_quantized(body: ir.Body, facts: Facts) -> bool:
     """True where a model is loaded in eight or four bits."""
-    return any(
-        isinstance(op, ir.Call) and any(op.keyword(name) is not None for name in _QUANTIZED) for op in operations(body)
-    )
+    return any(op.keyword(name) is not None for op in Lookup.of(body).kind(ir.Call) for name in _QUANTIZED)
 
 
+@once_per_body
 def _is_kernel_frame(body: ir.Body, facts: Facts) -> bool:
     """True in a `torch.autograd.Function` that calls into another module, or that is decorated for CUDA: its kernel takes CUDA tensors alone."""
     owner = _owner(body)
@@ -168,19 +170,21 @@ def _is_kernel_frame(body: ir.Body, facts: Facts) -> bool:
     decorators = [text for method in owner.methods.values() for text in method.decorators]
     if any(facts.analysis.resolve_text(text) in _CUDA_DECORATORS for text in decorators):
         return True
-    return any(
-        isinstance(op, ir.Call)
-        and _is_foreign(facts.analysis.index_of(method).dotted(op.function).partition(".")[0], facts)
+    foreign = _foreign_names(facts)
+    return bool(foreign) and any(
+        facts.analysis.index_of(method).dotted(op.function).partition(".")[0] in foreign
         for method in owner.methods.values()
-        for op in operations(method)
+        for op in Lookup.of(method).kind(ir.Call)
     )
 
 
-def _is_foreign(name: str, facts: Facts) -> bool:
-    """True for what the module imports from anywhere but the packages that hold no kernels for one machine."""
-    return any(
-        isinstance(op, ir.Import) and op.name == name and op.qualified.partition(".")[0] not in _PLAIN_PACKAGES
-        for op in operations(facts.program.module)
+@once_per_file
+def _foreign_names(facts: Facts) -> frozenset[str]:
+    """What the module imports from anywhere but the packages that hold no kernels for one machine."""
+    return frozenset(
+        op.name
+        for op in Lookup.of(facts.program.module).kind(ir.Import)
+        if op.qualified.partition(".")[0] not in _PLAIN_PACKAGES
     )
 
 
@@ -189,6 +193,13 @@ def _owner(body: ir.Body) -> ir.Class | None:
     while around is not None and around.owner is None:
         around = around.parent
     return around.owner if around is not None else None
+
+
+@once_per_body
+def _runs_on_cuda_alone(body: ir.Body, facts: Facts) -> list[ir.Op]:
+    """The operations of a body that run on CUDA alone."""
+    candidates = Lookup.of(body).kinds(ir.Attribute, ir.Import, ir.Call)
+    return [op for op in candidates if _is_for_cuda(op, body, facts)]
 
 
 def _is_for_cuda(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
@@ -203,18 +214,24 @@ def _is_for_cuda(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
     root = written.partition(".")[0]
     return (
         (root in facts.analysis.aliases and is_extension(facts.analysis.resolve_text(written)))
-        or _is_loaded_extension(root, facts)
+        or root in _loaded_extensions(facts)
         or _is_collective(facts.analysis.resolve_text(written), op)
         or _names_gpu_of_rank(op, written, body, facts)
     )
 
 
-def _is_loaded_extension(name: str, facts: Facts) -> bool:
+@once_per_file
+def _loaded_extensions(facts: Facts) -> frozenset[str]:
+    """The names that the module binds to an extension which it builds and loads."""
     module = facts.program.module
     index = facts.analysis.index_of(module)
-    return any(
-        isinstance(made := index.definitions[value], ir.Call) and last_name(made, module, facts) in LOADS_EXTENSION
-        for value in index.bound_to(name)
+    return frozenset(
+        name
+        for name, values in index.stored.items()
+        if any(
+            isinstance(made := index.definitions[value], ir.Call) and last_name(made, module, facts) in LOADS_EXTENSION
+            for value in values
+        )
     )
 
 
@@ -241,6 +258,7 @@ def _names_gpu_of_rank(call: ir.Call, written: str, body: ir.Body, facts: Facts)
     return isinstance(index, (ir.Load, ir.Attribute)) and "rank" in index.name.lower()
 
 
+@once_per_body
 def _starts_nccl(body: ir.Body, facts: Facts) -> bool:
     definitions = facts.analysis.index_of(body).definitions
     return any(
@@ -254,14 +272,18 @@ def _starts_nccl(body: ir.Body, facts: Facts) -> bool:
     )
 
 
-def _around(body: ir.Body, facts: Facts) -> Iterator[ir.Body]:
-    """The body, the module, and the functions of the file that call the body."""
-    yield body
-    yield facts.program.module
-    for other in facts.program.bodies:
-        if (
-            body.name
-            and other is not body
-            and body.name in {name for name, _ in facts.analysis.index_of(other).local_calls}
-        ):
-            yield other
+@once_per_body
+def _starts_nccl_around(body: ir.Body, facts: Facts) -> bool:
+    """True where the body, the module, or a function of the file that calls the body starts NCCL."""
+    callers = _callers(facts).get(body.name, ()) if body.name else ()
+    return any(_starts_nccl(other, facts) for other in (body, facts.program.module, *callers))
+
+
+@once_per_file
+def _callers(facts: Facts) -> dict[str, list[ir.Body]]:
+    """The bodies of the file that call something of the file, by its name."""
+    found: dict[str, list[ir.Body]] = {}
+    for body in facts.program.bodies:
+        for name in dict.fromkeys(name for name, _ in facts.analysis.index_of(body).local_calls):
+            found.setdefault(name, []).append(body)
+    return found

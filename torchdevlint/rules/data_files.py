@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.functions import SAVES
 from torchdevlint.program import ir
-from torchdevlint.rules.literals import spelled_callee
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.paths import parts
+from torchdevlint.rules.structure import calls_by_name, calls_to, once_per_body
 
 _EXISTS = frozenset({"exists", "isfile", "is_file"})
 # What torch_geometric's data sets call their prepared files; each set writes them itself, from the CPU.
@@ -39,26 +40,23 @@ def is_own_cache(call: ir.Call, facts: Facts) -> bool:
     name = _stored_name(call, facts)
     if not path or not name or facts.frame is None:
         return False
-    ops = list(_ops(facts.body))
-    definitions = _definitions(facts)
-    calls = [op for op in ops if isinstance(op, ir.Call)]
+    by_name = calls_by_name(facts.body, facts)
     return (
-        any(_method(op, definitions) in _EXISTS and _mentions(op, path, facts) for op in calls)
-        and any(_saves(op, name, path, facts) for op in calls)
-        and not any(_moves(op, name, definitions) for op in calls)
+        any(_saves(op, name, path, facts) for op in calls_to(SAVES, facts.body, facts))
+        and any(_mentions(op, path, facts) for op in _tests_for_files(facts.body, facts))
+        and not (f"{name}.to" in by_name or f"{name}.cuda" in by_name)
     )
+
+
+@once_per_body
+def _tests_for_files(body: ir.Body, facts: Facts) -> list[ir.Call]:
+    """The calls that ask whether a file is there."""
+    definitions = facts.analysis.index_of(body).definitions
+    return [op for op in Lookup.of(body).kind(ir.Call) if _method(op, definitions) in _EXISTS]
 
 
 def _saves(op: ir.Call, name: str, path: str, facts: Facts) -> bool:
-    return (
-        spelled_callee(op, facts) in SAVES
-        and facts.place(op.argument("obj", 0)) == name
-        and facts.place(op.argument("f", 1)) == path
-    )
-
-
-def _moves(op: ir.Call, name: str, definitions: Sequence[ir.Op | None]) -> bool:
-    return _dotted(op.function, definitions) in (f"{name}.to", f"{name}.cuda")
+    return facts.place(op.argument("obj", 0)) == name and facts.place(op.argument("f", 1)) == path
 
 
 def _mentions(op: ir.Call, path: str, facts: Facts) -> bool:
@@ -81,7 +79,7 @@ def _dotted(register: ir.Register, definitions: Sequence[ir.Op | None]) -> str:
 
 
 def _stored_name(call: ir.Call, facts: Facts) -> str:
-    names = [op.name for op in _ops(facts.body) if isinstance(op, ir.Store) and op.value == call.dst]
+    names = [op.name for op in Lookup.of(facts.body).readers(call.dst) if isinstance(op, ir.Store)]
     return names[0] if len(names) == 1 else ""
 
 
@@ -102,8 +100,3 @@ def _is_data_name(op: ir.Op) -> bool:
 
 def _definitions(facts: Facts) -> Sequence[ir.Op | None]:
     return facts.analysis.index_of(facts.body).definitions
-
-
-def _ops(body: ir.Body) -> Iterator[ir.Op]:
-    for block in body.blocks:
-        yield from block.ops

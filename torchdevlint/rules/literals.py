@@ -10,8 +10,10 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, KERNEL_LANGUAGES
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.neighbours import required_imports
-from torchdevlint.rules.order import is_unconditional
+from torchdevlint.rules.order import block_of, is_unconditional
+from torchdevlint.rules.structure import calls_by_name, once_per_body
 
 _COLLECTIVES = frozenset(
     f"torch.distributed.{name}"
@@ -42,10 +44,8 @@ def is_conditional_test(facts: Facts) -> bool:
     """True in a test function that a decorator or a call in it may skip."""
     if not facts.body.name.startswith("test"):
         return False
-    skips = ("skip", "skipTest", "importorskip")
-    return bool(facts.body.decorators) or any(
-        isinstance(op, ir.Attribute) and op.name in skips for block in facts.body.blocks for op in block.ops
-    )
+    skips = Lookup.of(facts.body).has_attribute("skip", "skipTest", "importorskip")
+    return bool(facts.body.decorators) or skips
 
 
 def spelled_accelerator(register: ir.Register | None, facts: Facts) -> Device | None:
@@ -102,14 +102,15 @@ def spelled_callee(call: ir.Call, facts: Facts) -> str:
 
 def calls_collective(facts: Facts) -> bool:
     """True in a function with a collective, or with DistributedDataParallel over one device: CUDA is there for NCCL, which no other device has."""
-    return facts.body.kind == "function" and any(
-        isinstance(op, ir.Call)
-        and (
-            (callee := spelled_callee(op, facts)) in _COLLECTIVES
-            or (callee.endswith(".DistributedDataParallel") and op.keyword("device_ids") is not None)
-        )
-        for block in facts.body.blocks
-        for op in block.ops
+    return facts.body.kind == "function" and _calls_collective(facts.body, facts)
+
+
+@once_per_body
+def _calls_collective(body: ir.Body, facts: Facts) -> bool:
+    by_name = calls_by_name(body, facts)
+    return not _COLLECTIVES.isdisjoint(by_name) or any(
+        name.endswith(".DistributedDataParallel") and any(call.keyword("device_ids") is not None for call in calls)
+        for name, calls in by_name.items()
     )
 
 
@@ -122,11 +123,8 @@ def device_in_scope(at: ir.Op | None, facts: Facts) -> str | None:
     module = facts.program.module
     if bound_here or name not in module.local_names or facts.body.parent is not module:
         return name
-    return name if any(is_unconditional(block, module) for block in module.blocks if _binds(block, name)) else None
-
-
-def _binds(block: ir.Block, name: str) -> bool:
-    return any(isinstance(op, ir.Store) and op.name == name for op in block.ops)
+    binding = (block_of(module, op) for op in Lookup.of(module).stores(name))
+    return name if any(block is not None and is_unconditional(block, module) for block in binding) else None
 
 
 def chosen_device(at: ir.Op, facts: Facts) -> tuple[str, bool] | None:

@@ -6,9 +6,10 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.structure import body_of, is_literal_device, operations
+from torchdevlint.rules.structure import body_of, is_literal_device
 
 
 def model_left_behind(call: ir.Call, facts: Facts) -> str:
@@ -18,11 +19,14 @@ def model_left_behind(call: ir.Call, facts: Facts) -> str:
         return ""
     if facts.value(facts.receiver(call)).kind in (Kind.MODULE, Kind.OTHER, Kind.CLASS, Kind.INSTANCE):
         return ""
-    names = {op.name for op in operations(body) if isinstance(op, ir.Store) and op.value == call.dst}
+    lookup = Lookup.of(body)
+    names = {op.name for op in lookup.readers(call.dst) if isinstance(op, ir.Store)}
+    moved = [call.dst, *(load.dst for name in names for load in lookup.loads(name))]
+    readers = [op for register in moved for op in lookup.readers(register)]
     for parameter in body.parameters:
         name = parameter.name
         if _is_module(name, facts) and not _is_placed(name, facts):
-            gets = any(_gets(op, name, call.dst, names, facts) for op in operations(body))
+            gets = any(_gets(op, name, call.dst, names, facts) for op in readers)
             if gets:
                 return name
     return ""
@@ -32,10 +36,9 @@ def is_moved_by_callers(call: ir.Call, parameter: str, facts: Facts) -> bool:
     """True where a function that calls the one around a move, in this file or another, moves something itself by `.cuda()` or `.to()`."""
     body = body_of(call, facts)
     return body is not None and any(
-        isinstance(op, ir.Attribute) and op.name in ("cuda", "to")
+        Lookup.of(site.body).has_attribute("cuda", "to")
         for site in calls_of(body, facts)
         if argument_given(site, body, parameter) is not None
-        for op in operations(site.body)
     )
 
 

@@ -14,9 +14,17 @@ from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.order import is_unconditional
-from torchdevlint.rules.structure import failing_branch_stops, is_test_file, operations
+from torchdevlint.rules.structure import (
+    calls_to,
+    failing_branch_stops,
+    is_test_file,
+    once_per_body,
+    once_per_file,
+    operations,
+)
 
 # What a file must hold, as bytes, to be one that stops without CUDA: a test that is asserted, negated or compared.
 _STOPS_HINTS = (b"is_available(", b"device_count(")
@@ -34,9 +42,15 @@ def required_imports(facts: Facts) -> Iterator[str]:
     return (op.qualified for op in required_statements(facts))
 
 
-def required_statements(facts: Facts) -> Iterator[ir.Import]:
+@once_per_file
+def required_statements(facts: Facts) -> tuple[ir.Import, ...]:
     """The imports at a file's top level, outside of conditions and of a `try` that goes on without them."""
+    return tuple(_required_statements(facts))
+
+
+def _required_statements(facts: Facts) -> Iterator[ir.Import]:
     module = facts.program.module
+    handling = _handling(module)
     for block in module.blocks:
         imported = [op for op in block.ops if isinstance(op, ir.Import)]
         if not imported or any(context.part == "handler" for context in block.tries):
@@ -44,15 +58,17 @@ def required_statements(facts: Facts) -> Iterator[ir.Import]:
         tried = [context.identity for context in block.tries if context.part == "body"]
         if not tried and not is_unconditional(block, module):
             continue
-        handlers = [list(_handling(identity, module)) for identity in tried]
+        handlers = [handling.get(identity, []) for identity in tried]
         yield from (op for op in imported if all(_is_needed(op, handler) for handler in handlers))
 
 
-def _handling(identity: int, module: ir.Body) -> Iterator[ir.Op]:
-    """The operations of the handlers of a `try`."""
+def _handling(module: ir.Body) -> dict[int, list[ir.Op]]:
+    """The operations of the handlers of each `try`."""
+    found: dict[int, list[ir.Op]] = {}
     for block in module.blocks:
-        if any(context.identity == identity and context.part == "handler" for context in block.tries):
-            yield from block.ops
+        for identity in dict.fromkeys(context.identity for context in block.tries if context.part == "handler"):
+            found.setdefault(identity, []).extend(block.ops)
+    return found
 
 
 def _is_needed(imported: ir.Import, handler: list[ir.Op]) -> bool:
@@ -92,6 +108,7 @@ def _required_of(member: Member) -> tuple[str, ...]:
     return () if facts is None else tuple(_required(member, facts))
 
 
+@once_per_file
 def stops_without_cuda(facts: Facts) -> bool:
     """True when every program of the project that leads here stops where there is no CUDA: `assert torch.cuda.is_available()` in its main."""
     member = facts.analysis.member
@@ -254,6 +271,7 @@ def _is_for_host(project: Project) -> bool:
     return project.tells_by_silence and not any(_PLACES.search(project.read(path)) for path in project.files)
 
 
+@once_per_file
 def acts(facts: Facts) -> bool:
     """True for a file without definitions, and for one that calls something behind its first one."""
     module = facts.program.module
@@ -272,6 +290,7 @@ _PLACES_DATA = re.compile(
 )
 
 
+@once_per_file
 def batches_may_be_placed(facts: Facts) -> bool:
     """True where a file of the project that this one imports, or that those import which import it, makes batches and places something."""
     member = facts.analysis.member
@@ -300,6 +319,7 @@ def _imported(member: Member, facts: Facts) -> frozenset[str]:
     return frozenset(found)
 
 
+@once_per_file
 def moves_no_module(facts: Facts) -> bool:
     """True for a program of a project, which nobody imports, in which nothing is moved by a method, nor given to what may move it."""
     member = facts.analysis.member
@@ -334,6 +354,7 @@ def _stops_without_cuda(facts: Facts) -> bool:
     return any(demands_cuda(body, facts) for body in facts.program.bodies if starts_program(body, facts))
 
 
+@once_per_body
 def starts_program(body: ir.Body, facts: Facts) -> bool:
     """True for the module, for `main`, and for a function that one of them calls."""
     if body.kind == "module" or body.name == "main":
@@ -344,23 +365,20 @@ def starts_program(body: ir.Body, facts: Facts) -> bool:
     )
 
 
+@once_per_body
 def demands_cuda(body: ir.Body, facts: Facts) -> bool:
     """True for a body that raises or exits where a test for CUDA fails."""
-    return any(
-        isinstance(op, ir.Call)
-        and functions.AVAILABILITY.get(_callee(op, body, facts)) == "cuda"
-        and failing_branch_stops(op, body, facts)
-        for op in operations(body)
-    )
+    asks = (name for name, device in functions.AVAILABILITY.items() if device == "cuda")
+    return any(failing_branch_stops(call, body, facts) for call in calls_to(asks, body, facts))
 
 
+@once_per_body
 def calls_what_stops(body: ir.Body, facts: Facts) -> bool:
     """True for a body that calls a function of another file which stops where there is no CUDA: `initialize()` with an assertion in it."""
     member = facts.analysis.member
     if member is None or not demanding(member.project):
         return False
-    calls = [op for op in operations(body) if isinstance(op, ir.Call)]
-    return any(calls_imported(demanding(member.project), op, body, facts) for op in calls)
+    return any(calls_imported(demanding(member.project), op, body, facts) for op in Lookup.of(body).kind(ir.Call))
 
 
 def calls_imported(functions_of: Mapping[str, frozenset[str]], call: ir.Call, body: ir.Body, facts: Facts) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
 
 
 def reachable(
@@ -38,17 +40,19 @@ def import_time_blocks(module: ir.Body) -> frozenset[int]:
 
 def block_of(body: ir.Body, op: ir.Op) -> ir.Block | None:
     """The block that an operation stands in."""
-    return next((block for block in body.blocks if any(other is op for other in block.ops)), None)
+    return Lookup.of(body).block(op)
 
 
 def leads_through(body: ir.Body, first: ir.Block, second: ir.Block) -> bool:
     """True when every way from the start of the body to the second block passes the first."""
-    return first is second or second.index not in reachable(body, 0, avoiding=first.index)
+    graph = Cfg.of(body)
+    return graph.block_dominates(first.index, second.index) or second.index not in graph.dominator
 
 
 def is_unconditional(block: ir.Block, body: ir.Body) -> bool:
     """True when every way through the body passes the block."""
-    return all(body.blocks[number].successors for number in reachable(body, 0, avoiding=block.index))
+    graph = Cfg.of(body)
+    return graph.last_certain is None or graph.block_dominates(block.index, graph.last_certain)
 
 
 def deciding_tests(body: ir.Body, block: ir.Block) -> Iterator[ir.Register]:
@@ -59,12 +63,7 @@ def deciding_tests(body: ir.Body, block: ir.Block) -> Iterator[ir.Register]:
 
 def deciding_sides(body: ir.Body, block: ir.Block) -> Iterator[tuple[ir.Register, bool]]:
     """The conditions that control must pass in one sense to reach the block, each with that sense."""
-    for other in body.blocks:
-        if other.test is None or len(other.successors) != 2 or other.successors[0] == other.successors[1]:
-            continue
-        for at, edge in enumerate(other.successors):
-            if block.index not in reachable(body, 0, without=(other.index, edge)):
-                yield other.test, at == 0
+    yield from Cfg.of(body).deciding(block.index)
 
 
 def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block, ir.Op]) -> bool:
@@ -74,4 +73,12 @@ def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block
         if ops.index(first[1]) < ops.index(second[1]):
             return True
         return bool(first[0].loops)
-    return second[0].index in reachable(body, first[0].index)
+    # Dominators answer most questions without a walk.
+    return Cfg.of(body).block_dominates(first[0].index, second[0].index) or second[0].index in _behind(
+        body, first[0].index
+    )
+
+
+@lru_cache(maxsize=256)
+def _behind(body: ir.Body, start: int) -> frozenset[int]:
+    return frozenset(reachable(body, start))

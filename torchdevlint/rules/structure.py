@@ -3,27 +3,82 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Any, TypeVar
 
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import ClassSummary, Facts
-from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.methods import move_target
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+
+_Answer = TypeVar("_Answer")
 
 
-def operations(body: ir.Body) -> Iterator[ir.Op]:
+def once_per_body(question: Callable[[ir.Body, Facts], _Answer]) -> Callable[[ir.Body, Facts], _Answer]:
+    """A question to a body that is answered once for each analysis, and remembered.
+
+    The answer may rest on what is written alone (definitions, imports, the project), never on what the flow analysis knows by now.
+    """
+
+    @wraps(question)
+    def asked(body: ir.Body, facts: Facts) -> _Answer:
+        remembered: dict[Any, Any] = facts.analysis.remembered
+        key = (question, id(body))
+        if key not in remembered:
+            remembered[key] = question(body, facts)
+        answer: _Answer = remembered[key]
+        return answer
+
+    return asked
+
+
+def once_per_file(question: Callable[[Facts], _Answer]) -> Callable[[Facts], _Answer]:
+    """A question to a file that is answered once for each analysis, and remembered; what is said of `once_per_body` holds here as well."""
+
+    @wraps(question)
+    def asked(facts: Facts) -> _Answer:
+        remembered: dict[Any, Any] = facts.analysis.remembered
+        if question not in remembered:
+            remembered[question] = question(facts)
+        answer: _Answer = remembered[question]
+        return answer
+
+    return asked
+
+
+def operations(body: ir.Body) -> tuple[ir.Op, ...]:
     """Every operation of a body, block by block."""
-    for block in body.blocks:
-        yield from block.ops
+    return Lookup.of(body).all
+
+
+@once_per_body
+def calls_by_name(body: ir.Body, facts: Facts) -> dict[str, list[ir.Call]]:
+    """The calls of a body by the dotted name of what is called, by the imports of its file."""
+    index, found = facts.analysis.index_of(body), dict[str, list[ir.Call]]()
+    for call in Lookup.of(body).kind(ir.Call):
+        found.setdefault(facts.analysis.resolve_text(index.dotted(call.function)), []).append(call)
+    return found
+
+
+def calls_to(names: Iterable[str], body: ir.Body, facts: Facts) -> list[ir.Call]:
+    """The calls, in a body, of functions with these dotted names; those of one name in the order of the body."""
+    by_name = calls_by_name(body, facts)
+    return [call for name in names for call in by_name.get(name, ())]
 
 
 def body_of(op: ir.Op, facts: Facts) -> ir.Body | None:
     """The body of the file that an operation stands in."""
-    return next((body for body in facts.program.bodies if any(other is op for other in operations(body))), None)
+    return _bodies(facts).get(id(op))
+
+
+@once_per_file
+def _bodies(facts: Facts) -> dict[int, ir.Body]:
+    return {id(op): body for body in facts.program.bodies for op in operations(body)}
 
 
 def called_as(body: ir.Body) -> str:
@@ -66,15 +121,15 @@ def is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
     index = facts.analysis.index_of(facts.body)
     if register not in index.readers.attributes:
         return False
-    definitions = index.definitions
-    chain = {register}
-    for op in operations(facts.body):
-        method = definitions[op.function] if isinstance(op, ir.Call) else None
-        if isinstance(op, ir.Call) and isinstance(method, ir.Attribute) and method.object in chain:
-            if method.name in ("to", "cuda"):
-                return True
-            if method.name in ("eval", "train", "requires_grad_", "half", "float", "bfloat16"):
-                chain.add(op.dst)
+    lookup, chain = Lookup.of(facts.body), [register]
+    while chain:
+        for method in lookup.readers(chain.pop()):
+            for call in lookup.readers(method.dst) if isinstance(method, ir.Attribute) else ():
+                if isinstance(call, ir.Call) and isinstance(method, ir.Attribute) and call.function == method.dst:
+                    if method.name in ("to", "cuda"):
+                        return True
+                    if method.name in ("eval", "train", "requires_grad_", "half", "float", "bfloat16"):
+                        chain.append(call.dst)
     return False
 
 
@@ -230,6 +285,7 @@ def reads_command_line(facts: Facts) -> bool:
     return facts.imports(*_COMMAND_LINES)
 
 
+@once_per_file
 def is_test_file(facts: Facts) -> bool:
     """True in a file of tests, also in their helpers."""
     return facts.imports("pytest", "unittest") or any(body.name.startswith("test_") for body in facts.program.bodies)
@@ -262,33 +318,39 @@ def exports(facts: Facts) -> bool:
     return bool(_EXPORT_NAME.search(facts.body.name)) or calls_exporter(facts.body, facts)
 
 
+@once_per_body
 def calls_exporter(body: ir.Body, facts: Facts) -> bool:
     """True for a body that exports or traces a model."""
     index = facts.analysis.index_of(body)
     return any(
-        isinstance(op, ir.Call) and facts.analysis.resolve_text(index.dotted(op.function)) in _EXPORTERS
-        for op in operations(body)
+        facts.analysis.resolve_text(index.dotted(op.function)) in _EXPORTERS for op in Lookup.of(body).kind(ir.Call)
     )
 
 
 def converts_on_host(facts: Facts) -> bool:
     """True in functions that give NumPy their tensors and speak of no device: their author knows them to be on the CPU."""
-    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Attribute)}
-    return "numpy" in names and names.isdisjoint(("device", "to", "cuda", "cpu"))
+    lookup = Lookup.of(facts.body)
+    return lookup.has_attribute("numpy") and not lookup.has_attribute("device", "to", "cuda", "cpu")
 
 
 def draws(facts: Facts) -> bool:
     """True in a function that draws what it computes, or whose result a function of the file draws: its tensors are on the CPU by custom."""
     if not facts.imports("matplotlib", "seaborn", "plotly"):
         return False
-    around = [index for index, _ in facts.analysis.call_sites.get(facts.body.name, ())]
-    return any(_uses_canvas(index, facts.analysis) for index in (facts.analysis.index_of(facts.body), *around))
+    return _is_drawn(facts.body, facts)
 
 
-def _uses_canvas(index: BodyIndex, analysis: Analysis) -> bool:
+@once_per_body
+def _is_drawn(body: ir.Body, facts: Facts) -> bool:
+    around = [index.body for index, _ in facts.analysis.call_sites.get(body.name, ())]
+    return any(_uses_canvas(other, facts) for other in (body, *around))
+
+
+@once_per_body
+def _uses_canvas(body: ir.Body, facts: Facts) -> bool:
+    aliases = facts.analysis.aliases
     return any(
-        isinstance(op, ir.Load) and analysis.aliases.get(op.name, "").startswith(("matplotlib", "seaborn", "plotly"))
-        for op in index.definitions
+        aliases.get(op.name, "").startswith(("matplotlib", "seaborn", "plotly")) for op in Lookup.of(body).kind(ir.Load)
     )
 
 
@@ -299,7 +361,14 @@ def demands_accelerator(call: ir.Call, facts: Facts) -> bool:
 
 def failing_branch_stops(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
     """True when the branch of a body for a failed test raises or exits."""
+    return _stops_where_it_fails(body, facts).get(call.dst, False)
+
+
+@once_per_body
+def _stops_where_it_fails(body: ir.Body, facts: Facts) -> dict[ir.Register, bool]:
+    """By the register of a test: whether the branch for a failed one, of the first `if` that asks it, raises or exits."""
     definitions = facts.analysis.index_of(body).definitions
+    found: dict[ir.Register, bool] = {}
     for block in body.blocks:
         if block.test is None or len(block.successors) != 2:
             continue
@@ -308,14 +377,17 @@ def failing_branch_stops(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
         while isinstance(written, ir.Unary) and written.operator == "not":
             negated, register = not negated, written.operand
             written = definitions[register]
-        if isinstance(written, ir.Compare) and written.left == call.dst and written.operators[0] in ("<", "<=", "=="):
-            negated, written = not negated, call  # `if torch.cuda.device_count() < 2: quit()`
-        if isinstance(written, ir.Choice) and written.shape == "or" and call.dst in written.values:
-            written = call  # `if not (torch.cuda.is_available() or torch.xpu.is_available()): raise`
-        if written is call:
-            failing = body.blocks[block.successors[0 if negated else 1]]
-            return any(_stops(op, definitions) for op in failing.ops)
-    return False
+        tests: list[tuple[ir.Register, bool]] = [(register, negated)]
+        if isinstance(written, ir.Compare) and written.operators[0] in ("<", "<=", "=="):
+            tests.append((written.left, not negated))  # `if torch.cuda.device_count() < 2: quit()`
+        if isinstance(written, ir.Choice) and written.shape == "or":
+            # `if not (torch.cuda.is_available() or torch.xpu.is_available()): raise`
+            tests += [(value, negated) for value in written.values]
+        for test, is_negated in tests:
+            if test not in found:
+                failing = body.blocks[block.successors[0 if is_negated else 1]]
+                found[test] = any(_stops(op, definitions) for op in failing.ops)
+    return found
 
 
 def _stops(op: ir.Op, definitions: list[ir.Op | None]) -> bool:
@@ -340,15 +412,14 @@ def runs_for_each_gpu(call: ir.Call, facts: Facts) -> bool:
     """True in a loop over the devices that there are, `for index in range(torch.cuda.device_count())`: without one it has no turn."""
     loops = [facts.body.blocks[number] for number in facts.block.loops] if facts.block is not None else []
     around = [*loops, facts.block] if facts.block is not None else []
-    if any(isinstance(op, ir.Iterate) and _counts_devices(op.iterable, facts) for block in around for op in block.ops):
+    lookup = Lookup.of(facts.body)
+    if any(_counts_devices(turn.iterable, facts) for block in around for turn in lookup.turns(block)):
         return True
     read = {op.name for op in map(facts.definition, (a.value for a in call.arguments)) if isinstance(op, ir.Load)}
     return any(
-        isinstance(op, ir.Store)
-        and op.name in read
-        and isinstance(source := facts.definition(op.value), ir.Iterate)
-        and _counts_devices(source.iterable, facts)
-        for op in operations(facts.body)
+        isinstance(source := facts.definition(op.value), ir.Iterate) and _counts_devices(source.iterable, facts)
+        for name in read
+        for op in lookup.stores(name)
     )
 
 

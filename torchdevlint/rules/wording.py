@@ -11,7 +11,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
-from torchdevlint.rules.structure import operations, tensors_within
+from torchdevlint.rules.structure import body_of, operations, tensors_within
 
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
 
@@ -67,7 +67,7 @@ def is_placeholder(made: ir.Op, facts: Facts) -> bool:
 
 def _is_empty_elsewhere(made: ir.Call, facts: Facts) -> bool:
     """True for a factory of another body that gets `[]`, or 0 as its only size."""
-    body = next((body for body in facts.program.bodies if any(made in block.ops for block in body.blocks)), None)
+    body = body_of(made, facts)
     register = made.positional(0)
     if body is None or register is None:
         return False

@@ -9,6 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.surroundings import where_moves_keep_parameters
 
@@ -77,15 +78,12 @@ class OptimizerBeforeDeviceMove(Rule):
 def built_again(built: ir.Op, move: ir.Call, facts: Facts) -> bool:
     """True when another optimizer is bound to the same name after the move."""
     store = statement_of(built, facts)
-    ops = [op for block in facts.body.blocks for op in block.ops]
-    at = next((number for number, op in enumerate(ops) if op is move), len(ops))
     if not isinstance(store, (ir.Store, ir.StoreAttribute)):
         return False
-    return any(
-        type(op) is type(store) and op is not store and op.name == store.name
-        for op in ops[at:]
-        if isinstance(op, (ir.Store, ir.StoreAttribute))
-    )
+    lookup = Lookup.of(facts.body)
+    at = lookup.number(move)
+    others = lookup.stores(store.name) if isinstance(store, ir.Store) else lookup.attribute_stores(store.name)
+    return any(op is not store and lookup.number(op) >= at for op in others)
 
 
 def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:
@@ -122,18 +120,14 @@ def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> N
 
 
 def _between(op: ir.Op, first: ir.Op, last: ir.Op, facts: Facts) -> bool:
-    order = [o for block in facts.body.blocks for o in block.ops]
-    places = {id(o): at for at, o in enumerate(order)}
-    at = places.get(id(op))
-    return at is not None and places.get(id(first), 0) < at < places.get(id(last), 0)
+    lookup = Lookup.of(facts.body)
+    return lookup.block(op) is not None and lookup.number(first) < lookup.number(op) < lookup.number(last)
 
 
 def statement_of(op: ir.Op, facts: Facts) -> ir.Op | None:
     """The Store or Discard that a call's value goes to."""
     if not isinstance(op, ir.ValueOp):
         return None
-    for block in facts.body.blocks:
-        for other in block.ops:
-            if isinstance(other, (ir.Store, ir.StoreAttribute, ir.Discard)) and other.value == op.dst:
-                return other
-    return None
+    readers = Lookup.of(facts.body).readers(op.dst)
+    statements = (ir.Store, ir.StoreAttribute, ir.Discard)
+    return next((other for other in readers if isinstance(other, statements) and other.value == op.dst), None)

@@ -9,6 +9,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute
 
 _TESTS = frozenset(name for name in functions.AVAILABILITY if name.rpartition(".")[2].startswith("is_"))
@@ -67,24 +68,22 @@ class AvailabilityFunctionNotCalled(Rule):
 
 def _is_tested(register: ir.Register, facts: Facts) -> bool:
     """True when the value of a register decides something, by itself or through the name that it is bound to."""
-    for block in facts.body.blocks:
-        if block.test == register:
+    lookup = Lookup.of(facts.body)
+    if register in lookup.tested:
+        return True
+    for op in lookup.readers(register):
+        if isinstance(op, ir.Unary) and op.operator == "not":
             return True
-        for op in block.ops:
-            if isinstance(op, ir.Unary) and op.operator == "not" and op.operand == register:
-                return True
-            if isinstance(op, ir.Choice) and _decides(op, register, facts):
-                return True
-            if isinstance(op, ir.Compare) and _is_compared_with_bool(op, register, facts):
-                return True
-            if isinstance(op, ir.Call) and any(
-                a.value == register and a.keyword in _FLAG_KEYWORDS for a in op.arguments
-            ):
-                return True
-            if isinstance(op, ir.Store) and op.value == register:
-                return _is_flag(op.name, facts, _FLAG.match(op.name) is not None)
-            if isinstance(op, ir.StoreAttribute) and op.value == register and op.name != "is_available":
-                return _FLAG.match(op.name) is not None and not _is_called(op.name, facts)
+        if isinstance(op, ir.Choice) and _decides(op, register, facts):
+            return True
+        if isinstance(op, ir.Compare) and _is_compared_with_bool(op, register, facts):
+            return True
+        if isinstance(op, ir.Call) and any(a.value == register and a.keyword in _FLAG_KEYWORDS for a in op.arguments):
+            return True
+        if isinstance(op, ir.Store):
+            return _is_flag(op.name, facts, _FLAG.match(op.name) is not None)
+        if isinstance(op, ir.StoreAttribute) and op.value == register and op.name != "is_available":
+            return _FLAG.match(op.name) is not None and not _is_called(op.name, facts)
     return False
 
 

@@ -12,6 +12,7 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.default_devices import DefaultDevice, DefaultDevices, is_always_given
 from torchdevlint.rules.literals import (
@@ -125,6 +126,7 @@ class HardcodedAccelerator(Rule):
 
     def __init__(self) -> None:
         self._found: list[_Found] = []
+        self._known: set[int] = set()  # the calls that were found
         self._asks = False
         self._demands = False
         self._defaults = DefaultDevices()
@@ -153,7 +155,8 @@ class HardcodedAccelerator(Rule):
             name, safe = chosen_device(call, facts) or ("", False)
             if found.computed or _is_choice(call.dst, facts):
                 name = ""  # this very line chooses a device: another one in scope is none to replace it with
-            if all(known.call is not call for known in self._found):
+            if id(call) not in self._known:
+                self._known.add(id(call))
                 self._found.append(found._replace(name=name, safe=safe and found.device in ("cuda", "cuda:0")))
 
     def _note_choice(self, call: ir.Call, facts: Facts) -> None:
@@ -408,8 +411,7 @@ def _is_choice(register: ir.Register, facts: Facts) -> bool:
     """True for a `torch.device(...)` that gives a device its name: `device = torch.device("cuda")`."""
     return any(
         isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == register and looks_like_device(op.name)
-        for block in facts.body.blocks
-        for op in block.ops
+        for op in Lookup.of(facts.body).readers(register)
     )
 
 
@@ -418,20 +420,18 @@ def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
 
     One that is only compared or listed is harmless, and the map_location of a load is TDL102's.
     """
-    for block in facts.body.blocks:
-        if device.dst in block.withs:
+    lookup = Lookup.of(facts.body)
+    for op in lookup.readers(device.dst):
+        if isinstance(op, ir.Call) and any(argument.value == device.dst for argument in op.arguments):
+            callee = facts.callee(op)
+            if callee in DEVICE_ARGUMENT:
+                return False
+            return op.keyword("device") == device.dst or callee in _TAKE_DEVICE
+        if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == device.dst:
+            return looks_like_device(op.name)
+        if isinstance(op, ir.Return):
             return True
-        for op in block.ops:
-            if isinstance(op, ir.Call) and any(argument.value == device.dst for argument in op.arguments):
-                callee = facts.callee(op)
-                if callee in DEVICE_ARGUMENT:
-                    return False
-                return op.keyword("device") == device.dst or callee in _TAKE_DEVICE
-            if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == device.dst:
-                return looks_like_device(op.name)
-            if isinstance(op, ir.Return) and op.value == device.dst:
-                return True
-    return False
+    return device.dst in lookup.entered
 
 
 def _move_to(call: ir.Call, device: str) -> NodeFix | None:

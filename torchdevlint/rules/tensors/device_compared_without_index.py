@@ -9,8 +9,9 @@ from torchdevlint.flow.devices import from_string
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.literals import spelled_accelerator, spelled_callee
-from torchdevlint.rules.order import follows, is_unconditional
+from torchdevlint.rules.order import block_of, follows, is_unconditional
 from torchdevlint.rules.portability.autocast_device_object import certainly_device
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_op
 
@@ -98,12 +99,8 @@ def _given_by_caller(op: ir.Compare, register: ir.Register, facts: Facts) -> str
         return ""
     body, here = facts.body, (facts.block, op)
     parameters = {parameter.name: parameter for parameter in body.parameters}
-    stores = [
-        (block, store)
-        for block in body.blocks
-        for store in block.ops
-        if isinstance(store, ir.Store) and store.name == written.name and follows(body, (block, store), here)
-    ]
+    bound = ((block_of(body, store), store) for store in Lookup.of(body).stores(written.name))
+    stores = [(block, store) for block, store in bound if block is not None and follows(body, (block, store), here)]
     if not stores:
         return written.name if written.name in parameters and certainly_device(register, facts) else ""
     last = [one for one in stores if not any(follows(body, one, other) for other in stores if other is not one)]

@@ -1,0 +1,194 @@
+"""The operations of one body by what they are and by what they name, so that a question about a few of them does not read them all.
+
+A `Lookup` is made once for a body, when it is first asked for; each table is filled when somebody needs it. In every table the operations
+stand in the order of the body, block by block. A body must not change once it was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TypeVar, cast
+
+from torchdevlint.program import ir
+
+_Op = TypeVar("_Op", bound=ir.Op)
+_NONE: tuple[ir.Op, ...] = ()
+
+
+class Lookup:
+    """The operations of one body."""
+
+    def __init__(self, body: ir.Body) -> None:
+        self._body = body
+
+    @staticmethod
+    def of(body: ir.Body) -> Lookup:
+        """The tables of a body, made once and kept with it."""
+        found: Lookup | None = body.lookup
+        if found is None:
+            found = body.lookup = Lookup(body)
+        return found
+
+    @cached_property
+    def all(self) -> tuple[ir.Op, ...]:
+        """Every operation, block by block."""
+        return tuple(op for block in self._body.blocks for op in block.ops)
+
+    @cached_property
+    def _kinds(self) -> Mapping[type[ir.Op], tuple[ir.Op, ...]]:
+        found: dict[type[ir.Op], list[ir.Op]] = {}
+        for op in self.all:
+            found.setdefault(type(op), []).append(op)
+        return {kind: tuple(ops) for kind, ops in found.items()}
+
+    def kind(self, kind: type[_Op]) -> tuple[_Op, ...]:
+        """The operations of one class."""
+        return cast("tuple[_Op, ...]", self._kinds.get(kind, _NONE))
+
+    def kinds(self, *kinds: type[ir.Op]) -> Iterable[ir.Op]:
+        """The operations of several classes, in the order of the body."""
+        wanted = frozenset(kinds)
+        return (op for op in self.all if type(op) in wanted)
+
+    @cached_property
+    def _loads(self) -> Mapping[str, tuple[ir.Load, ...]]:
+        return _by_name(self.kind(ir.Load))
+
+    def loads(self, name: str) -> tuple[ir.Load, ...]:
+        """The reads of a name."""
+        return self._loads.get(name, ())
+
+    @cached_property
+    def _stores(self) -> Mapping[str, tuple[ir.Store, ...]]:
+        return _by_name(self.kind(ir.Store))
+
+    def stores(self, name: str) -> tuple[ir.Store, ...]:
+        """What binds a name."""
+        return self._stores.get(name, ())
+
+    @cached_property
+    def _attribute_stores(self) -> Mapping[str, tuple[ir.StoreAttribute, ...]]:
+        return _by_name(self.kind(ir.StoreAttribute))
+
+    def attribute_stores(self, name: str) -> tuple[ir.StoreAttribute, ...]:
+        """What binds an attribute of anything."""
+        return self._attribute_stores.get(name, ())
+
+    @cached_property
+    def _numbers(self) -> Mapping[int, int]:
+        return {id(op): number for number, op in enumerate(self.all)}
+
+    def number(self, op: ir.Op) -> int:
+        """The place of an operation in the order of the body; that of the end for one of another body."""
+        return self._numbers.get(id(op), len(self.all))
+
+    @cached_property
+    def _attributes(self) -> Mapping[str, tuple[ir.Attribute, ...]]:
+        return _by_name(self.kind(ir.Attribute))
+
+    def attributes(self, name: str) -> tuple[ir.Attribute, ...]:
+        """The reads of an attribute of anything."""
+        return self._attributes.get(name, ())
+
+    def has_attribute(self, *names: str) -> bool:
+        """True when one of the attributes is read of anything."""
+        return any(name in self._attributes for name in names)
+
+    @cached_property
+    def _readers(self) -> Mapping[ir.Register, tuple[ir.Op, ...]]:
+        found: dict[ir.Register, list[ir.Op]] = {}
+        for op in self.all:
+            for register in dict.fromkeys(reads(op)):
+                found.setdefault(register, []).append(op)
+        return {register: tuple(ops) for register, ops in found.items()}
+
+    def readers(self, register: ir.Register) -> tuple[ir.Op, ...]:
+        """The operations that take the value of a register."""
+        return self._readers.get(register, _NONE)
+
+    @cached_property
+    def _turns(self) -> Mapping[int, tuple[ir.Iterate, ...]]:
+        found: dict[int, list[ir.Iterate]] = {}
+        for block in self._body.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.Iterate):
+                    found.setdefault(block.index, []).append(op)
+        return {number: tuple(ops) for number, ops in found.items()}
+
+    def turns(self, block: ir.Block) -> tuple[ir.Iterate, ...]:
+        """The turns of loops that begin in a block."""
+        return self._turns.get(block.index, ())
+
+    @cached_property
+    def entered(self) -> frozenset[ir.Register]:
+        """The context managers of the `with` statements."""
+        return frozenset(register for block in self._body.blocks for register in block.withs)
+
+    @cached_property
+    def tested(self) -> frozenset[ir.Register]:
+        """The registers that blocks branch on."""
+        return frozenset(block.test for block in self._body.blocks if block.test is not None)
+
+    @cached_property
+    def _blocks(self) -> Mapping[int, ir.Block]:
+        return {id(op): block for block in self._body.blocks for op in block.ops}
+
+    def block(self, op: ir.Op) -> ir.Block | None:
+        """The block that an operation stands in; None for one of another body."""
+        return self._blocks.get(id(op))
+
+
+_Named = TypeVar("_Named", ir.Load, ir.Store, ir.Attribute, ir.StoreAttribute)
+
+
+def _by_name(ops: Iterable[_Named]) -> dict[str, tuple[_Named, ...]]:
+    found: dict[str, list[_Named]] = {}
+    for op in ops:
+        found.setdefault(op.name, []).append(op)
+    return {name: tuple(of_name) for name, of_name in found.items()}
+
+
+# The fields of each class of operation that name one register, and those that name several.
+_ONE: dict[type[ir.Op], tuple[str, ...]] = {
+    ir.Attribute: ("object",),
+    ir.Binary: ("left", "right"),
+    ir.Unary: ("operand",),
+    ir.Subscript: ("object", "index"),
+    ir.Slice: ("lower", "upper", "step"),
+    ir.Unpack: ("source",),
+    ir.Iterate: ("iterable",),
+    ir.Enter: ("manager",),
+    ir.Await: ("value",),
+    ir.Yield: ("value",),
+    ir.AugmentedAssign: ("target", "value"),
+    ir.Comprehension: ("key", "value"),
+    ir.Store: ("value",),
+    ir.StoreAttribute: ("object", "value"),
+    ir.StoreSubscript: ("object", "index", "value"),
+    ir.Discard: ("value",),
+    ir.Return: ("value",),
+    ir.Raise: ("value",),
+}
+
+
+def reads(op: ir.Op) -> list[ir.Register]:
+    """The registers that an operation takes, in the order in which they are written."""
+    fields = _ONE.get(type(op))
+    if fields is not None:
+        return [register for field in fields if (register := getattr(op, field)) is not None]
+    if isinstance(op, ir.Call):
+        return [op.function, *(argument.value for argument in op.arguments)]
+    if isinstance(op, ir.Compare):
+        return [op.left, *op.comparators]
+    if isinstance(op, ir.Choice):
+        return [*op.values] if op.test is None else [op.test, *op.values]
+    if isinstance(op, ir.Sequence):
+        return [element.value for element in op.elements]
+    if isinstance(op, ir.Mapping):
+        return [register for register in (*op.keys, *op.values) if register is not None]
+    if isinstance(op, ir.FormattedString):
+        return [*op.parts]
+    if isinstance(op, ir.Opaque):
+        return [*op.operands]
+    return []
