@@ -14,7 +14,7 @@ _IN_FUNCTION = "import torch\n\ndef f(a, x):\n"
 # Each shape with the number of its parts in the smaller of the two texts, and the text of part `i`.
 SHAPES: dict[str, tuple[int, str, Callable[[int], str]]] = {
     "moves on a condition": (
-        150,
+        100,
         _IN_FUNCTION,
         lambda i: f'    if a[{i}]: x = x.to("cuda:1") + torch.zeros({i})\n',
     ),
@@ -23,9 +23,19 @@ SHAPES: dict[str, tuple[int, str, Callable[[int], str]]] = {
         _IN_FUNCTION,
         lambda i: f"    if torch.cuda.is_available():\n        y{i} = x.cuda()\n    else:\n        y{i} = x\n",
     ),
-    "devices": (200, _IN_FUNCTION, lambda i: f"    y{i} = torch.zeros(3).to(torch.device('cuda:{i % 8}'))\n"),
-    "loads": (250, "import torch\n", lambda i: f"x{i} = torch.load('a{i}.pt')\n"),
-    "moves in the module": (200, "import torch\n", lambda i: f"x{i} = torch.zeros({i})\nx{i} = x{i}.cuda()\n"),
+    "devices": (120, _IN_FUNCTION, lambda i: f"    y{i} = torch.zeros(3).to(torch.device('cuda:{i % 8}'))\n"),
+    "loads": (150, "import torch\n", lambda i: f"x{i} = torch.load('a{i}.pt')\n"),
+    "moves in the module": (120, "import torch\n", lambda i: f"x{i} = torch.zeros({i})\nx{i} = x{i}.cuda()\n"),
+    "branches of one if": (
+        200,
+        "import torch\n\ndef f(a, x):\n    if a == -1:\n        y = x\n",
+        lambda i: f"    elif a == {i}:\n        y{i} = x + torch.zeros({i})\n",
+    ),
+    "methods": (
+        120,
+        "import torch\nfrom torch import nn\n\nclass M(nn.Module):\n",
+        lambda i: f"    def m{i}(self, x):\n        self.a{i} = torch.zeros({i})\n        return self.m{i + 1}(x)\n",
+    ),
     "collectives": (
         100,
         "import torch\nimport torch.distributed as dist\n\ndef f(x):\n",
