@@ -13,7 +13,7 @@ import torch
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchdevlint.machine import checks, errors, hazards, ledger
+from torchdevlint.machine import checks, errors, forgiving, hazards, ledger
 from torchdevlint.machine.op_rules import OpRule
 from torchdevlint.machine.places import Place, user_place
 from torchdevlint.machine.state import STATE, normal_device
@@ -22,6 +22,7 @@ from torchdevlint.machine.tags import (
     CPU,
     HOST,
     WILD,
+    WRAPPERS,
     Device,
     Tag,
     device_in_op,
@@ -48,6 +49,7 @@ _NO_TENSORS = frozenset({type(None), int, float, bool, complex})
 _NO_RULE = OpRule("cuda", False, "", ())
 _MIXED = Tag(None)
 IN_FLIGHT = hazards.IN_FLIGHT
+WATCH = forgiving.WATCH
 
 UNJUDGED: dict[str, Place | None] = {}
 """Operators that met mixed devices and whose checks nobody knows, with the first line that called them."""
@@ -56,6 +58,8 @@ RULES: dict[str, OpRule] = {}
 
 class _Here(threading.local):
     mode: DeviceMode | None = None
+    copies_to_host = False
+    """Whether a `_to_copy` that names the CPU means it: C++ names the CPU for every tensor."""
 
 
 _HERE = _Here()
@@ -65,6 +69,16 @@ def settled_by() -> Tag:
     """The tag that a wildcard takes when a user looks at it: that of the last operator on a device."""
     mode = _HERE.mode
     return HOST if mode is None or mode.last is None else mode.last
+
+
+def copy_wrapper(source: Any, device: Any) -> Any:
+    """A wrapper on another device: its own `__torch_dispatch__` moves what it wraps."""
+    before = _HERE.copies_to_host
+    _HERE.copies_to_host = device == CPU
+    try:
+        return torch.ops.aten._to_copy.default(source, device=device)
+    finally:
+        _HERE.copies_to_host = before
 
 
 class Plan:
@@ -191,6 +205,8 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         # the hottest function of the machine: one attribute look-up a tensor, no call that can be spared
+        if types and not WRAPPERS.isdisjoint(types):
+            return NotImplemented  # the subclass unwraps itself, and calls again with what is inside
         try:
             plan = func._tdl_plan
         except AttributeError:
@@ -225,6 +241,8 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return out
         if tag.device is not CPU and tag is not WILD:
             self.last = tag
+            if WATCH.operand is not None:
+                WATCH.operand()
         results = plan.results
         if results == _ONE_TAG:
             try:
@@ -248,21 +266,29 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if wanted is not None and wanted.type == "cuda":
             return self._make_on_device(func, wanted, args, kwargs)
         tensors = flat(args) + flat(list(kwargs.values()))
+        if _HERE.copies_to_host and plan.base == "_to_copy":
+            out = func(*args, **kwargs)
+            tag_results(out, Tag(CPU, tag_of(tensors[0]).born, user_place()))
+            return out
         if not tensors:
             out = func(*args, **kwargs)
             if wanted is None or wanted.type == "cpu":
                 tag_results(out, WILD)
             return out
         named = plan.named(args, kwargs)
-        if plan.base in _ALWAYS_CHECKED:
-            checks.SPECIAL[plan.base](plan.name, named)
-        device, decomposed = self._result_device(func, plan, named, tensors, args, kwargs)
+        decomposed = None
+        try:
+            if plan.base in _ALWAYS_CHECKED:
+                checks.SPECIAL[plan.base](plan.name, named)
+            device, decomposed = self._result_device(func, plan, named, tensors, args, kwargs)
+            generator = kwargs.get("generator")
+            if decomposed is None and generator is not None and device is not ANY_DEVICE and device is not checks.EACH:
+                check_generator(device, generator)
+        except RuntimeError as error:
+            device = _after_fault(error, plan, named, tensors)
         if decomposed is not None:
             return decomposed[0]
         self._settle_wildcards(tensors, device)
-        generator = kwargs.get("generator")
-        if generator is not None and device is not ANY_DEVICE and device is not checks.EACH:
-            check_generator(device, generator)
         self._observe(plan, named, tensors, device)
         if plan.foreign:
             return self._run_foreign(func, args, kwargs, self._tag_for(device, tensors))
@@ -361,10 +387,23 @@ class DeviceMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         tag = self._tag_for(device, tensors)
         if device is not CPU and device is not ANY_DEVICE:
             self.last = tag
+            if WATCH.operand is not None:
+                WATCH.operand()
         if plan.base in _HOST_LENGTHS:
             set_tag(out[0], tag)
         elif plan.results != _NO_TAG or _without_storage(tensors):
             tag_results(out, tag)
+
+
+def _after_fault(error: RuntimeError, plan: Plan, named: dict[str, Any], tensors: list[Any]) -> Any:
+    """The device on which a forgiven operator goes on: that of what it writes, else the GPU. Raises `error` unless it is forgiven."""
+    if WATCH.fault is None or not WATCH.fault(error, tensors):
+        raise error
+    if plan.base.startswith("_foreach"):
+        return checks.EACH
+    written = flat(named.get("self")) if plan.writes_first else []
+    known = [device for device in map(device_in_op, written or tensors) if device is not ANY_DEVICE]
+    return next((device for device in known if device != CPU), CPU)
 
 
 def _dispatch_after_fork(self: DeviceMode, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -413,7 +452,7 @@ def check_generator(device: Any, generator: Any) -> None:
     own = device_of_generator(generator)
     if device.type != own.type:
         text = f"Expected a '{device.type}' device type for generator but found '{own.type}'"
-        raise errors.fault(RuntimeError(text), "torch.Generator")
+        forgiving.refuse(errors.fault(RuntimeError(text), "torch.Generator"), [])
 
 
 def _observe_copy(named: dict[str, Any]) -> None:

@@ -9,10 +9,10 @@ from torch.autograd import forward_ad
 from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from torchdevlint.machine.dispatch import observe_transfer
+from torchdevlint.machine.dispatch import copy_wrapper, observe_transfer
 from torchdevlint.machine.places import user_place
 from torchdevlint.machine.state import STATE
-from torchdevlint.machine.tags import CPU, Tag, device_of, set_tag, tag_of
+from torchdevlint.machine.tags import CPU, WRAPPERS, Tag, device_of, set_tag, tag_of
 
 without_modes = torch._C._DisableTorchDispatch
 
@@ -65,6 +65,8 @@ def move(source: Any, device: Any, non_blocking: bool = False, copy: bool = Fals
         return target
     if is_traceable_wrapper_subclass(source):
         return _move_inner(source, device, non_blocking, cause)
+    if type(source) in WRAPPERS:
+        return copy_wrapper(source, device)
     tag = Tag(device, tag_of(source).born, user_place())
     if source.layout != torch.strided:
         return _move_sparse(source, tag)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import itertools
 import json
 import mmap
-import os
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+
+from torchdevlint.machine.cache import cache_folder
 
 Kind = Literal["cuda", "nocuda", "composite-implicit", "composite-explicit"]
 _FORMAT = 2
@@ -62,13 +62,7 @@ def load() -> OpRules:
 
 def cache_file() -> Path:
     """Where the rules of this torch version are kept."""
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "torchdevlint" / "machine" / f"op-rules-{torch.__version__}-{_FORMAT}.json"
+    return cache_folder() / "machine" / f"op-rules-{torch.__version__}-{_FORMAT}.json"
 
 
 def _read(path: Path) -> OpRules | None:

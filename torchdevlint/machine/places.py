@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,15 +63,32 @@ def _story(tensor: TensorStory) -> str:
 
 
 _USER, _LIBRARY, _MACHINERY = 0, 1, 2
-_TORCH_ROOTS = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
+_TORCH_ROOTS: tuple[str, ...] = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
 _STDLIB_ROOTS = tuple({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
 _SITE_ROOTS = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+_named_user: tuple[str, ...] = ()
 _level_of_file: dict[str, int] = {}
+
+
+def name_machinery(folder: str) -> None:
+    """Frames of files below this folder are neither the user's nor a library's."""
+    global _TORCH_ROOTS
+    _TORCH_ROOTS = (*_TORCH_ROOTS, folder)
+    _level_of_file.clear()
+
+
+def name_user_code(folders: Iterable[str]) -> None:
+    """Files below these folders are user code wherever they are installed."""
+    global _named_user
+    _named_user = (*_named_user, *folders)
+    _level_of_file.clear()
 
 
 def _classify(file: str) -> int:
     if file.startswith(_TORCH_ROOTS) or file.startswith("<frozen "):
         level = _MACHINERY
+    elif _named_user and file.startswith(_named_user):
+        level = _USER
     elif file.startswith(_SITE_ROOTS) or "site-packages" in file:
         level = _LIBRARY
     elif file.startswith(_STDLIB_ROOTS) or file == "<string>":

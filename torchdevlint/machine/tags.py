@@ -21,6 +21,8 @@ ANY_DEVICE: Any = object()
 
 storage_of: Any = torch._C.TensorBase.untyped_storage
 native_device: Any = torch._C.TensorBase.device.__get__
+WRAPPERS: set[type] = set()
+"""Classes made by `Tensor._make_wrapper_subclass`: their own `__torch_dispatch__` unwraps them, and the machine sees what is inside."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _cuda_devices: list[torch.device] = []
 
@@ -59,6 +61,9 @@ def tag_of(tensor: Any) -> Tag:
         tag: Tag = storage_of(tensor)._tdl_tag
     except (NotImplementedError, RuntimeError):
         return _tag_without_storage(tensor)
+    except ValueError:  # a lazy parameter lets few functions through before it has a shape
+        with torch._C.DisableTorchFunctionSubclass():
+            return storage_of(tensor)._tdl_tag  # type: ignore[no-any-return]
     return tag
 
 
@@ -72,6 +77,9 @@ def set_tag(tensor: Any, tag: Tag) -> None:
             set_tag(functorch.get_unwrapped(tensor), tag)
         else:
             tensor._tdl_tag = tag
+    except ValueError:
+        with torch._C.DisableTorchFunctionSubclass():
+            storage_of(tensor)._tdl_tag = tag
 
 
 def _tag_without_storage(tensor: Any) -> Tag:

@@ -421,3 +421,63 @@ def case_memory_for_other_libraries() -> None:
     assert not hasattr(g, "__cuda_array_interface__") and not hasattr(x, "__cuda_array_interface__")
     with raises(BufferError, "a virtual GPU cannot give its memory to other libraries"):
         g.__dlpack__()
+
+
+def case_lazy_parameter_tells_its_device() -> None:
+    lazy = nn.LazyLinear(3)
+    assert lazy.weight.device.type == "cpu" and not lazy.weight.is_cuda
+    lazy.cuda()
+    assert lazy.weight.device == CUDA0 and lazy.weight.is_cuda
+    lazy(g)
+    assert lazy.weight.device == CUDA0
+
+
+def case_sparse_tensors_by_keyword() -> None:
+    indices, values = torch.tensor([[0, 1], [1, 0]], device="cuda"), torch.ones(2, device="cuda")
+    rows, columns = torch.tensor([0, 1, 2], device="cuda"), torch.tensor([0, 1], device="cuda")
+    assert torch.sparse_coo_tensor(indices=indices, values=values, size=(2, 2)).device == CUDA0
+    assert torch.sparse_coo_tensor(indices, values=values).device == CUDA0
+    assert torch.sparse_csr_tensor(crow_indices=rows, col_indices=columns, values=values).device == CUDA0
+    assert torch.sparse_coo_tensor(indices=indices, values=values.cpu(), size=(2, 2)).device.type == "cpu"
+
+
+def case_type_of_the_default_tensor_type() -> None:
+    # torch/csrc/utils/tensor_types.cpp, options_from_string: "torch.Tensor" is the default type, a CPU one
+    assert g.double().type(torch.Tensor).device.type == "cpu" and g.double().type(torch.Tensor).dtype == torch.float32
+    assert g.type("torch.Tensor").device.type == "cpu"
+
+
+def case_legacy_types_refuse_another_device() -> None:
+    with raises(RuntimeError, "legacy constructor expects device type: cpu but device type: cuda was passed"):
+        torch.FloatTensor([1.0], device="cuda")
+    with raises(RuntimeError, "legacy constructor expects device type: cuda but device type: cpu was passed"):
+        torch.cuda.FloatTensor([1.0], device="cpu")
+    assert torch.cuda.FloatTensor([1.0], device="cuda:1").device == CUDA1
+
+
+class Wrapped(torch.Tensor):
+    """A wrapper subclass that its operators keep, as torch_geometric's EdgeIndex."""
+
+    @staticmethod
+    def __new__(cls, data):
+        made = torch.Tensor._make_wrapper_subclass(cls, data.size(), dtype=data.dtype, device=data.device)
+        made.data_ = data
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        inner = [arg.data_ if isinstance(arg, cls) else arg for arg in args]
+        made = func(*inner, **(kwargs or {}))
+        return cls(made) if isinstance(made, torch.Tensor) else made
+
+
+def case_wrapper_subclasses_keep_their_device() -> None:
+    on_gpu, on_host = Wrapped(g), Wrapped(x)
+    assert on_gpu.device == CUDA0 and on_gpu.is_cuda and on_host.device.type == "cpu"
+    for made in (on_gpu.clone(), on_gpu + g, on_gpu * 2, on_gpu.sum(), on_host.cuda(), on_host.to("cuda")):
+        assert type(made) is Wrapped and made.device == made.data_.device == CUDA0, made.device
+    assert on_gpu.cpu().device.type == on_gpu.cpu().data_.device.type == "cpu"
+    with raises(RuntimeError, "Expected all tensors to be on the same device"):
+        on_gpu + x
+    with raises(RuntimeError, "Expected all tensors to be on the same device"):
+        on_host + g

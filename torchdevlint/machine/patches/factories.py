@@ -167,16 +167,21 @@ def _on_host(original: Any) -> Any:
 def _sparse(original: Any) -> Any:
     """Sparse constructors are on the device of their values, unless they are told another."""
     plain = _factory(original)
+    position = 1 if original.__name__ == "sparse_coo_tensor" else 2
 
     @functools.wraps(original)
     def sparse(*args: Any, **kwargs: Any) -> Any:
-        values = next((value for value in reversed(args[:3]) if isinstance(value, torch.Tensor)), None)
+        given = args[position] if len(args) > position else kwargs.get("values")
+        values = given if isinstance(given, torch.Tensor) else None
         if kwargs.get("device") is None and values is not None and default_device() is None:
             kwargs["device"] = device_of(values)
         # C++ brings the indices to the values' device (Note [Ensuring sparse values and indices match devices])
         target = normal_device(kwargs.get("device") or default_device() or CPU)
         moved = [move(value, target) if isinstance(value, torch.Tensor) else value for value in args]
-        return plain(*moved, **kwargs)
+        named = {
+            name: move(value, target) if isinstance(value, torch.Tensor) else value for name, value in kwargs.items()
+        }
+        return plain(*moved, **named)
 
     return sparse
 

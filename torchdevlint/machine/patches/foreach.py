@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils import _foreach_utils
 
-from torchdevlint.machine import errors
+from torchdevlint.machine import errors, forgiving
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.tags import device_of
 
@@ -37,7 +37,8 @@ def group_tensors(tensorlistlist: Any, with_indices: bool = False) -> Any:
             tensor = tensors[index] if tensors else None
             if tensor is not None and not _fits(tensor, *key):
                 pair = [("parameter", first), ("state", tensor)]
-                raise errors.fault(RuntimeError(_MISMATCH), "optimizer step", pair)
+                error = errors.fault(RuntimeError(_MISMATCH), "optimizer step", pair)
+                forgiving.refuse(error, [first, tensor])
         lists, indices = groups.setdefault(key, ([[] for _ in tensorlistlist], []))
         for kept, tensors in zip(lists, tensorlistlist, strict=True):
             if tensors:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from torchdevlint.machine import errors
+from torchdevlint.machine import errors, forgiving
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.tags import WILD, device_of, set_tag, tag_of
 
@@ -24,7 +24,8 @@ def _set(self: Any, gradient: Any) -> None:
     if isinstance(gradient, torch.Tensor) and gradient.layout == torch.strided:
         own, other = device_of(self), device_of(gradient)
         if own != other:
-            raise errors.fault(_mismatch(own, other), "grad", [("tensor", self), ("gradient", gradient)])
+            error = errors.fault(_mismatch(own, other), "grad", [("tensor", self), ("gradient", gradient)])
+            forgiving.refuse(error, [self, gradient])
     _native.__set__(self, gradient)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from torchdevlint.machine import errors
+from torchdevlint.machine import errors, forgiving
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.tags import device_of, flat
 
@@ -19,7 +19,7 @@ Check = Callable[..., None]
 
 
 def _refuse(text: str, operator: str, **tensors: Any) -> None:
-    raise errors.fault(RuntimeError(text), operator, tensors.items())
+    forgiving.refuse(errors.fault(RuntimeError(text), operator, tensors.items()), list(tensors.values()))
 
 
 def _window(name: str) -> Check:

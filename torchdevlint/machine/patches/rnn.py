@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from torchdevlint.machine import errors
+from torchdevlint.machine import errors, forgiving
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.places import user_place
 from torchdevlint.machine.tags import CPU, Tag, device_of, flat, set_tag
@@ -38,7 +38,8 @@ def _require(device: Any, kind: str, data: Any, others: Any, operator: str) -> N
                 f"Input and {kind} tensors are not at the same device, found input tensor at {device} and {kind} "
                 f"tensor at {where}"
             )
-            raise errors.fault(RuntimeError(text), operator, [("input", data), (kind, other)])
+            error = errors.fault(RuntimeError(text), operator, [("input", data), (kind, other)])
+            forgiving.refuse(error, [data, other])
 
 
 def _with_host_lengths(original: Any) -> Any:

@@ -9,18 +9,31 @@ import torch
 from torch.nn.parameter import UninitializedTensorMixin  # type: ignore[attr-defined]
 from torch.overrides import handle_torch_function, has_torch_function_unary
 
-from torchdevlint.machine import errors, hazards, ledger
+from torchdevlint.machine import errors, forgiving, hazards, ledger
 from torchdevlint.machine.checks import tensor_type
 from torchdevlint.machine.dispatch import is_pinned
 from torchdevlint.machine.moves import move
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.places import user_place
 from torchdevlint.machine.state import STATE, normal_device
-from torchdevlint.machine.tags import CPU, HOST, WILD, Device, Tag, device_of, set_tag, storage_of, tag_of
+from torchdevlint.machine.tags import (
+    CPU,
+    HOST,
+    WILD,
+    WRAPPERS,
+    Device,
+    Tag,
+    device_of,
+    set_tag,
+    storage_of,
+    tag_of,
+)
 
 _base = torch._C.TensorBase
 _DEVICE_SPECS = (str, Device, int)
 _METHODS = ("to", "cuda", "cpu", "numpy", "type", "type_as", "get_device", "clone", "detach", "copy_", "tolist", "new")
+_DEVICE_OF_WRAPPER = 6
+"""The position of `device` in `Tensor._make_wrapper_subclass`, behind the class."""
 _NEW = ("new_zeros", "new_ones", "new_full", "new_empty", "new_tensor", "new_empty_strided")
 
 
@@ -109,7 +122,9 @@ def numpy(self: Any, *, force: bool = False) -> Any:
             f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
             "first."
         )
-        raise errors.fault(TypeError(text), "numpy", [("self", self)])
+        error = errors.fault(TypeError(text), "numpy", [("self", self)])
+        forgiving.refuse(error, [self])
+        return original(self.detach(), force=force)
     if hazards.IN_FLIGHT:
         hazards.check_read(self, "numpy")
     return original(self, force=force)
@@ -260,6 +275,32 @@ def _from_dlpack(original: Any) -> Any:
     return from_dlpack
 
 
+def _make_wrapper_subclass(original: Any) -> Any:
+    """A wrapper says in its constructor where it is; its data is in the tensors that it wraps."""
+
+    def make_wrapper_subclass(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if cls.__module__.startswith("torch."):  # jagged tensors and their kin: the tags of their inner tensors count
+            return original(cls, *args, **kwargs)
+        device = kwargs.pop("device", None)
+        if len(args) > _DEVICE_OF_WRAPPER:
+            device = args[_DEVICE_OF_WRAPPER]
+            args = (*args[:_DEVICE_OF_WRAPPER], CPU, *args[_DEVICE_OF_WRAPPER + 1 :])
+        else:
+            kwargs["device"] = CPU
+        where = CPU if device is None else normal_device(device)
+        if where.type not in ("cpu", "cuda"):
+            args = tuple(where if value is CPU else value for value in args)
+            return original(
+                cls, *args, **{name: where if name == "device" else value for name, value in kwargs.items()}
+            )
+        WRAPPERS.add(cls)
+        made = original(cls, *args, **kwargs)
+        set_tag(made, Tag(where, user_place()))
+        return made
+
+    return make_wrapper_subclass
+
+
 def install() -> None:
     """Keep the originals, then patch."""
     tensor_class = torch.Tensor
@@ -279,6 +320,8 @@ def install() -> None:
     }  # they need an allocator
     for name, function in {**moves, **reads, **pins}.items():
         replace(tensor_class, name, function)
+    wrapper = _make_wrapper_subclass(tensor_class._make_wrapper_subclass)
+    replace(tensor_class, "_make_wrapper_subclass", staticmethod(wrapper))
     for name in _NEW:  # they follow self's device
         replace(tensor_class, name, _new(name))
     replace(tensor_class, "new", _new("new"))

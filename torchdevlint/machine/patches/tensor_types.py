@@ -9,7 +9,7 @@ import torch
 from torchdevlint.machine.patches import replace
 from torchdevlint.machine.places import user_place
 from torchdevlint.machine.state import normal_device
-from torchdevlint.machine.tags import CPU, Tag, device_of, set_tag
+from torchdevlint.machine.tags import Tag, device_of, set_tag
 
 _DTYPES = {
     "FloatTensor": torch.float32,
@@ -25,6 +25,14 @@ _DTYPES = {
 }
 
 
+class _Default:
+    on_gpu = False
+    """Whether `torch.set_default_tensor_type` named a CUDA type."""
+
+
+_DEFAULT = _Default()
+
+
 class _TensorType(type):
     """A legacy tensor type: calling it makes a tensor, isinstance asks dtype and device."""
 
@@ -37,6 +45,12 @@ class _TensorType(type):
         return (device_of(instance).type == "cuda") == cls.is_cuda
 
     def __call__(cls, *args: Any, device: Any = None) -> Any:
+        own = "cuda" if cls.is_cuda else "cpu"
+        place = normal_device(own if device is None else device)
+        if place.type != own:  # torch/csrc/utils/tensor_new.cpp, check_legacy_ctor_device
+            raise RuntimeError(
+                f"legacy constructor expects device type: {own} but device type: {place.type} was passed"
+            )
         first = args[0] if len(args) == 1 else None
         if isinstance(first, torch.Tensor):
             made = first.to(cls.dtype).clone()
@@ -44,7 +58,7 @@ class _TensorType(type):
             made = torch.tensor(first, dtype=cls.dtype, device="cpu")
         else:
             made = torch.empty(*args, dtype=cls.dtype, device="cpu")
-        set_tag(made, Tag(normal_device("cuda") if cls.is_cuda else CPU, user_place()))
+        set_tag(made, Tag(place, user_place()))
         return made
 
     def __repr__(cls) -> str:
@@ -53,6 +67,8 @@ class _TensorType(type):
 
 def dtype_and_place(named: Any) -> tuple[torch.dtype, bool]:
     """The dtype of a tensor type or of its name, and whether it is a CUDA type. Raises ValueError as torch does."""
+    if named is torch.Tensor or named == "torch.Tensor":  # torch/csrc/utils/tensor_types.cpp: the default type
+        return torch.get_default_dtype(), _DEFAULT.on_gpu
     name = named if isinstance(named, str) else f"{named.__module__}.{named.__name__}"
     dtype = _DTYPES.get(name.rsplit(".", 1)[-1])
     if dtype is None or not name.startswith("torch."):
@@ -63,6 +79,7 @@ def dtype_and_place(named: Any) -> tuple[torch.dtype, bool]:
 def _set_default_tensor_type(named: Any) -> None:
     dtype, on_gpu = dtype_and_place(named)
     torch.set_default_dtype(dtype)
+    _DEFAULT.on_gpu = on_gpu
     torch.set_default_device("cuda" if on_gpu else None)
 
 
