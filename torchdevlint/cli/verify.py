@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         ),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="torchdevlint verify [options] (SCRIPT | -m MODULE | --pytest) [-- ARGS ...]",
+        usage="torchdevlint verify [options] (SCRIPT | -m MODULE | [--device-mutants] --pytest) [-- ARGS ...]",
     )
     parser.add_argument(
         "--device",
@@ -66,6 +66,11 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         "--observe",
         action="store_true",
         help="no fixes and no verdicts: run once, and list the findings that follow from the devices seen, marked `observed`",
+    )
+    parser.add_argument(
+        "--device-mutants",
+        action="store_true",
+        help="with --pytest: run the tests as if their author had put every value on a GPU",
     )
     parser.add_argument("--unsafe-fixes", action="store_true", help="try the unsafe fixes as well")
     parser.add_argument("--select", action="append", metavar="CODES", help="verify the findings of these rules alone")
@@ -116,7 +121,9 @@ def program_of(arguments: argparse.Namespace) -> Program:
     if arguments.pytest is not None:
         # pytest's own rewriting of asserts would read the files past the overlay
         words = ["pytest", "--assert=plain", *_without_dashes(arguments.pytest)]
-        return program_in(words, True, Path.cwd(), pytest=True)
+        return program_in(words, True, Path.cwd(), pytest=True, mutants=arguments.device_mutants)
+    if arguments.device_mutants:
+        raise CannotRun("--device-mutants is for --pytest")
     words = arguments.module if arguments.module is not None else arguments.program
     words = _without_dashes(words)
     if not words:

@@ -1,7 +1,8 @@
 """pytest on a virtual GPU machine: `pytest --virtual-gpus N`.
 
 Without that option nothing changes and nothing but pytest is imported. With it pytest starts anew in a child, before anything can import torch;
-its header says VIRTUAL. `@pytest.mark.virtual_gpus(2)` skips a test where there are fewer, `@pytest.mark.transfers(max=2, syncs=0)` fails one that
+its header says VIRTUAL. With `--device-mutants` as well, the values of test code live on the GPU (`torchdevlint.verify.mutants`).
+`@pytest.mark.virtual_gpus(2)` skips a test where there are fewer, `@pytest.mark.transfers(max=2, syncs=0)` fails one that
 copies or synchronises more often, and the fixture `virtual_ledger` is the machine's `Ledger`.
 """
 
@@ -33,14 +34,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="run on a virtual machine with N CUDA devices (torchdevlint)",
     )
+    group.addoption(
+        "--device-mutants",
+        action="store_true",
+        help="with --virtual-gpus: run the tests as if their author had put every value on cuda:0, and tell the device faults of the library",
+    )
+    group.addoption(
+        "--device-mutants-lib",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a folder of the library under test; may be repeated (default: everything below the root that is no test code)",
+    )
+    group.addoption("--device-mutants-report", metavar="FILE", help="write what the mutants showed to FILE, as JSON")
+    group.addoption(
+        "--device-mutants-fix",
+        action="store_true",
+        help="show the linter's repairs of the faults as a diff, and run the tests again with them; nothing is written",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Start anew on the machine, before the first conftest.py can import torch."""
-    gpus = early_config.known_args_namespace.virtual_gpus
-    if gpus is not None and _inside() is None:
-        raise SystemExit(_run_on_machine(gpus, early_config))
+    options = early_config.known_args_namespace
+    if options.device_mutants and options.virtual_gpus is None:
+        raise pytest.UsageError("--device-mutants needs --virtual-gpus N")
+    if options.virtual_gpus is not None and _inside() is None:
+        raise SystemExit(_start_anew(options.virtual_gpus, early_config))
+    _join_mutants(early_config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -117,6 +139,28 @@ def _inside() -> int | None:
 
     value = os.environ.get(_INSIDE)
     return None if value is None else int(value)
+
+
+def _join_mutants(config: pytest.Config) -> None:
+    """In a child of a mutant run: rewrite test code from here on."""
+    import os
+
+    if "TORCHDEVLINT_MUTANTS" in os.environ:
+        from torchdevlint.verify.mutants.session import join
+
+        join(config)
+
+
+def _start_anew(gpus: int, config: pytest.Config) -> int:
+    """Run the same command line in a child on the machine, once or as mutants; the exit code."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        capture.suspend_global_capture(in_=True)  # else the child's output shows when it has ended
+    if not config.known_args_namespace.device_mutants:
+        return _run_on_machine(gpus, config)
+    from torchdevlint.verify.mutants.orchestrate import run
+
+    return run(gpus, config, _INSIDE)
 
 
 def _run_on_machine(gpus: int, config: pytest.Config) -> int:

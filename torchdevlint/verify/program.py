@@ -23,6 +23,8 @@ class Program:
     cwd: Path
     folder: Path
     pytest: bool = False
+    mutants: bool = False
+    """Whether pytest's tests are run as device mutants."""
 
     @property
     def name(self) -> str:
@@ -37,14 +39,14 @@ class Program:
         return None if self.module else (self.cwd / self.words[0]).resolve()
 
 
-def program_in(words: list[str], module: bool, cwd: Path, pytest: bool = False) -> Program:
+def program_in(words: list[str], module: bool, cwd: Path, pytest: bool = False, mutants: bool = False) -> Program:
     """The program for the words of a command line: its folder is the current one, or the script's where that lies elsewhere."""
     cwd = cwd.resolve()
     folder = cwd
     if not module:
         script = (cwd / words[0]).resolve()
         folder = cwd if script.is_relative_to(cwd) else script.parent
-    return Program(tuple(words), module, cwd, folder, pytest)
+    return Program(tuple(words), module, cwd, folder, pytest, mutants)
 
 
 def project_files(program: Program) -> list[Path]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from torchdevlint.machine import Shape
 from torchdevlint.machine.launch import ProcessReport, environment, read_reports
+from torchdevlint.verify.mutants.settings import Settings as MutantSettings
 from torchdevlint.verify.process import Completed, run_child
 from torchdevlint.verify.program import Program
 from torchdevlint.verify.telling import exit_text, first_line
@@ -168,6 +169,9 @@ class Runner:
         variables["PYTHONPATH"] = os.pathsep.join(entries)
         variables["TORCHDEVLINT_VERIFY"] = str(notes)
         variables["PYTHONDONTWRITEBYTECODE"] = "1"
+        if self.program.mutants:
+            root = str(self.place.to_work(self.program.folder))
+            variables = MutantSettings(root, str(notes), mode="strict").to_environment(variables)
         if self.machine.shape is not None:
             reports = notes / "reports"
             return environment(self.machine.shape, ledger=self.ledger, report_dir=reports, base=variables)

@@ -1,0 +1,366 @@
+"""Device mutants of public test suites: the runs, what readers said of their places, the table of docs/device-mutants.md.
+
+    python benchmarks/device_mutants.py run MIRRORS --work DIR [--python PYTHON] [NAME ...]
+    python benchmarks/device_mutants.py lint MIRRORS --work DIR [--before CHECKOUT]
+    python benchmarks/device_mutants.py page [--check]
+
+`run` takes the suites of device_mutants.json from fetched repositories (bare clones at MIRRORS/OWNER+NAME/repo), runs each as mutants within a box of CPU
+time (device_mutants_timebox.py) and writes counts and places there; a place that was judged keeps its verdict. PYTHON is an interpreter with torch, this
+package and what the libraries need. `lint` asks the linter at the places judged real and on the lines that ran with GPU operands, and writes
+results/mutants.now.json and, with another checkout, results/mutants.before.json. `page` renders the table from the data file.
+
+A place's verdict is a reader's: "real" (a user who puts model and inputs on a GPU meets it), "told" (gone when the library is told its device, by a parameter or
+as the default device), "unusual" (only the test uses the library so) or "artefact" (of the machine or of the rewriting). No line of fetched code is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+DATA = HERE / "device_mutants.json"
+PAGE = ROOT / "docs" / "device-mutants.md"
+VERDICTS = ("real", "told", "unusual", "artefact")
+_TEXTS = (".py", ".toml", ".cfg", ".ini", ".txt", ".md", ".json", ".yaml", ".yml", ".csv", ".typed")
+_BIGGEST = 1_000_000
+_NEAR = 3
+
+
+def load() -> dict[str, Any]:
+    """The data file."""
+    data: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8"))
+    return data
+
+
+def save(data: dict[str, Any]) -> None:
+    """Write the data file."""
+    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------------------- runs
+
+
+def extract(mirror: Path, folder: Path) -> str:
+    """The text files of a bare clone's HEAD; the commit. Objects that the clone lacks are left out."""
+    git = ["git", "--git-dir", str(mirror)]
+    environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}
+    listed = subprocess.run(
+        [*git, "ls-tree", "-r", "-l", "-z", "HEAD"], capture_output=True, check=True, env=environment
+    ).stdout
+    wanted = []
+    for entry in filter(None, listed.split(b"\0")):
+        meta, _, name = entry.partition(b"\t")
+        mode, kind, digest, size = meta.split()
+        path = name.decode("utf-8", "replace")
+        if kind == b"blob" and mode != b"120000" and path.endswith(_TEXTS) and size.isdigit() and int(size) < _BIGGEST:
+            wanted.append((digest, path))
+    with tempfile.TemporaryFile() as names:
+        names.write(b"".join(digest + b"\n" for digest, _ in wanted))
+        names.seek(0)
+        with subprocess.Popen(
+            [*git, "cat-file", "--batch"], stdin=names, stdout=subprocess.PIPE, env=environment
+        ) as batch:
+            assert batch.stdout is not None
+            for _, path in wanted:
+                head = batch.stdout.readline().split()
+                if not head or head[-1] == b"missing":
+                    continue
+                content = batch.stdout.read(int(head[2]))
+                batch.stdout.read(1)
+                target = (folder / path).resolve()
+                if target.is_relative_to(folder.resolve()):
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(content)
+    return subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def run_suite(suite: dict[str, Any], mirrors: Path, work: Path, python: str, seconds: int) -> None:
+    """Run one suite as mutants, and put what it showed into its entry."""
+    mirror = mirrors / suite["repo"].replace("/", "+") / "repo"
+    if not mirror.is_dir():
+        print(f"{suite['repo']}: not fetched to {mirror}, skipped")
+        return
+    folder = work / suite["name"]
+    if not folder.is_dir():
+        suite["commit"] = extract(mirror, folder)
+    report, cpu = work / f"{suite['name']}.json", [work / f"{suite['name']}.cpu{n}" for n in (0, 1)]
+    for path in (report, *cpu):
+        path.unlink(missing_ok=True)
+    command = [
+        python,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "device_mutants_timebox",
+        "-p",
+        "no:cacheprovider",
+        "--continue-on-collection-errors",
+        "-o",
+        "addopts=",
+    ]
+    mutants = ["--virtual-gpus", "1", "--device-mutants", "--device-mutants-report", str(report)]
+    mutants += ["--device-mutants-fix", "--device-mutants-lib", suite["library"]]
+    for number, extra in enumerate(([], mutants)):
+        variables = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "src"), str(HERE)]),
+            "OMP_NUM_THREADS": "1",
+            "TIMEBOX_SECONDS": str(seconds),
+            "TIMEBOX_TEST": "6",
+            "TIMEBOX_CPU": str(cpu[number]),
+        }
+        with (work / f"{suite['name']}.log{number}").open("wb") as log:
+            subprocess.run(
+                [*command, *extra, *suite["tests"]], cwd=folder, env=variables, stdout=log, stderr=log, check=False
+            )
+    take(suite, report, folder, cpu)
+
+
+def take(suite: dict[str, Any], report: Path, folder: Path, cpu: Sequence[Path]) -> None:
+    """Put the report of a run into a suite's entry; verdicts stay where the place is the same."""
+    if not report.exists():
+        print(f"{suite['name']}: no report")
+        return
+    found = json.loads(report.read_text(encoding="utf-8"))
+    judged = {_key(place): place for place in suite.get("places", ())}
+    counts = found["tests"]
+    suite["ran"], suite["passed"] = sum(counts.values()), counts.get("passed", 0)
+    suite["otherwise"] = len(found["failed_otherwise"])
+    suite["cost"] = _cost(cpu)
+    suite["places"] = []
+    for place in found["places"]:
+        mine = {name: _line(place[name], folder) for name in ("created", "moved", "met")}
+        mine |= {"operator": place["operator"], "tests": len(place["tests"]), "repair": place["repair"]}
+        mine |= {"only_untold": place["only_untold"], "only_without_default": place["only_without_default"]}
+        known = judged.get(_key(mine), {})
+        suite["places"].append({**mine, "verdict": known.get("verdict", ""), "why": known.get("why", "")})
+    suite["returns"] = len(found["returns"])
+    suite["lines"] = {_relative(file, folder): lines for file, lines in found["lines_with_gpu_operands"].items()}
+
+
+def _cost(cpu: Sequence[Path]) -> float | None:
+    """The CPU time of mutants over that of the plain run, on the tests that both ran."""
+    if not all(path.exists() for path in cpu):
+        return None
+    plain, mutants = (json.loads(path.read_text(encoding="utf-8")) for path in cpu)
+    both = plain.keys() & mutants.keys()
+    base = sum(plain[test] for test in both)
+    return round(sum(mutants[test] for test in both) / base, 1) if base > 1 else None
+
+
+def _relative(file: str, folder: Path) -> str:
+    return str(Path(file).relative_to(folder)) if Path(file).is_relative_to(folder) else file
+
+
+def _line(line: Any, folder: Path) -> list[Any] | None:
+    return None if line is None else [_relative(line[0], folder), line[1]]
+
+
+def _key(place: dict[str, Any]) -> str:
+    return json.dumps([place["created"], place["moved"], place["met"]])
+
+
+# ---------------------------------------------------------------------------------------------------- the linter
+
+
+def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: Path) -> None:
+    """What a checkout's linter says at the real places and on lines that ran."""
+    from oracles import Result, Row, write
+
+    rows = []
+    totals: collections.Counter[str] = collections.Counter()
+    for suite in data["suites"]:
+        folder = work / suite["name"]
+        if not suite.get("lines"):
+            continue
+        if not folder.is_dir():
+            extract(mirrors / suite["repo"].replace("/", "+") / "repo", folder)
+        totals += _score(suite, folder, _findings(folder / suite["library"], checkout))
+    unit = "lines"
+    for sample, faults, found, notes in (
+        ("real places", "real", "real found", "real with notes"),
+        ("places that must be told", "told", "told found", "told with notes"),
+    ):
+        rows.append(Row(sample, "seen", unit, totals[faults], totals[found], totals[notes]))
+    clean = Row(
+        "lines that ran with GPU operands",
+        "seen",
+        unit,
+        clean=totals["lines"],
+        false=totals["false"],
+        false_errors=totals["errors"],
+        false_notes=totals["notes"],
+    )
+    revision = subprocess.run(
+        ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    about = "Faults that device mutants of public test suites showed, read; errors and warnings on lines without a fault that ran with a GPU operand"
+    command = "python benchmarks/device_mutants.py lint MIRRORS --work DIR"
+    write(Result("mutants", when, revision, data["date"], command, about, (*rows, clean)))
+
+
+def _findings(library: Path, checkout: Path) -> list[dict[str, Any]]:
+    command = [
+        sys.executable,
+        "-m",
+        "torchdevlint",
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--level",
+        "info",
+        "--output-format",
+        "json",
+        "--exit-zero",
+        str(library),
+    ]
+    known = subprocess.run(
+        [sys.executable, "-m", "torchdevlint", "check", "--help"],
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    command = [word for word in command if not word.startswith("--") or word in known]
+    done = subprocess.run(
+        command,
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(checkout)},
+    )
+    found = json.loads(done.stdout or "[]")
+    return [item for item in found if isinstance(item, dict)]
+
+
+def _score(suite: dict[str, Any], folder: Path, found: Iterable[dict[str, Any]]) -> collections.Counter[str]:
+    counts: collections.Counter[str] = collections.Counter()
+    found = list(found)
+    spans = [
+        (
+            item,
+            [
+                (_relative(p["filename"], folder), p["location"]["row"], p.get("end_location", p["location"])["row"])
+                for p in (item, *item["related"])
+            ],
+        )
+        for item in found
+    ]
+    faulty: set[tuple[str, int]] = set()
+    roots: set[tuple[str, str]] = set()
+    for place in suite["places"]:
+        lines = [tuple(place[name]) for name in ("created", "moved", "met") if place[name]]
+        faulty |= {(file, line + offset) for file, line in lines for offset in range(-_NEAR, _NEAR + 1)}
+        root = (place["verdict"], json.dumps(place["moved"] or place["created"] or place["met"]))
+        if place["verdict"] not in ("real", "told") or root in roots:
+            continue
+        roots.add(root)
+        near = [
+            item
+            for item, its in spans
+            if any(f == file and a - _NEAR <= line <= b + _NEAR for file, line in lines for f, a, b in its)
+        ]
+        counts[place["verdict"]] += 1
+        counts[f"{place['verdict']} with notes"] += bool(near)
+        counts[f"{place['verdict']} found"] += any(item["severity"] != "info" for item in near)
+    for item, its in spans:
+        file, row, _ = its[0]
+        if row in suite["lines"].get(file, ()) and (file, row) not in faulty:
+            counts["notes" if item["severity"] == "info" else "false"] += 1
+            counts["errors"] += item["severity"] == "error"
+    counts["lines"] = sum(1 for file, lines in suite["lines"].items() for line in lines if (file, line) not in faulty)
+    return counts
+
+
+# ---------------------------------------------------------------------------------------------------- the page
+
+
+def table(data: dict[str, Any]) -> list[str]:
+    """The table of suites."""
+    head = "| library | tests run | pass as mutants | fail otherwise | roots | real | told | unusual | artefact | repairs confirmed | cost |"
+    lines = [head, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    total: collections.Counter[str] = collections.Counter()
+    for suite in sorted((s for s in data["suites"] if s.get("ran")), key=lambda s: s["repo"].lower()):
+        row = counts_of(suite)
+        total += row
+        cost = f"{suite['cost']}" if suite.get("cost") else "-"
+        lines.append(f"| {suite['repo']} | {_cells(row)} | {cost} |")
+    lines.append(f"| **{len(lines) - 2} libraries** | {_cells(total)} | |")
+    return lines
+
+
+def counts_of(suite: dict[str, Any]) -> collections.Counter[str]:
+    """The counts of one suite; places with one guilty line are one root."""
+    roots = {json.dumps(p["moved"] or p["created"] or p["met"]): p for p in suite["places"]}
+    counts: collections.Counter[str] = collections.Counter(
+        ran=suite["ran"], passed=suite["passed"], otherwise=suite["otherwise"], roots=len(roots)
+    )
+    counts.update(place["verdict"] for place in roots.values() if place["verdict"])
+    counts["confirmed"] = sum(place["repair"] == "confirmed" for place in roots.values())
+    return counts
+
+
+def _cells(counts: collections.Counter[str]) -> str:
+    return " | ".join(f"{counts[name]:,}" for name in ("ran", "passed", "otherwise", "roots", *VERDICTS, "confirmed"))
+
+
+def rendered(page: str, data: dict[str, Any]) -> str:
+    """The page with its table renewed."""
+    begin, end = "<!-- begin suites -->", "<!-- end suites -->"
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return "\n".join([before + begin, *table(data), end]) + after
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("run", "lint"):
+        command = commands.add_parser(name)
+        command.add_argument("mirrors", type=Path)
+        command.add_argument("--work", type=Path, required=True)
+    commands.choices["run"].add_argument("--python", default=sys.executable)
+    commands.choices["run"].add_argument("--seconds", type=int, default=60)
+    commands.choices["run"].add_argument("names", nargs="*")
+    commands.choices["lint"].add_argument("--before", type=Path)
+    commands.add_parser("page").add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    data = load()
+    if arguments.command == "run":
+        if shutil.which("git") is None:
+            parser.error("git is needed to read fetched repositories")
+        arguments.work.mkdir(parents=True, exist_ok=True)
+        for suite in data["suites"]:
+            if not arguments.names or suite["name"] in arguments.names:
+                run_suite(suite, arguments.mirrors, arguments.work.resolve(), arguments.python, arguments.seconds)
+                save(data)
+        return 0
+    if arguments.command == "lint":
+        lint(data, arguments.mirrors, arguments.work.resolve(), "now", ROOT)
+        if arguments.before:
+            lint(data, arguments.mirrors, arguments.work.resolve(), "before", arguments.before.resolve())
+        return 0
+    text = PAGE.read_text(encoding="utf-8")
+    new = rendered(text, data)
+    if arguments.check:
+        return int(new != text)
+    PAGE.write_text(new, encoding="utf-8", newline="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""A pytest plugin for long suites (`-p device_mutants_timebox`): the first case of every test first, an end after so many seconds.
+
+`TIMEBOX_SECONDS` of CPU time end the run, `TIMEBOX_TEST` seconds of it a test that takes longer, `TIMEBOX_CPU` names a file for the CPU seconds of each test.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_BEGAN = time.process_time()
+_LIMIT = float(os.environ.get("TIMEBOX_SECONDS", "inf"))
+_TEST = int(os.environ.get("TIMEBOX_TEST", "0"))
+_CPU: dict[str, float] = {}
+
+
+class TooLong(Exception):
+    """A test took longer than its share."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Breadth first: many tests with one case each say more than one test with many."""
+    counts: collections.Counter[str] = collections.Counter()
+    order = {}
+    for item in items:
+        name = item.nodeid.split("[")[0]
+        order[item.nodeid] = counts[name]
+        counts[name] += 1
+    items.sort(key=lambda item: order[item.nodeid])
+
+
+def _alarm(*_: Any) -> None:
+    raise TooLong(f"more than {_TEST} s")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Hold the limits, and keep the CPU time."""
+    if time.process_time() - _BEGAN > _LIMIT:
+        item.session.shouldstop = "the time is up"
+    began = time.process_time()
+    yield
+    _CPU[item.nodeid] = round(time.process_time() - began, 4)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that takes too long."""
+    if _TEST:
+        signal.signal(signal.SIGVTALRM, _alarm)
+        signal.setitimer(signal.ITIMER_VIRTUAL, _TEST)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def pytest_sessionfinish() -> None:
+    """Write the CPU times."""
+    name = os.environ.get("TIMEBOX_CPU")
+    if name and _CPU:
+        path = Path(name)
+        if not path.exists():  # the first run of a session is the one that counts
+            path.write_text(json.dumps(_CPU), encoding="utf-8")
