@@ -38,6 +38,8 @@ COMMANDS = {
     "rule": Command("torchdevlint.cli.rule", "explain a rule, or list all rules"),
     "run": Command("torchdevlint.cli.run", "run a program on a virtual GPU machine"),
     "prove": Command("torchdevlint.cli.prove", "show each rule's fault and its repair by running them"),
+    "stubs": Command("torchdevlint.cli.stubs", "print what is known of a name of torch or another library"),
+    "debug": Command("torchdevlint.cli.debug", "print what the analysis believes at a line, and why"),
     "verify": Command(
         "torchdevlint.cli.verify", "run a program before and after each fix, to see which findings are true"
     ),

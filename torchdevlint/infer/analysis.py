@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from torchdevlint.infer import classes, devices
@@ -58,6 +59,7 @@ class Analysis:
         self._running: set[ir.Body] = set()
         self._replays = 0
         self._heap: Heap = {}
+        self.recorder: Callable[[ir.Op, Value, Context], None] | None = None  # hears of every value
 
     # ------------------------------------------------------------------------------------------------ names
 
@@ -147,11 +149,23 @@ class Analysis:
 
     def report(self, fault: Fault, ctx: Context) -> None:
         """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
+        if fault.verdict == "open" and not self._may_be_broken(fault):
+            return
         place = fault.place
         key = id(place.op), id(fault.site.op), fault.kind
         old = self.faults.get(key)
         if old is None or (old.verdict == "open" and fault.verdict == "broken"):
             self.faults[key] = fault
+
+    def _may_be_broken(self, fault: Fault) -> bool:
+        """False for what a module's constructor is given, before anything moves, and for what nobody knows anything of."""
+        place = fault.other.device
+        if place == OWN_SELF:
+            return True
+        entry = fault.chain[-1].body if fault.chain else fault.site.body
+        if entry is not None and entry.name == "__init__" and entry.owner is not None:
+            return not classes.is_module(self, entry.owner)
+        return not (isinstance(place, Term) and _origin_of(place.args[0]) in ("unknown", "top"))
 
     def decided(self) -> list[Fault]:
         """The faults. What a caller meets is not told as open to others, but for what a module's own device breaks."""
@@ -277,6 +291,13 @@ class Analysis:
             joined = join(*several)
             fields[key] = _placed(joined) if isinstance(key, str) and key.startswith(".") else joined
         ctx.heap[ref] = Rec(old.kind, old.cls, fields)
+
+
+def _origin_of(value: object) -> str:
+    """The operation that a term goes back to: "parameter" for what is computed from an argument."""
+    while isinstance(value, Term) and value.args and isinstance(value.args[0], Term):
+        value = value.args[0]
+    return value.op if isinstance(value, Term) else ""
 
 
 def _placed(value: Value) -> Value:

@@ -141,6 +141,7 @@ def _judge(
         isinstance(other.device, Term)
         and ctx.mode == "root"
         and host.implicit
+        and not host.follows
         and not weak
         and other.device.op in ("own", "as_device")
         and not b.may_be_host

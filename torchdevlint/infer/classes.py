@@ -60,11 +60,21 @@ def is_module(analysis: Analysis, cls: ir.Class) -> bool:
         if not known and names:
             has_forward = any("forward" in one.methods for one in own)
             known = has_forward and not any(name.endswith(_NO_MODULES) for name in names)
+            known = known or any(_registers(method) for one in own for method in one.methods.values())
             known = known or any(
                 name.rpartition(".")[2] in ("LightningModule", "PreTrainedModel", "Module") for name in names
             )
         analysis.modules[cls] = known
     return known
+
+
+def _registers(method: ir.Body) -> bool:
+    """True for a method that gives `self` parameters or buffers, as modules have them."""
+    return any(
+        isinstance(op, ir.Attribute) and op.name in ("register_buffer", "register_parameter", "Parameter")
+        for block in method.blocks
+        for op in block.ops
+    )
 
 
 def is_named_tuple(analysis: Analysis, cls: ir.Class) -> bool:

@@ -158,7 +158,9 @@ class Evaluation:
     def _step(self, op: ir.Op) -> None:
         handler = _HANDLERS.get(type(op))
         if isinstance(op, ir.ValueOp):
-            self.registers[op.dst] = handler(self, op) if handler is not None else UNKNOWN
+            value = self.registers[op.dst] = handler(self, op) if handler is not None else UNKNOWN
+            if self.ctx.analysis.recorder is not None:
+                self.ctx.analysis.recorder(op, value, self.ctx)
         elif handler is not None:
             handler(self, op)
 

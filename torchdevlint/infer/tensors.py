@@ -130,7 +130,12 @@ def as_tensor(ctx: Context, value: Value) -> Value:
 
 
 def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
-    """The tensors in tuples and lists."""
+    """The tensors in tuples and lists. Of several lists of which one is given, the parts at one position are one operand."""
+    options = options_of(value)
+    if len(options) > 1 and sum(_is_container(ctx, one) for _, one in options) > 1:
+        several = [(guards, flattened(ctx, one, deep)) for guards, one in options]
+        longest = max(len(parts) for _, parts in several)
+        return [one_of([(g, parts[at]) for g, parts in several if at < len(parts)]) for at in range(longest)]
     found: list[Value] = []
     changed = False
     for one in alternatives(value):
@@ -147,6 +152,11 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
         else:
             found.append(one)
     return found if changed else [value]
+
+
+def _is_container(ctx: Context, value: Value) -> bool:
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    return isinstance(value, Tup) or (rec is not None and rec.kind in ("list", "generator"))
 
 
 # ---------------------------------------------------------------------------------------------------- results

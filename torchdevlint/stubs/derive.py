@@ -23,7 +23,7 @@ _HOMES = {"linalg_": "torch.linalg.", "fft_": "torch.fft.", "special_": "torch.s
 _FULL_REDUCTIONS = frozenset(
     "sum mean prod max min std var median nanmedian any all argmax argmin amax amin nansum nanmean trace norm count_nonzero aminmax".split()
 )
-_SKIPPED = re.compile(r"_|.*_backward|.*_copy\Z|.*_for_|cudnn|miopen|mkldnn|quantized|fbgemm|sym_|sspaddmm|.*_jvp\Z")
+_SKIPPED = re.compile(r"_|.*_backward|.*_copy\Z|.*_for_|cudnn|miopen|mkldnn|quantize|fbgemm|sym_|sspaddmm|.*_jvp\Z")
 
 
 class Argument(NamedTuple):

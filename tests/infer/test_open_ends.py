@@ -1,0 +1,190 @@
+"""Open ends of the analysis: unknown callees, recursion, widening, bounds, functions that nobody calls."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from torchdevlint.infer.analysis import Analysis, analyse
+from torchdevlint.program import from_ast
+
+
+def analysed(text: str) -> Analysis:
+    return analyse(from_ast.lower(ast.parse("import torch\nfrom torch import nn\n" + textwrap.dedent(text))))
+
+
+def told(text: str) -> list[tuple[str, str]]:
+    """Verdict and spelling of the place of each fault."""
+    return [(fault.verdict, ast.unparse(fault.place.op.node)) for fault in analysed(text).decided()]
+
+
+def test_a_callee_that_nobody_knows_stays_silent() -> None:
+    assert told("import other\nx = other.make()\nprint(other.use(x, torch.zeros(3)))\n") == []
+
+
+def test_a_call_of_itself_is_followed_to_what_it_returns() -> None:
+    text = """
+    def descend(value, depth):
+        if depth == 0:
+            return value
+        return descend(value, depth - 1)
+
+    print(torch.zeros(3).cuda() + descend(torch.ones(3), 2))
+    """
+    assert told(text) == [("broken", "torch.ones(3)")]
+
+
+def test_functions_that_call_each_other_end_and_are_counted() -> None:
+    text = """
+    def ping(x, y, depth):
+        if depth > 3:
+            return x + y
+        return pong(x, y, depth + 1)
+
+    def pong(x, y, depth):
+        return ping(x, y, depth)
+
+    ping(torch.zeros(3).cuda(), torch.ones(3), 0)
+    """
+    found = analysed(text)
+    assert [fault.verdict for fault in found.decided()] == ["broken"]
+    assert found.bounds["depth of calls"] > 0
+
+
+def test_recursion_over_containers_moves_what_is_in_them() -> None:
+    text = """
+    def to_device(value, device):
+        if isinstance(value, (list, tuple)):
+            return [to_device(item, device) for item in value]
+        return value.to(device)
+
+    moved = to_device([torch.zeros(3)], "cuda")[0]
+    print(moved + torch.ones(3).cuda())
+    print(moved + torch.ones(3))
+    """
+    assert told(text) == [("broken", "torch.ones(3)")]
+
+
+def test_a_loop_that_rebinds_is_widened() -> None:
+    text = """
+    x = torch.zeros(3)
+    while x.sum() < 10:
+        x = x.to("cuda") + torch.ones(3).to("cuda")
+    print(x)
+    """
+    assert told(text) == []
+
+
+def test_what_a_caller_gives_breaks_a_claim_of_the_callee() -> None:
+    text = """
+    def shift(a):
+        return a + torch.zeros(4)
+
+    shift(torch.ones(4).cuda())
+    """
+    assert told(text) == [("broken", "torch.zeros(4)")]
+
+
+def test_a_caller_on_the_host_meets_the_claim() -> None:
+    text = """
+    def shift(a):
+        return torch.matmul(a, torch.zeros(4))
+
+    shift(torch.ones(4))
+    """
+    assert told(text) == []
+
+
+def test_a_function_that_nobody_calls_is_open_for_others() -> None:
+    text = """
+    def shift(a):
+        return torch.matmul(a, torch.zeros(4))
+    """
+    assert told(text) == [("open", "torch.zeros(4)")]
+
+
+def test_use_that_an_array_survives_proves_no_tensor() -> None:
+    assert told("def shift(a):\n    return a * torch.zeros(4)\n") == []
+
+
+def test_what_a_submodule_gives_is_where_the_module_is() -> None:
+    text = """
+    class Coder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+
+        def drawn(self, mu, logvar):
+            return mu + torch.randn(mu.size()) * torch.exp(0.5 * logvar)
+
+        def forward(self, x):
+            h = self.layer(x)
+            return self.drawn(h, h)
+    """
+    assert told(text) == [("open", "torch.randn(mu.size())")]
+
+
+@pytest.mark.parametrize(
+    "guard",
+    ["not x.is_cuda", "x.device.type == 'cpu'", "x.device == torch.device('cpu')"],
+)
+def test_a_branch_for_the_host_claims_nothing(guard: str) -> None:
+    text = f"""
+    def table(x: torch.Tensor):
+        if {guard}:
+            return torch.matmul(x, torch.eye(3))
+        return x
+    """
+    assert told(text) == []
+
+
+def test_conditions_that_belong_together_are_kept_together() -> None:
+    text = """
+    def run(x: torch.Tensor, moves):
+        other = torch.ones(3)
+        if moves:
+            x = x.cuda()
+            other = other.cuda()
+        return torch.matmul(x.cpu() if not moves else x, other)
+    """
+    assert told(text) == []
+
+
+def test_a_branch_that_is_never_taken_is_not_told() -> None:
+    assert told("DEBUG = False\nif DEBUG:\n    print(torch.zeros(3).cuda() + torch.ones(3))\n") == []
+
+
+def test_a_default_device_is_the_one_at_the_call() -> None:
+    text = """
+    def shift(a):
+        return a.cuda() + torch.zeros(4)
+
+    torch.set_default_device("cuda")
+    shift(torch.ones(4))
+    """
+    assert told(text) == []
+
+
+def test_zero_dimensional_tensors_are_let_through_by_pointwise_operators_alone() -> None:
+    assert told("x = torch.zeros(3).cuda()\nprint(x * torch.tensor(0.5))\n") == []
+    assert told("x = torch.zeros(3).cuda()\nprint(torch.stack([x.sum(), torch.tensor(0.5)]))\n") == [
+        ("broken", "torch.tensor(0.5)")
+    ]
+
+
+def test_what_is_meant_to_fail_is_not_told() -> None:
+    text = """
+    import pytest
+    with pytest.raises(RuntimeError):
+        torch.zeros(3).cuda() + torch.ones(3)
+    """
+    assert told(text) == []
+
+
+def test_the_same_is_told_without_nodes() -> None:
+    text = "import torch\nprint(torch.zeros(3).cuda() + torch.ones(3))\n"
+    program = from_ast.read(text)
+    assert program is not None
+    assert [fault.verdict for fault in analyse(program).decided()] == ["broken"]
