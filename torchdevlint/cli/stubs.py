@@ -1,37 +1,114 @@
-"""`torchdevlint stubs NAME`: what is known of a foreign function or class."""
+"""`torchdevlint stubs`: what is known of a name of a library."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import argparse
+import difflib
+from collections.abc import Iterator
+from typing import Any
 
-if TYPE_CHECKING:
-    import argparse
+from torchdevlint import cli
+from torchdevlint.stubs import loader
+
+_MOST_NEAR = 5
+_MOST_METHODS = 60
+_TENSOR = "torch.Tensor."
+_METHOD_NAMES = _TENSOR + "methods"  # the entry that lists the names of all methods of tensors
+_HOLDS = {
+    "parameters": "It has parameters: they move with the module, and its input must be on the module's device.",
+    "buffers": "It has buffers and no parameters: they move with the module, and its input must be on the module's device.",
+    "empty": "It has neither parameters nor buffers, and so no device: calling it claims nothing.",
+    "unknown": "What it holds is not known: it is moved like a module, and calling it claims nothing.",
+}
+_EPILOG = """\
+examples:
+  torchdevlint stubs torch.cat                what the operator wants of its tensors, and where its result is
+  torchdevlint stubs torch.nn.Linear          whether a class of modules has parameters or buffers
+  torchdevlint stubs torch.Tensor             the methods of tensors
+
+how an entry reads:
+  Tensor @ d        a tensor on the device d: all of one letter must share one, and a result on d is there
+  Tensor @ ~d       the same, but a zero-dimensional tensor may be on the CPU
+  Tensor @ cpu      a tensor that must be, or is, on the CPU
+  Tensor @ any      a tensor that may be on any device
+  Tensor @ device   a tensor on the device of the argument `device`, or on the default device
+  Tensor[0], [1]    a tensor of rank 0, or of rank 1 or more; [size], [data]: the argument tells
+  a = b             a name for the same thing
+  Several lines of one name are overloads.
+
+exit codes: 0 something is known, 2 nothing is known of the name
+"""
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
-    """The parser of `torchdevlint stubs`."""
-    from torchdevlint.cli import formatter
-
+    """Adds the command's options."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "stubs",
-        help="print what is known of a name of torch or another library",
-        description="Prints the device stub of a dotted name, such as torch.cat; a method of tensors is torch.Tensor.add_.",
-        formatter_class=formatter(),
+        help=cli.COMMANDS["stubs"].help,
+        description="Shows what the device stubs say of a function, a method or a class: on which devices it wants its tensors, and where its results are.",
+        epilog=_EPILOG,
+        formatter_class=cli.formatter(),
     )
-    parser.add_argument("names", metavar="NAME", nargs="+")
+    parser.add_argument(
+        "names", metavar="NAME", nargs="+", help="a dotted name in full, as in torch.nn.functional.cross_entropy"
+    )
     return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the entries; 2 where one of the names has none."""
-    from torchdevlint.cli import fail
-    from torchdevlint.stubs import loader
-
+    """Runs the command; the exit code."""
     for name in arguments.names:
-        lines = loader.source(name)
-        if not lines and name.startswith("torch.Tensor."):
-            lines = loader.source("torch." + name.removeprefix("torch.Tensor."))
+        lines = list(_known(name))
         if not lines:
-            return fail(f"no stub tells of {name}")
-        print(*lines, sep="\n")
+            return cli.fail(f"nothing is known of {name!r}{_near(name)}")
+        print("\n".join(lines))
     return 0
+
+
+def _known(name: str) -> Iterator[str]:
+    """The entries of a name, of what it is another name for, and the methods of a class."""
+    if name != _METHOD_NAMES:
+        yield from _entries(name)
+    if name.startswith(_TENSOR) and not loader.source(name):
+        method = name.removeprefix(_TENSOR)
+        if method in loader.tensor_methods():
+            told = list(_entries("torch." + method))
+            yield f"{name} is a method of tensors{': the tensor is its first argument' if told else ''}"
+            yield from told
+    yield from _methods(name)
+
+
+def _entries(name: str) -> Iterator[str]:
+    seen: set[str] = set()
+    while name not in seen:
+        seen.add(name)
+        lines = loader.source(name)
+        yield from lines
+        first = lines[0] if lines else ""
+        if first.startswith(("def ", "class ")) or " = " not in first:
+            break
+        name = first.partition(" = ")[2].strip()
+    stub = loader.module_class(name)
+    if stub is not None:
+        yield _HOLDS.get(stub.holds, "")
+
+
+def _methods(name: str) -> Iterator[str]:
+    """The names below a name: a class's methods, a module's functions."""
+    if name + "." == _TENSOR:
+        found = sorted(loader.tensor_methods())
+    else:
+        found = sorted(other.removeprefix(name + ".") for other in loader.names() if other.startswith(name + "."))
+    if found:
+        more = len(found) - _MOST_METHODS
+        yield f"{len(found)} names below {name}: {' '.join(found[:_MOST_METHODS])}{f' and {more} more' if more > 0 else ''}"
+
+
+def _near(name: str) -> str:
+    """Known names that end in the same word, or else are spelled alike."""
+    known = [other for other in loader.names() if other != _METHOD_NAMES]
+    last = name.rpartition(".")[2]
+    near = [other for other in known if other.rpartition(".")[2] == last]
+    near.sort(key=lambda other: -difflib.SequenceMatcher(None, name, other).ratio())
+    near = near or difflib.get_close_matches(name, known, n=_MOST_NEAR, cutoff=0.7)
+    return f" (did you mean {', '.join(map(repr, near[:_MOST_NEAR]))}?)" if near else ""

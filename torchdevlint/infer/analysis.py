@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, devices
 from torchdevlint.infer.calls import Replay
@@ -37,6 +36,9 @@ from torchdevlint.infer.values import (
 )
 from torchdevlint.program import ir
 
+if TYPE_CHECKING:
+    from torchdevlint.infer.recorder import Recorder
+
 MOST_REPLAYS = 20_000
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
@@ -59,7 +61,7 @@ class Analysis:
         self._running: set[ir.Body] = set()
         self._replays = 0
         self._heap: Heap = {}
-        self.recorder: Callable[[ir.Op, Value, Context], None] | None = None  # hears of every value
+        self.recorder: Recorder | None = None  # hears of every value and claim
 
     # ------------------------------------------------------------------------------------------------ names
 
@@ -149,6 +151,8 @@ class Analysis:
 
     def report(self, fault: Fault, ctx: Context) -> None:
         """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
+        if self.recorder is not None:
+            self.recorder.reported(fault)
         if fault.verdict == "open" and not self._may_be_broken(fault):
             return
         place = fault.place

@@ -258,6 +258,8 @@ class Replay:
                     proven = self.value(term)
                     if isinstance(proven, Term) and proven is not UNKNOWN:
                         ctx.proven.add(proven)
+            if ctx.analysis.recorder is not None:
+                ctx.analysis.recorder.replayed(self)
         finally:
             ctx.stack, ctx.chain = saved
         return result

@@ -50,9 +50,15 @@ def claim(
 
     `weak`: nothing proves that what is called wants a common device; no caller from outside is told of it.
     """
-    if ctx.mute or site is None or is_for_the_host(ctx.facts):
+    if ctx.mute or site is None:
         return
     chain = ctx.chain if chain is None else (*chain, *ctx.chain)
+    recorder = ctx.analysis.recorder
+    if is_for_the_host(ctx.facts):
+        if recorder is not None:
+            made = Claim(kind, tuple(operands), site, chain)
+            recorder.claimed(ctx, made, met=False, is_pending=False, is_reached=False)
+        return
     sides = [list(_sides(ctx, operand)) for operand in operands]
     is_pending = any(_is_pending(ctx, operand) for operand in operands)
     met = True
@@ -73,6 +79,8 @@ def claim(
         for side in (side for several in sides for side in several):
             if side.tensor.implicit and side.tensor.device == HOST:
                 ctx.analysis.met.add((site, side.tensor.origin))
+    if recorder is not None:
+        recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
 
 
 def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:

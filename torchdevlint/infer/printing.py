@@ -1,107 +1,213 @@
-"""Values in words, for whoever asks what the analysis believes."""
+"""Values in words, short and in the terms of the field: `tensor @ cpu (default), rank 0, made on line 9`."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from torchdevlint.infer.values import (
+    ACCELERATOR,
+    CHOSEN,
     HOST,
     MANY,
+    NOWHERE,
     UNKNOWN,
     Bound,
     Cls,
     Const,
     Device,
+    DoubleStar,
     Ext,
     Func,
     OneOf,
     Partial,
     Place,
+    Rec,
     Ref,
     Site,
+    SliceValue,
     Sort,
+    Star,
+    Super,
     Tensor,
     Term,
     Tup,
     Value,
-    said,
 )
 
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
 
-def show(value: Value, heap: object = None) -> str:
-    """A value in one line; with a heap, objects tell what they hold."""
-    if isinstance(value, Tensor):
-        rank = {None: "any rank", MANY: "rank 1 or more"}.get(value.rank, f"rank {value.rank}")
-        how = {"default": ", because nobody said where", "always": ", always"}.get(value.implicit, "")
-        kept = f", kept as `{value.kept}`" if value.kept else ""
-        made = f", made at {place_of(value.origin)}" if value.origin is not None else ""
-        return f"tensor on {show_place(value.device)} ({rank}{made}{how}{kept}{', follows its module' if value.follows else ''})"
-    if value is UNKNOWN:
-        return "unknown"
-    if isinstance(value, Term):
-        return f"open: {show_term(value)}"
-    if isinstance(value, OneOf):
-        options = [
-            f"{show(one, heap)}{''.join(f' if {show_guard(*guard)}' for guard in guards)}"
-            for guards, one in value.options
-        ]
-        return "one of " + "; or ".join(options) if options else "nothing"
-    if isinstance(value, Device):
-        return f"device {show_place(value.place)}"
-    if isinstance(value, Const):
-        return repr(value.value)
-    if isinstance(value, Tup):
-        return f"({', '.join(show(item, heap) for item in value.items)})"
-    if isinstance(value, Func):
-        return f"function {value.body.qualname}"
-    if isinstance(value, Cls):
-        return f"class {value.cls.qualname}"
-    if isinstance(value, Ext):
-        return value.name
-    if isinstance(value, Sort):
-        return f"some {value.name}"
-    if isinstance(value, Bound):
-        return f"{show(value.object, heap)}.{value.name}"
-    if isinstance(value, Partial):
-        return f"{show(value.function, heap)} with arguments given"
-    if isinstance(value, Ref):
-        return _show_object(value, heap)
-    return type(value).__name__.lower()
+_PLACES = {HOST: "cpu", ACCELERATOR: "accelerator", CHOSEN: "accelerator if there is one", NOWHERE: "unknown device"}
+_SORTS = {"other": "no tensor", "size": "torch.Size", "accelerator": "name of an accelerator"}
+_MOST_ITEMS = 4
+_MOST_NESTED = 3
+_LONGEST = 40  # characters of a constant
 
 
-def _show_object(value: Ref, heap: object) -> str:
-    rec = heap.get(value) if isinstance(heap, dict) else None
-    if rec is None:
-        return "object"
-    name = f" {show(rec.cls)}" if rec.cls is not None else ""
-    where = f" on {show_place(rec.fields['@device'])}" if "@device" in rec.fields else ""
-    return f"{rec.kind}{name}{where}"
+def show(value: Value, ctx: Context | None = None, nested: int = 0) -> str:
+    """A value in words. `ctx` tells what objects hold now."""
+    if nested > _MOST_NESTED:
+        return "..."
+
+    def inner(one: Any) -> str:
+        return show(one, ctx, nested + 1)
+
+    match value:
+        case Tensor():
+            return _tensor(value)
+        case Device(place):
+            return f"torch.device {show_place(place)}"
+        case Const(constant):
+            told = repr(constant)
+            return told if len(told) <= _LONGEST else told[: _LONGEST - 3] + "..."
+        case Tup(items):
+            return f"({_several([inner(one) for one in items])}{',' * (len(items) == 1)})"
+        case OneOf(options):
+            several = [inner(one) + _under(guards) for guards, one in options]
+            return " | ".join(dict.fromkeys(several)) or "no value"
+        case Ref():
+            return _object(value, ctx, nested)
+        case Func():
+            kind = value.form or ("method" if value.receiver is not None else "function")
+            return f"{kind} {value.body.qualname}"
+        case Cls(cls):
+            return f"class {cls.qualname}"
+        case Ext(name):
+            return name.removeprefix("builtins.")
+        case Sort(name):
+            return _SORTS.get(name, name)
+        case Bound(holder, name):
+            return f"method {name} of {inner(holder)}"
+        case Partial(function, args, keywords):
+            given = [inner(one) for one in args] + [f"{name}={inner(one)}" for name, one in keywords]
+            return f"partial of {inner(function)} with {_several(given) or 'nothing'}"
+        case Star(one):
+            return "*" + inner(one)
+        case DoubleStar(one):
+            return "**" + inner(one)
+        case SliceValue():
+            return "slice"
+        case Super(owner):
+            return f"super of {owner.qualname}"
+        case Term():
+            return _term(value, ctx, nested)
+    return str(value)
 
 
 def show_place(place: Place) -> str:
-    """A device in words; of an open one, the term."""
-    return f"{said(place)} [{show_term(place)}]" if isinstance(place, Term) else said(place)
+    """A device in words."""
+    if not isinstance(place, Term):
+        return _PLACES.get(place, place)
+    what = place.args[0] if place.args else None
+    if what == "self":
+        return "device of the module"
+    told = show(what, nested=1) if what is not None else "unknown"
+    return f"the device {told}" if place.op == "as_device" else f"device of {told}"
 
 
-def show_term(term: object) -> str:
-    """A term, parameters by their names."""
-    if isinstance(term, Term):
-        if term.op == "parameter":
-            return str(term.args[1])
-        return f"{term.op}({', '.join(show_term(one) for one in term.args)})"
-    if isinstance(term, tuple):
-        return f"({', '.join(map(show_term, term))})"
-    if isinstance(term, Site):
-        return place_of(term)
-    if isinstance(term, str):
-        return "the CPU" if term == HOST else term
-    return show(term) if term is not None else "None"  # type: ignore[arg-type]
+def row_of(site: Site | None) -> int | None:
+    """The line of a site; None where the operation has no node that knows its line."""
+    row = getattr(site.op.node, "lineno", None) if site is not None else None
+    return row if isinstance(row, int) else None
 
 
-def show_guard(term: Term, outcome: bool) -> str:
-    """A condition and how it came out."""
-    return f"{'' if outcome else 'not '}{show_term(term)}"
+def _tensor(value: Tensor) -> str:
+    parts = [f"tensor @ {show_place(value.device)}"]
+    if value.implicit:
+        parts[0] += " (default)" if value.implicit == "default" else " (always)"
+    if value.rank is not None:
+        parts.append("rank 1 or more" if value.rank == MANY else f"rank {value.rank}")
+    if value.follows:
+        parts.append("moves with its module")
+    if value.kept:
+        parts.append(f"attribute {value.kept}")
+    row = row_of(value.origin)
+    if row is not None:
+        parts.append(f"made on line {row}")
+    return ", ".join(parts)
 
 
-def place_of(site: Site) -> str:
-    """Where a site is, as far as the syntax node tells."""
-    row = getattr(site.op.node, "lineno", None)
-    return f"line {row}" if row is not None else "a place"
+def _object(ref: Ref, ctx: Context | None, nested: int) -> str:
+    rec: Rec | None = ctx.heap.get(ref) if ctx is not None else None
+    if rec is None:
+        return "object"
+    if rec.kind in ("list", "dict", "generator"):
+        items = [
+            f"{key[1]!r}: {show(content, ctx, nested + 1)}"
+            if rec.kind == "dict" and isinstance(key, tuple)
+            else show(content, ctx, nested + 1)
+            for key, content in rec.fields.items()
+            if isinstance(key, tuple) or key == "*"
+        ]
+        return f"{rec.kind} of {_several(items)}" if items else f"empty {rec.kind}"
+    if rec.kind == "frame":
+        return "variables of a function"
+    name = show(rec.cls, ctx, nested + 1).removeprefix("class ") if rec.cls is not None else ""
+    place = rec.fields.get("@device")
+    where = f" @ {show_place(place)}" if place is not None else ""
+    row = row_of(rec.fields.get("@origin"))
+    made = f", made on line {row}" if row is not None else ""
+    return f"{rec.kind} {name}".rstrip() + where + made
+
+
+def _term(term: Term, ctx: Context | None, nested: int) -> str:
+    """An open operation: what waits for a caller."""
+
+    def inner(one: Any) -> str:
+        return f"<tensor @ {show_place(one.device)}>" if isinstance(one, Tensor) else show(one, ctx, nested + 1)
+
+    args = term.args
+    match term.op:
+        case "parameter":
+            name = "enclosing variables" if args[1].startswith("@") else args[1]
+            return name if nested else f"parameter {name}"
+        case "attribute":
+            return f"{inner(args[0])}.{args[1]}"
+        case "item":
+            return f"{inner(args[0])}[{inner(args[1])}]"
+        case "element":
+            return f"element of {inner(args[0])}"
+        case "unpack":
+            return f"part {args[1]} of {inner(args[0])}"
+        case "call":
+            given = [inner(one) for one in args[1]] + [f"{name}={inner(one)}" for name, one in args[2]]
+            return f"{inner(args[0])}({_several(given)})"
+        case "binary":
+            return f"{inner(args[1])} {args[0]} {inner(args[2])}"
+        case "moved":
+            return f"{inner(args[0])}.to({show_place(args[1])})"
+        case "own" | "device_of" | "as_device":
+            return show_place(term)
+        case "is_none":
+            return f"{inner(args[0])} is None"
+        case "isinstance":
+            return f"isinstance({inner(args[0])}, {inner(args[1])})"
+        case "equal":
+            return f"{inner(args[0])} == {inner(args[1])}"
+        case "not":
+            return f"not {inner(args[0])}"
+        case "is_cuda":
+            return f"{inner(args[0])} is on CUDA"
+        case "device_type":
+            return f"type of {show_place(args[0])}"
+        case "has":
+            return f"{inner(args[0])} has {args[1]}"
+        case "enter":
+            return f"what {inner(args[0])} enters"
+        case "unknown" | "top":
+            row = row_of(args[0]) if args and isinstance(args[0], Site) else None
+            if term is UNKNOWN or row is None:
+                return "unknown"
+            return f"<unknown of line {row}>" if nested else f"unknown, from line {row}"
+    return term.op
+
+
+def _under(guards: frozenset[tuple[Term, bool]]) -> str:
+    """The conditions of an alternative."""
+    told = sorted(show(term, nested=1) if outcome else f"not {show(term, nested=1)}" for term, outcome in guards)
+    return f" (if {' and '.join(told)})" if told else ""
+
+
+def _several(told: list[str]) -> str:
+    more = len(told) - _MOST_ITEMS
+    return ", ".join(told[:_MOST_ITEMS]) + (f", and {more} more" if more > 0 else "")

@@ -1,0 +1,287 @@
+"""The answer of `torchdevlint debug why`: the claims at a line, who decided them, and what hides a finding."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from torchdevlint.cli.debug import Place, bounds_of, inferred, shortened, source_of, where
+from torchdevlint.findings import Severity
+from torchdevlint.flow.engine import analyse as ask
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.observed import NOTHING_OBSERVED
+from torchdevlint.infer.analysis import Analysis
+from torchdevlint.infer.printing import row_of
+from torchdevlint.infer.recorder import Recorder, Seen
+from torchdevlint.infer.summary import Fault
+from torchdevlint.program import ir
+from torchdevlint.program.project import member
+from torchdevlint.rules.inferred import Inferred
+from torchdevlint.rules.policy import is_worth_telling, severity_of
+from torchdevlint.rules.policy import row_of as policy_row
+from torchdevlint.rules.rule import Report, Rule
+from torchdevlint.settings import Resolver, Settings
+from torchdevlint.source.lines import Lines
+from torchdevlint.source.suppression import Suppressions
+
+if TYPE_CHECKING:
+    from torchdevlint.flow.engine import Result
+
+_KINDS = {"same": "one device for all", "index": "an index on the device of what it indexes", "host": "on the CPU"}
+_MOST_CALLERS = 5
+_BEST = ("broken", "open", "undecided", "met", "only on the CPU", "left to the callers")
+
+
+class _Asked(NamedTuple):
+    """One question and what there is to answer it with."""
+
+    rule: type[Rule]
+    place: Place
+    settings: Settings
+    result: Result
+    analysis: Analysis
+    recorder: Recorder
+
+
+def explain(rule: type[Rule], place: Place) -> Iterator[str]:
+    """The lines of the answer; raises `SettingsError`."""
+    settings = Resolver().for_file(place.path)
+    rules = sorted({*settings.rules(place.path), rule}, key=lambda one: one.code)
+    project = member(place.path) if settings.project else None
+    result = ask(place.program, rules, NOTHING_OBSERVED, settings.target_torch, project)
+    recorder = Recorder(place.program, set(place.ops))
+    asked = _Asked(rule, place, settings, result, inferred(place, recorder), recorder)
+    reports = [report for report in result.reports if _row(report.op) == place.row]
+    mine = [report for report in reports if report.rule is rule]
+    faults = _faults(asked)
+    yield f"{place.path}:{place.row}: {shortened(place.line, 90)}"
+    yield f"answer: {_answer(asked, mine, reports, faults)}"
+    if reports:
+        yield "findings on the line"
+        for report in reports:
+            yield from _of_report(asked, report)
+    yield from _of_claims(asked)
+    if faults:
+        yield "policy"
+        for fault in faults:
+            yield from _of_fault(asked, fault)
+    yield from bounds_of(asked.analysis) or ()
+    if not asked.analysis.bounds:
+        yield "bounds: none was hit"
+
+
+def _row(op: ir.Op) -> int:
+    return getattr(op.node, "lineno", 0)
+
+
+def _faults(asked: _Asked) -> list[Fault]:
+    """The faults whose place, meeting or way stands on the line."""
+    ops = set(asked.place.ops)
+    return [
+        fault
+        for fault in asked.analysis.faults.values()
+        if fault.place.op in ops or fault.site.op in ops or any(site.op in ops for site in fault.chain)
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------- the answer
+
+
+def _answer(asked: _Asked, mine: list[Report], all_here: list[Report], faults: list[Fault]) -> str:
+    rule, code = asked.rule, asked.rule.code
+    if mine:
+        report = max(mine, key=lambda one: one.severity)
+        hidden = _hidden_by(asked, report)
+        by = "a claim" if _is_of_claim(asked, report) else "the rule's own check"
+        told = f"{code} is told as {_article(report.severity)}, by {by}"
+        return f"{code} is found by {by} and hidden: {hidden}" if hidden else told
+    elsewhere = _told_elsewhere(asked, faults)
+    if elsewhere:
+        return elsewhere
+    if all_here:
+        return f"not {code}: {', '.join(sorted({report.rule.code for report in all_here}))} speaks of this line"
+    if faults:
+        return f"not told: {_why_not(asked, faults[0])}"
+    outcomes = {seen.outcome for seen in asked.recorder.claims}
+    for outcome, told in _SILENCES.items():
+        if outcome in outcomes:
+            return told
+    for report in asked.result.reports:
+        if any(_row(mention.op) == asked.place.row for mention in report.related):
+            return f"not {code}: {report.rule.code} on line {_row(report.op)} speaks of this line"
+    told = "nothing is claimed here" if issubclass(rule, Inferred) else f"the checks of {code} say nothing of this line"
+    return f"{told}: see what is believed of it with `torchdevlint debug facts {asked.place.path}:{asked.place.row}`"
+
+
+_SILENCES = {
+    "undecided": "a claim stands here that nobody decides: too little is known of an operand, or it may be on the CPU",
+    "met": "the claims here are met",
+    "only on the CPU": "the claims here are reached without an accelerator alone",
+    "left to the callers": "a claim stands here that is left to the callers, and none is seen",
+}
+
+
+def _told_elsewhere(asked: _Asked, faults: list[Fault]) -> str:
+    """A finding of the same fault on another line."""
+    for fault in faults:
+        for report in asked.result.reports:
+            if report.rule is asked.rule and report.op in (fault.place.op, fault.site.op):
+                hidden = _hidden_by(asked, report)
+                return f"{report.rule.code} speaks of this on line {_row(report.op)}" + (
+                    f", hidden: {hidden}" if hidden else ""
+                )
+    return ""
+
+
+def _article(severity: Severity) -> str:
+    return {"info": "a note (info)", "warning": "a warning", "error": "an error"}[severity.label]
+
+
+def _is_of_claim(asked: _Asked, report: Report) -> bool:
+    """True for a report that a claim made, and no check of the rule's own."""
+    if not issubclass(report.rule, Inferred):
+        return False
+    made = report.rule().check_claims((), Facts(asked.result.analysis, None, None))
+    return any(other.op is report.op and other.message == report.message for other in made)
+
+
+def _hidden_by(asked: _Asked, report: Report) -> str:
+    """What keeps a finding from being shown; empty where nothing does."""
+    from torchdevlint.workspace import runner
+
+    rule, settings, path = report.rule, asked.settings, asked.place.path
+    if rule not in settings.rules(path):
+        if any(rule.code.startswith(code) for code in settings.ignored_in(path)):
+            return f"{rule.code} is ignored in this file by per-file-ignores"
+        return f"{rule.code} is not among the rules that the settings turn on"
+    if runner.is_excluded(path, Resolver()):
+        return "the file is excluded by the settings when a folder is checked"
+    suppressions = Suppressions.read(asked.place.text, Lines(asked.place.text))
+    if suppressions.silences(rule.code, _row(report.op)):
+        first, last = suppressions.lines.logical(_row(report.op))
+        rows = [
+            one.comment.row
+            for one in suppressions.directives
+            if one.covers(rule.code) and (one.kind == "ignore-file" or first <= one.comment.row <= last)
+        ]
+        return f"a suppression comment on line {rows[0]}"
+    if not settings.shows(rule.code, report.severity):
+        return f"it is {_article(report.severity)}, and the level shows {settings.level.label} and above (--level {report.severity.label})"
+    return ""
+
+
+# ---------------------------------------------------------------------------------------------------- findings
+
+
+def _of_report(asked: _Asked, report: Report) -> Iterator[str]:
+    rows = [_row(mention.op) for mention in report.related]
+    by = "by a claim" if _is_of_claim(asked, report) else "by the rule's own check"
+    yield f"  {report.rule.code} {report.severity.label}, {by}: {shortened(report.message.format(*rows), 140)}"
+    hidden = _hidden_by(asked, report)
+    if hidden:
+        yield f"    hidden: {hidden}"
+    yield from (f"    {told}" for told in _demoted(asked, report))
+
+
+def _demoted(asked: _Asked, report: Report) -> Iterator[str]:
+    """What made a finding of a rule's own check less than the rule can give."""
+    if report.proven or report.severity >= report.rule.severity:
+        return
+    facts = Facts(asked.result.analysis, None, None)
+    for questions, told in ((report.rule.quiet_in, "a note"), (report.rule.doubtful_in, "a warning")):
+        for question in questions:
+            if question(report.op, facts):
+                yield f"{told} and no more: {_first_line(question)}"
+    if report.rests_on is not None:
+        most = report.rests_on.most_severe(facts)
+        if most < report.rule.severity:
+            yield f"{_article(most)} and no more: the callers do not bear it out, or are not seen"
+
+
+def _first_line(question: object) -> str:
+    return " ".join(inspect.cleandoc(getattr(question, "__doc__", None) or "").split()) or "its surroundings"
+
+
+# ---------------------------------------------------------------------------------------------------- claims
+
+
+def _of_claims(asked: _Asked) -> Iterator[str]:
+    """Each claim, and how each way to it decides it."""
+    by_site: dict[tuple[ir.Op, str], list[Seen]] = {}
+    for seen in asked.recorder.claims:
+        by_site.setdefault((seen.claim.site.op, seen.claim.kind), []).append(seen)
+    if not by_site:
+        yield "claims: none on this line, and none about a tensor that is made on it"
+        return
+    yield "claims"
+    for (op, kind), several in by_site.items():
+        yield f"  line {_row(op)}, `{source_of(op, asked.place.text)}`: {_KINDS[kind]}"
+        several = sorted(dict.fromkeys(several), key=lambda seen: _BEST.index(seen.outcome))
+        for seen in several[:_MOST_CALLERS]:
+            yield f"    {seen.outcome}: {_way(asked, seen)}"
+            yield from (f"      {told}" for told in seen.operands)
+            if seen.outcome == "undecided":
+                yield f"      because {_doubt(seen)}"
+        if len(several) > _MOST_CALLERS:
+            yield f"    and {len(several) - _MOST_CALLERS} more ways"
+
+
+def _way(asked: _Asked, seen: Seen) -> str:
+    if seen.chain:
+        return f"called from {where(seen.chain, asked.place.path)}" + (
+            " (of a function that others may call)" if seen.mode == "root" else ""
+        )
+    return {
+        "summary": "in the function itself",
+        "module": "at the top of the file",
+        "root": "called from outside of the file",
+    }[seen.mode]
+
+
+def _doubt(seen: Seen) -> str:
+    """Why values that are shown decide nothing."""
+    if any(" | " in told for told in seen.operands):
+        return "an operand may be one of several"
+    if not all("tensor @" in told or "module" in told for told in seen.operands):
+        return "of an operand it is not known that it is a tensor, or where"
+    if any("unknown device" in told for told in seen.operands):
+        return "the device of an operand is not known"
+    if any(operand.tolerant for operand in seen.claim.operands) and any("rank 0" in told for told in seen.operands):
+        return "a zero-dimensional CPU tensor is let through here"
+    if seen.claim.kind == "index":
+        return "an index may stay on the CPU"
+    return "none of its operands is surely on the CPU while another is surely elsewhere"
+
+
+# ---------------------------------------------------------------------------------------------------- policy
+
+
+def _of_fault(asked: _Asked, fault: Fault) -> Iterator[str]:
+    row = policy_row(fault)
+    roles = ", ".join(role or "operand" for role in fault.roles)
+    meets = f" (met on line {row_of(fault.site)})" if fault.place is not fault.site else ""
+    yield f"  line {row_of(fault.place)}{meets}: {fault.verdict}, claim {fault.kind!r}, roles {roles}"
+    yield f"    row: {row.code}, broken {row.broken.label}, open {row.open.label}; here {severity_of(fault).label}"
+    told = _why_not(asked, fault)
+    if told:
+        yield f"    not told: {told}"
+
+
+def _why_not(asked: _Asked, fault: Fault) -> str:
+    """What keeps a fault from becoming a finding; empty where nothing does."""
+    code = policy_row(fault).code
+    if not any(one is fault for one in asked.analysis.decided()):
+        return "a caller meets this claim, so that it is not open to others"
+    if not is_worth_telling(fault):
+        return "the function shows that it is not meant for tensors anywhere (data code, tests, probes, exports, moved at once)"
+    for report in asked.result.reports:
+        if report.op in (fault.place.op, fault.site.op) or any(
+            mention.op in (fault.place.op, fault.site.op) for mention in report.related
+        ):
+            by = "" if report.rule.code != code else " by its own check" * (not _is_of_claim(asked, report))
+            is_this = report.rule.code == code and not by
+            return "" if is_this else f"{report.rule.code} speaks of it{by}, on line {_row(report.op)}"
+    if code != asked.rule.code:
+        return f"{code} tells of it, where that rule is on"
+    return f"another finding of {code} speaks of the same statement, or the code around it expects the error"
