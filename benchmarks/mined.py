@@ -15,12 +15,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import hashlib
-import io
 import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +27,7 @@ from pathlib import Path
 
 import page
 from accuracy import ROOT, checked_out
-from mining import Case, git, git_dir, mine
+from mining import Case, contents, git, git_dir, mine
 
 CASES = ROOT / "benchmarks" / "mined_cases.jsonl"
 RESULTS = ROOT / "benchmarks" / "results" / "mined.json"
@@ -191,9 +189,10 @@ class Sides:
         if not wanted or len(wanted) > 4000:
             return None
         (into / ".git").mkdir(parents=True, exist_ok=True)  # a repository's root
-        packed = git(folder, "archive", commit, "--", *wanted)
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(into, filter="data")
+        for name, content in contents(folder, commit, wanted):
+            path = into / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         return into
 
 

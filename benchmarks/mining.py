@@ -11,7 +11,7 @@ import difflib
 import hashlib
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -179,6 +179,24 @@ def git(folder: Path, *arguments: str, seconds: float | None = None) -> bytes:
     """What git prints; raises `subprocess.TimeoutExpired`."""
     command = ["git", "-c", "safe.directory=*", "--git-dir", str(folder), *arguments]
     return subprocess.run(command, capture_output=True, timeout=seconds, check=False).stdout
+
+
+def contents(folder: Path, commit: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The files of a commit that the repository holds: a snapshot may lack the largest ones."""
+    names = [name for name in names if "\n" not in name]
+    command = ["git", "-c", "safe.directory=*", "--git-dir", str(folder), "cat-file", "--batch"]
+    asked = "".join(f"{commit}:{name}\n" for name in names).encode("utf-8", "surrogateescape")
+    told = subprocess.run(command, input=asked, capture_output=True, check=False).stdout
+    at = 0
+    for name in names:
+        end = told.find(b"\n", at)
+        if end < 0:
+            return
+        head, at = told[at:end].split(), end + 1
+        if len(head) == 3 and head[1] == b"blob":
+            size = int(head[2])
+            yield name, told[at : at + size]
+            at += size + 1
 
 
 def mine(repo: str, folder: Path, most: int, seconds: float) -> Iterator[Case]:
