@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
 
 MOST_REPLAYS = 20_000
+MOST_STEPS = 60_000  # terms run again, of all calls of a file; real files of 6,000 operations take 4,000
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
 _ANYBODY = Site(ir.Op(None), None, None)  # type: ignore[arg-type] # the one who calls from outside
@@ -59,7 +60,7 @@ class Analysis:
         self.modules: dict[ir.Class, bool] = {}
         self._summaries: dict[ir.Body, Summary] = {}
         self._running: set[ir.Body] = set()
-        self._replays = 0
+        self._replays = self._steps = 0
         self._heap: Heap = {}
         self.recorder: Recorder | None = None  # hears of every value and claim
 
@@ -101,7 +102,14 @@ class Analysis:
     def may_replay(self) -> bool:
         """Whether another call may be run."""
         self._replays += 1
-        return self._replays <= MOST_REPLAYS
+        return self._replays <= MOST_REPLAYS and self._steps <= MOST_STEPS
+
+    def may_step(self) -> bool:
+        """Whether another term may be run: what calls each other in many ways would take forever."""
+        self._steps += 1
+        if self._steps == MOST_STEPS + 1:
+            self.hit("work on one file")
+        return self._steps <= MOST_STEPS
 
     def summary(self, body: ir.Body) -> Summary | None:
         """The summary of a function; None while it is being made: a call of itself stays open."""

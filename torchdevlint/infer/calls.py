@@ -371,6 +371,8 @@ class Replay:
 
     def _run(self, term: Term) -> Value:
         op, args, ctx = term.op, term.args, self.ctx
+        if not ctx.analysis.may_step():
+            return UNKNOWN
         if op == "parameter":
             return self.parameters.get(args[1], term) if args[0] is self.body else term
         if op in ("unknown", "own", "top"):

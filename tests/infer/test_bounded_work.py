@@ -1,0 +1,28 @@
+"""What calls itself in many ways costs a bounded number of steps, and the bound is counted."""
+
+from __future__ import annotations
+
+from torchdevlint.infer import analysis
+from torchdevlint.program import from_ast
+
+
+def program(functions: int) -> str:
+    names = [f"f{number}" for number in range(functions)]
+    bodies = [
+        f"def {name}(a, b, c):\n"
+        + "".join(f"    a = {other}(b, {other}(a, c, b), a + c)\n" for other in names)
+        + "    return a\n"
+        for name in names
+    ]
+    return "import torch\n" + "\n".join(bodies) + "\nf0(torch.zeros(2), 1, 2)\n"
+
+
+def test_mutual_recursion_ends_and_says_that_it_was_cut_short(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(analysis, "MOST_STEPS", 3_000)
+    done = analysis.Analysis(from_ast.read(program(6))).run()
+    assert done.bounds["work on one file"] == 1
+
+
+def test_an_ordinary_program_is_far_from_the_bound() -> None:
+    done = analysis.Analysis(from_ast.read(program(2))).run()
+    assert "work on one file" not in done.bounds
