@@ -7,7 +7,7 @@ from typing import Any
 
 from torchdevlint.infer import calls, classes, conditions, containers, devices, foreign, modules, reading, tensors
 from torchdevlint.infer.context import Context
-from torchdevlint.infer.state import Env, Heap, State, join_states
+from torchdevlint.infer.state import MOST_FACTS, Env, Heap, State, join_states
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     ARRAY,
@@ -139,7 +139,9 @@ class Evaluation:
         if known is not None:
             return [state] if known == outcome else []
         guards = conditions.guards_of(test, outcome)
-        return [State(state.env, state.heap, state.facts | guards)] if guards else [state]
+        if not guards or len(state.facts) >= MOST_FACTS:
+            return [state]
+        return [State(state.env, state.heap, state.facts | guards)]
 
     def _known(self, test: Value, state: State) -> bool | None:
         saved, self.ctx.facts = self.ctx.facts, state.facts

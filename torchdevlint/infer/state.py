@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ Heap = dict[Any, Rec]
 Facts = frozenset[Guard]
 
 NO_FACTS: Facts = frozenset()
+# A widening: behind so many conditions (a long chain of `elif`) no more are kept. What is not kept proves nothing.
+MOST_FACTS = 64
 
 
 class State(NamedTuple):
@@ -39,13 +42,15 @@ def join_states(states: list[State]) -> State:
 
 def _splitting(states: list[State]) -> list[Facts]:
     """For each state, its facts whose opposite another one has: they tell the states apart."""
-    found = []
-    for state in states:
-        others = [other.facts for other in states if other is not state]
-        found.append(
-            frozenset(fact for fact in state.facts if any((fact[0], not fact[1]) in other for other in others))
+    held = Counter(fact for state in states for fact in state.facts)
+    return [
+        frozenset(
+            (term, outcome)
+            for term, outcome in state.facts
+            if held[term, not outcome] > ((term, not outcome) in state.facts)
         )
-    return found
+        for state in states
+    ]
 
 
 def _join_envs(envs: list[Env], guards: list[Facts]) -> Env:
