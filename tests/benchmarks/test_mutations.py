@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
 import importlib.util
 import sys
@@ -104,6 +105,24 @@ def test_the_table_tells_all_and_confirmed_apart() -> None:
     assert "| `device=` | 3 | 33% | 3 | 2 | 50% |" in lines
     assert "| `map_location=` | 1 | 100% | 0 | 0 | - |" in lines
     assert "| all | 4 | 50% | 3 | 2 | 50% |" in lines
+
+
+def test_projects_that_were_worked_with_are_told_apart() -> None:
+    rows = [
+        Judged("karpathy+nanoGPT", "a.py", 1, "device=", True, "confirmed"),
+        Judged("new+project", "a.py", 2, "device=", False, None),
+        Judged("new+project", "a.py", 3, "device=", True, None),
+    ]
+    arguments = argparse.Namespace(most=20, seed=3, result="now")
+    told = mutations.result(rows, Untouched(5, 4), arguments)
+    counts = [(row.sample, row.side, row.faults, row.found) for row in told.rows]
+    assert counts == [
+        ("all deletions, faults or not", "regression", 1, 1),
+        ("confirmed by the machine", "regression", 1, 1),
+        ("all deletions, faults or not", "unseen", 2, 1),
+    ]
+    assert (told.rows[-1].clean, told.rows[-1].false) == (5, 1)
+    assert told.rows[-1].note == "unseen: new/project"
 
 
 DRIVER = """
