@@ -185,6 +185,14 @@ def _judged(error: BaseException, root: Path, places: Any) -> Answer:
     return answer
 
 
+_WARM = """import torch
+
+device = torch.device("cuda")
+x = torch.ones(3).to(device)
+print(x + torch.zeros(3))
+"""
+
+
 class Linter:
     """Asks the linter by its command line, whose form is a contract. `fix` is "", "safe" or "unsafe"."""
 
@@ -192,7 +200,8 @@ class Linter:
         import torchdevlint
         from torchdevlint.cli import main
 
-        self.main, self.version = main, torchdevlint.__file__
+        self.main = main
+        torchdevlint.fix_source(_WARM, unsafe=True)  # what a look needs is loaded here once, and not in each worker that is forked
 
     def __call__(self, job: Job) -> Answer:
         with folder_of(job["files"]) as root:
