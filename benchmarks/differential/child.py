@@ -201,7 +201,9 @@ class Linter:
         from torchdevlint.cli import main
 
         self.main = main
-        torchdevlint.fix_source(_WARM, unsafe=True)  # what a look needs is loaded here once, and not in each worker that is forked
+        torchdevlint.fix_source(
+            _WARM, unsafe=True
+        )  # what a look needs is loaded here once, and not in each worker that is forked
 
     def __call__(self, job: Job) -> Answer:
         with folder_of(job["files"]) as root:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import dataclasses
 import datetime
 import random
 import subprocess
@@ -174,7 +175,8 @@ def tell(cases: Sequence[Case], sample: str, options: argparse.Namespace) -> lis
     rows = []
     for side, group in (("seen", [c for c in cases if not c.kept]), ("unseen", [c for c in cases if c.kept])):
         if group:
-            rows.append(row_of(SAMPLES[sample], side, tally(group)))
+            row = row_of(SAMPLES[sample], side, tally(group))
+            rows.append(dataclasses.replace(row, repairs=None, wrong_repairs=None) if options.no_repairs else row)
     print(*table(_HEAD, [_cells(row) for row in rows]), sep="\n")
     counts = tally(cases)
     print(
