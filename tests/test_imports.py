@@ -32,7 +32,10 @@ KNOWS: dict[str, frozenset[str]] = {
     "machine": frozenset(),
     "checkpoints": frozenset(),
     "verify": frozenset(
-        {"proofs", "fixes", "workspace", "source", "machine", "linter", "settings", "findings", "reporting"}
+        {
+            *("proofs", "fixes", "workspace", "source", "machine", "linter", "settings", "findings", "reporting"),
+            "program.bounds",  # what must not be parsed
+        }
     ),
 }
 ON_TOP = frozenset({"cli", "plugins", "__init__", "__main__", "proofs"})

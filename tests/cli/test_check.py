@@ -694,3 +694,65 @@ def test_progress_shows_on_a_terminal_for_long_runs(monkeypatch: pytest.MonkeyPa
         assert progress is not None
         progress(1, PROGRESS_FROM)
     assert "checking" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("style", ["full", "concise", "grouped"])
+def test_what_could_not_be_checked_is_not_called_faultless(run: Run, style: str) -> None:
+    write("good.py", "import torch\n")
+    code, out, err = run("check", "good.py", "missing.py", "--output-format", style)
+    assert (code, out) == (2, "Not everything could be checked: 1 problem is told on stderr.\n")
+    assert err == "torchdevlint: missing.py: no such file or directory\n"
+
+
+def test_reports_for_servers_tell_what_could_not_be_checked(run: Run) -> None:
+    out = run("check", "missing\x01.py", "--output-format", "sarif")[1]
+    [invocation] = json.loads(out)["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    [told] = invocation["toolExecutionNotifications"]
+    assert told["message"]["text"] == "missing\\x01.py: no such file or directory"
+    out = run("check", "missing.py", "--output-format", "junit")[1]
+    assert 'tests="1" failures="0" errors="1"' in out
+    assert '<error message="missing.py: no such file or directory"/>' in out
+    assert "no findings" not in out
+
+
+def test_a_folder_without_python_is_told(run: Run) -> None:
+    write("sub/readme.txt")
+    for path in (".", "sub"):
+        code, out, err = run("check", path)
+        assert (code, out) == (0, "No faults found.\n")
+        assert (
+            err == f"torchdevlint: {path}: no Python files and notebooks were found that are not excluded or ignored\n"
+        )
+    write("sub/a.py", "x = 1\n")
+    assert run("check") == (0, "No faults found.\n", "")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to nowhere", "folder"])
+def test_a_gitignore_that_cannot_be_read_is_told_once(run: Run, kind: str) -> None:
+    write("a.py", "x = 1\n")
+    write("sub/a.py", "x = 1\n")
+    Path(".git").mkdir()
+    if kind == "pipe":
+        os.mkfifo(".gitignore")
+    elif kind == "folder":
+        Path(".gitignore").mkdir()
+    else:
+        Path(".gitignore").symlink_to("nowhere")
+    code, out, err = run("check", ".", "sub")
+    assert (code, out) == (0, "No faults found.\n")
+    assert err == f"torchdevlint: {Path.cwd() / '.gitignore'}: not read, as it is no regular file\n"
+
+
+@pytest.mark.parametrize(("word", "meant"), [("chekc", "check"), ("rules", "rule"), ("fix", None)])
+def test_an_unknown_command(run: Run, word: str, meant: str | None) -> None:
+    code, out, err = run(word)
+    assert (code, out) == (2, "")
+    assert f"unknown command {word!r}" in err
+    assert (f"did you mean {meant!r}?" in err) if meant else ("did you mean" not in err)
+
+
+def test_a_path_without_a_command_gets_a_hint(run: Run) -> None:
+    write("train.py")
+    for path in ("train.py", "."):
+        assert f"did you mean `torchdevlint check {path}`?" in run(path)[2]

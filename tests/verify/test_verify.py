@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from torchdevlint import cli
+from torchdevlint.verify.program import program_in, project_files
 
 _MODEL = """
 import torch
@@ -185,6 +189,41 @@ def test_what_cannot_be_started_is_refused(folder: Path, name: str, sentence: st
     (folder / "book.ipynb").write_text("{}")
     done, report = _verify(folder, name)
     assert done.returncode == 2 and sentence in done.stderr and sentence in report["trouble"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "large", "socket", "loop"])
+def test_a_script_that_cannot_be_read_is_refused(
+    folder: Path, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = folder / "strange.py"
+    if kind == "pipe":
+        os.mkfifo(script)
+    elif kind == "large":
+        with script.open("wb") as file:
+            file.truncate(11_000_000)
+    elif kind == "socket":
+        monkeypatch.chdir(folder)
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(script.name)
+    else:
+        script.symlink_to(script.name)
+    said = {"large": "larger than 10,000 kB", "loop": "no such file"}.get(kind, "no regular file")
+    for words in (
+        ["verify", str(script)],
+        ["check", "--fix", "--verify", str(script)],
+        ["verify", "--observe", str(script)],
+    ):
+        assert cli.main(words) == 2
+        told = capsys.readouterr().err
+        assert said in told and told.count("\n") == 1
+
+
+def test_imports_are_read_from_regular_files_that_can_be_parsed(folder: Path) -> None:
+    (folder / "program.py").write_text("import deep, strange\n")
+    (folder / "deep.py").write_text("import other\nx = " + "(" * 3000 + "1" + ")" * 3000 + "\n")
+    (folder / "strange.py").symlink_to("/dev/zero")
+    found = project_files(program_in(["program.py"], False, folder))
+    assert [path.name for path in found] == ["deep.py", "program.py"]
 
 
 def test_in_place_leaves_the_files_as_they_are(folder: Path) -> None:

@@ -176,6 +176,8 @@ def _run(arguments: Sequence[str]) -> int:
     double = _option_that_is_a_file(arguments)
     if double is not None:
         return fail(f"{double}: an option, and the name of a file here: put -- between the options and the paths")
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        return fail(_unknown_command(arguments[0]))
     parser, modules = _parser(arguments)
     if not arguments:
         parser.print_help()
@@ -183,6 +185,20 @@ def _run(arguments: Sequence[str]) -> int:
     parsed = parser.parse_args(arguments)
     code: int = modules[parsed.command].run(parsed)
     return code
+
+
+def _unknown_command(word: str) -> str:
+    """The sentence for a word that is no command: a path whose command was forgotten, or a slip of the keys."""
+    import difflib
+
+    close = difflib.get_close_matches(word.lower(), COMMANDS, n=1)
+    if os.path.lexists(word):
+        meant = f"did you mean `torchdevlint check {word}`?"
+    elif close:
+        meant = f"did you mean {close[0]!r}?"
+    else:
+        meant = f"the commands are {', '.join(COMMANDS)}"
+    return f"unknown command {word!r} ({meant})"
 
 
 def _option_that_is_a_file(arguments: Sequence[str]) -> str | None:

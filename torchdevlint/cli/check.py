@@ -18,7 +18,6 @@ from torchdevlint.workspace import runner
 from torchdevlint.workspace.discovery import Target
 
 if TYPE_CHECKING:
-    from torchdevlint.findings import Outcome
     from torchdevlint.workspace.baseline import Baseline
 
 STDIN = "-"
@@ -351,12 +350,15 @@ def _progress_bar() -> Iterator[Callable[[int, int], None] | None]:
 # ---------------------------------------------------------------------------------------------------- reporting
 
 
+def _tell(result: runner.Run) -> None:
+    for sentence in (*result.problems, *result.notes):
+        cli.tell(sentence)
+
+
 def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
     """Prints the report; the exit code."""
-    outcomes = result.outcomes
-    for problem in result.problems:
-        cli.tell(problem)
-    for outcome in outcomes:
+    _tell(result)
+    for outcome in result.outcomes:
         for note in outcome.notes:
             cli.tell(note)
     if arguments.output_file:
@@ -365,7 +367,7 @@ def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
         from torchdevlint.workspace import report_file
 
         report = io.StringIO()
-        _print(arguments, outcomes, report)
+        _print(arguments, result, report)
         try:
             errors = "surrogateescape" if arguments.diff else "backslashreplace"
             report_file.write(arguments.output_file, report.getvalue().encode("utf-8", errors))
@@ -376,12 +378,13 @@ def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
         stream = sys.stderr if piped else sys.stdout
         if arguments.diff and not stream.isatty() and hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")  # the bytes of the files
-        _print(arguments, outcomes, stream)
+        _print(arguments, result, stream)
     return _exit_code(arguments, result)
 
 
-def _print(arguments: argparse.Namespace, outcomes: Sequence[Outcome], file: IO[str]) -> None:
-    style = Style(colour=_wants_colour(file), unsafe_fixes=arguments.unsafe_fixes, terminal=file.isatty())
+def _print(arguments: argparse.Namespace, result: runner.Run, file: IO[str]) -> None:
+    outcomes = result.outcomes
+    style = Style(_wants_colour(file), arguments.unsafe_fixes, file.isatty(), tuple(result.problems))
     if arguments.diff:
         from torchdevlint.reporting import diff
 
@@ -422,8 +425,7 @@ def _write_baseline(known: Baseline, result: runner.Run) -> int:
     from torchdevlint.workspace import baseline
     from torchdevlint.workspace.writer import told
 
-    for problem in result.problems:
-        cli.tell(problem)
+    _tell(result)
     if result.problems:
         return cli.fail(f"{known.path}: not written, as not everything could be checked")
     try:
@@ -445,7 +447,6 @@ def _add_noqa(arguments: argparse.Namespace, result: runner.Run) -> int:
             added += add_suppressions(outcome, within)
         except OSError as error:
             result.problems.append(f"{outcome.filename}: {told(error)}")
-    for problem in result.problems:
-        cli.tell(problem)
+    _tell(result)
     print(f"Added {added} suppression{'s'[: added != 1]}.")
     return 2 if result.problems else 0

@@ -16,6 +16,7 @@ from torchdevlint.cli.run import CannotRun, add_shape_options, check_script, say
 from torchdevlint.machine import Shape
 from torchdevlint.reporting.plain import shown
 from torchdevlint.settings import Resolver, Selection, SettingsError, check_codes, parse_level
+from torchdevlint.source.reading import read_bytes
 from torchdevlint.verify.program import Program, program_in, project_files
 from torchdevlint.verify.proofs import ProofError, look_at_host
 from torchdevlint.verify.telling import shorten
@@ -130,8 +131,18 @@ def program_of(arguments: argparse.Namespace) -> Program:
         raise CannotRun("no program given: name a script, a module behind -m, or --pytest")
     words = [words[0], *_without_dashes(words[1:])]
     if arguments.module is None:
-        check_script(Path(words[0]))
+        _check_source(Path(words[0]))
     return program_in(words, arguments.module is not None, Path.cwd())
+
+
+def _check_source(path: Path) -> None:
+    """Refuses a script that cannot be run or linted. Raises CannotRun."""
+    check_script(path)
+    source = path / "__main__.py" if path.is_dir() else path
+    try:
+        read_bytes(str(source))
+    except OSError as error:
+        raise CannotRun(f"{source}: {error.strerror}") from None
 
 
 def _without_dashes(words: Sequence[str]) -> list[str]:
@@ -218,7 +229,7 @@ def fix_verified(words: Sequence[str], resolver: Resolver, unsafe: bool) -> int:
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
-        check_script(Path(words[0]))
+        _check_source(Path(words[0]))
         program = program_in(list(words), False, Path.cwd())
         machine, version = machine_for("auto", Shape(gpus=1))
         say(f"{program.name} runs on {machine.describe()} in a temporary copy of {program.folder}, without a sandbox")
@@ -261,7 +272,7 @@ def _matrix(
     repair = Repair.UNSAFE if arguments.unsafe_fixes else Repair.SAFE
     repaired = {}
     for path in sorted({case.path for case in report.cases}):
-        outcome = lint(str(path), path.read_bytes(), resolver.for_file(str(path)), repair)
+        outcome = lint(str(path), read_bytes(str(path)), resolver.for_file(str(path)), repair)
         if outcome.stored is not None:
             repaired[path] = outcome.stored
     rows = []

@@ -41,8 +41,10 @@ def summary(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
         yield f"Repaired {_count(repaired)}, {len(findings)} left."
     elif findings:
         yield f"Found {_count(len(findings))}."
-    else:
+    elif not style.problems:
         yield style.paint("No faults found.", "green")
+    if style.problems:
+        yield style.paint(f"Not everything could be checked: {_problems(len(style.problems))} told on stderr.", "red")
     fixable = sum(is_fixable(finding, style) for finding in findings)
     hidden = sum(finding.fix is not None for finding in findings) - fixable
     if fixable:
@@ -51,6 +53,10 @@ def summary(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
         )
     elif hidden:
         yield f"{hidden} can be repaired with `--fix --unsafe-fixes`."
+
+
+def _problems(number: int) -> str:
+    return "1 problem is" if number == 1 else f"{number} problems are"
 
 
 def _count(number: int) -> str:

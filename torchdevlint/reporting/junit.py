@@ -11,12 +11,20 @@ from torchdevlint.reporting.style import Style
 
 
 def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
-    """A run without findings is one passed case: some servers take an empty report for a broken one."""
+    """A run without findings is one passed case: some servers take an empty report for a broken one. What could not be checked is an error."""
     told = [outcome for outcome in outcomes if outcome.findings]
     total = sum(len(outcome.findings) for outcome in told)
     yield '<?xml version="1.0" encoding="utf-8"?>'
-    yield f'<testsuites name="torchdevlint" tests="{max(total, 1)}" failures="{total}" errors="0">'
-    if not told:
+    errors = len(style.problems)
+    yield f'<testsuites name="torchdevlint" tests="{max(total + errors, 1)}" failures="{total}" errors="{errors}">'
+    if errors:
+        yield f'  <testsuite name="torchdevlint" tests="{errors}" failures="0" errors="{errors}">'
+        for number, problem in enumerate(style.problems, start=1):
+            yield f'    <testcase name="not checked ({number})" classname="torchdevlint">'
+            yield f"      <error message={_attribute(problem)}/>"
+            yield "    </testcase>"
+        yield "  </testsuite>"
+    elif not told:
         yield '  <testsuite name="torchdevlint" tests="1" failures="0" errors="0">'
         yield '    <testcase name="no findings" classname="torchdevlint"/>'
         yield "  </testsuite>"

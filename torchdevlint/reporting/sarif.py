@@ -40,9 +40,16 @@ def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
         },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The folder in which torchdevlint was run."}}},
+        "invocations": [_invocation(style.problems)],
         "results": [_result(finding, index[finding.code], fingerprint) for _, finding, fingerprint in found],
     }
     yield from dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1).split("\n")
+
+
+def _invocation(problems: Sequence[str]) -> dict[str, Any]:
+    """How the run went: without this, a viewer takes what could not be checked for clean."""
+    told = [{"level": "error", "message": {"text": shown(problem)}} for problem in problems]
+    return {"executionSuccessful": not told, **({"toolExecutionNotifications": told} if told else {})}
 
 
 def _rule(code: str) -> dict[str, Any]:

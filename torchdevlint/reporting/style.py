@@ -11,12 +11,13 @@ SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
 class Style(NamedTuple):
     """Paints text with ANSI codes when `colour` is true. `unsafe_fixes`: fixes marked unsafe count as fixable.
 
-    `terminal`: a person reads the lines, no program.
+    `terminal`: a person reads the lines, no program. `problems`: what could not be checked, as sentences.
     """
 
     colour: bool = False
     unsafe_fixes: bool = False
     terminal: bool = False
+    problems: tuple[str, ...] = ()
 
     def paint(self, text: str, *names: str) -> str:
         """The text in the named colours."""

@@ -12,6 +12,7 @@ from torchdevlint.findings import Applicability, Finding, Fix, Position, Severit
 from torchdevlint.fixes.text import apply_fixes
 from torchdevlint.linter import examine
 from torchdevlint.settings import Resolver
+from torchdevlint.source.reading import read_bytes
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.verify.proofs import Proof, all_proofs, shape_called
 from torchdevlint.verify.telling import exit_text
@@ -134,10 +135,10 @@ class Judge:
         problems = []
         for path in files:
             try:
-                raw = path.read_bytes()
+                raw = read_bytes(str(path))
                 source = Source.from_bytes(str(path), raw)
             except (OSError, SourceError) as error:
-                problems.append(f"{path}: {error}")
+                problems.append(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
                 continue
             for finding in self._findings(source):
                 self.cases.append(Case(len(self.cases), path, finding, finding))

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 from torchdevlint.findings import Finding, Sighting
 from torchdevlint.linter import examine
 from torchdevlint.settings import Resolver
+from torchdevlint.source.reading import read_bytes
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.verify.judge import trouble_of
 from torchdevlint.verify.trial import Runner, Trial
@@ -60,9 +61,9 @@ def observe(runner: Runner, resolver: Resolver, files: Iterable[Path], say: Call
     sources: dict[Path, Source] = {}
     for path in files:
         try:
-            sources[path] = Source.from_bytes(str(path), path.read_bytes())
+            sources[path] = Source.from_bytes(str(path), read_bytes(str(path)))
         except (OSError, SourceError) as error:
-            say(f"{path}: {error}")
+            say(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
     sources = {path: source for path, source in sources.items() if examine(source, resolver.for_file(str(path))).parses}
     trial = runner.run({}, {}, observe=list(sources))
     made = Observation(ending=trial.ending, torch=trial.torch, trouble=trouble_of(trial))

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchdevlint.program.bounds import excess
+from torchdevlint.source.reading import read_bytes
+from torchdevlint.source.source import Source, SourceError
+
 _SKIPPED = frozenset(
     {".git", ".hg", ".venv", "venv", "node_modules", "__pycache__", "site-packages", ".tox", ".mypy_cache"}
 )
@@ -101,8 +105,11 @@ def _test_files(program: Program) -> Iterator[Path]:
 def _imports(path: Path, search: list[Path]) -> list[Path]:
     """The files below the search path that a file's import statements may mean."""
     try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, OSError):
+        text = Source.from_bytes(str(path), read_bytes(str(path))).text
+        if excess(text) is not None:
+            return []
+        tree = ast.parse(text)
+    except (SyntaxError, SourceError, ValueError, OSError, RecursionError, MemoryError):
         return []
     found: list[Path] = []
     for node in ast.walk(tree):

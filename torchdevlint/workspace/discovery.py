@@ -26,11 +26,15 @@ class Target(NamedTuple):
 
 
 class Discovery:
-    """Walks paths. `problems` are sentences about paths and settings that could not be used; the walk goes on behind them."""
+    """Walks paths. `problems` are sentences about paths and settings that could not be used; the walk goes on behind them.
 
-    def __init__(self, resolver: Resolver, problems: list[str] | None = None) -> None:
+    `notes` are sentences about what was passed over and changes no exit code.
+    """
+
+    def __init__(self, resolver: Resolver, problems: list[str] | None = None, notes: list[str] | None = None) -> None:
         self.resolver = resolver
         self.problems = [] if problems is None else problems
+        self.notes = [] if notes is None else notes
         self._seen: set[str] = set()
 
     def targets(self, paths: Sequence[str]) -> Iterator[Target]:
@@ -142,6 +146,9 @@ class Discovery:
         """The patterns of a folder's .gitignore, if it is a regular file, as git reads it."""
         path = os.path.join(folder, ".gitignore")
         if not is_regular(path):
+            note = f"{path}: not read, as it is no regular file"
+            if os.path.lexists(path) and note not in self.notes:
+                self.notes.append(note)
             return ()
         try:
             return ((folder, read_patterns(read_bytes(path, LARGEST_SETTINGS))),)

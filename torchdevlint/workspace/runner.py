@@ -32,11 +32,15 @@ Progress = Callable[[int, int], None]
 
 
 class Run:
-    """What came out of all files. `outcomes` are those with something to say, in the order of discovery; `checked` are all names."""
+    """What came out of all files. `outcomes` are those with something to say, in the order of discovery; `checked` are all names.
+
+    `problems` and `notes` are sentences: what could not be done, and what the user may not expect.
+    """
 
     def __init__(self, problems: Iterable[str] = ()) -> None:
         self.outcomes: list[Outcome] = []
         self.problems = list(problems)
+        self.notes: list[str] = []
         self.files = 0
         self.checked: list[str] = []
 
@@ -65,8 +69,11 @@ def check(
     Every file that can be checked is checked: what could not be read, parsed or written is told in `problems`.
     """
     run = Run()
-    discovery = Discovery(resolver, run.problems)
-    targets = list(discovery.targets(paths))
+    targets = list(Discovery(resolver, run.problems, run.notes).targets(paths))
+    if not targets and not run.problems and any(map(os.path.isdir, paths)):
+        run.notes.append(
+            f"{', '.join(paths)}: no Python files and notebooks were found that are not excluded or ignored"
+        )
     if inspect is not None:
         inspect(targets)
     run.checked = [target.path for target in targets]
