@@ -52,8 +52,10 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "demo": lambda: console("check", "fixtures/demo/train.py", "--output-format", "concise"),
     "demo-diff": lambda: console("check", "fixtures/demo/train.py", "--diff"),
     "rules": rule_table,
+    "checkpoint": lambda: console("checkpoint", "fixtures/checkpoints/mixed.pt"),
+    "checkpoint-storages": lambda: console("checkpoint", "--storages", "fixtures/checkpoints/mixed.pt"),
 }
-PAGES = [ROOT / "README.md", ROOT / "docs" / "rules.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "rules.md", ROOT / "docs" / "checkpoints.md"]
 
 
 def rendered(text: str) -> str:
