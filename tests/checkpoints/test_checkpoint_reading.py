@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-from torchdevlint.checkpoints import CheckpointError, read
+from torchdevlint.checkpoints import CheckpointError, read, retagged
 from torchdevlint.checkpoints.needs import failures, map_locations, needs
 from torchdevlint.checkpoints.tables import ALLOWED, BLOCKED_MODULES, STORAGES
 
@@ -344,3 +344,22 @@ def test_safetensors(tmp_path: Path) -> None:
 def test_damaged_safetensors(tmp_path: Path, entry: Any) -> None:
     with pytest.raises(CheckpointError):
         read(safetensors(tmp_path / "m.safetensors", {"w": entry}, bytes(8)))
+
+
+class OnXla:
+    """Pickles as a tensor of a backend without storages does (torch/_tensor.py, `_reduce_ex_internal`)."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return torch._utils._rebuild_device_tensor_from_cpu_tensor, (torch.ones(3), torch.float32, "xla:0", False)
+
+
+def test_tensors_of_backends_without_storages(tmp_path: Path, save: Any, load: Any) -> None:
+    path = save({"w": OnXla()})
+    found = read(path)
+    assert found.locations == ("cpu", "xla:0")
+    assert failures(found.locations)
+    with pytest.raises(NotImplementedError):
+        load(path)
+    assert load(path, "cpu")["w"].tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(CheckpointError, match="device of their own"):
+        retagged(path, tmp_path / "copy.pt", "cpu")
