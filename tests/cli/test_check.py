@@ -756,3 +756,17 @@ def test_a_path_without_a_command_gets_a_hint(run: Run) -> None:
     write("train.py")
     for path in ("train.py", "."):
         assert f"did you mean `torchdevlint check {path}`?" in run(path)[2]
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EAGAIN, errno.ENOMEM])
+def test_what_the_system_does_not_give_is_not_called_output(
+    run: Run, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    write("a.py")
+    monkeypatch.setattr(runner, "check", refuse)
+    code, out, err = run("check")
+    assert (code, out) == (2, "")
+    assert err == f"torchdevlint: the run needs more than the system gives: {os.strerror(number)}\n"

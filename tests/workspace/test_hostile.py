@@ -260,3 +260,28 @@ def test_strange_tables_of_ruff(tmp_path: Path, text: str) -> None:
 
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
     assert ruff_would_object(tmp_path) in (True, False)
+
+
+def test_numbers_that_python_does_not_convert() -> None:
+    from torchdevlint import check_source
+
+    digits = "9" * 5000
+    text = f"import torch\nx = torch.zeros(3).to('cuda:{digits}')\ny = torch.device('cuda', {digits})\ntorch.cuda.set_device({digits})\n"
+    found = check_source(text, level="info")
+    assert [finding.message for finding in found if finding.code == "TDL512" and finding.span.start.row == 2] == [
+        'no device index has 5000 digits: this raises "Could not parse device index"'
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_ASYNC"), reason="the thread is the only way")
+def test_a_worker_works_where_no_thread_can_be_started(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(FAULT, encoding="utf-8")
+    script = (
+        "import sys, threading\n"
+        "def refuse(self):\n    raise RuntimeError('can\\'t start new thread')\n"
+        "threading.Thread.start = refuse\n"
+        "from torchdevlint import cli\n"
+        "sys.exit(cli.main(['check', '--output-format', 'concise', 'a.py']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (1, "")

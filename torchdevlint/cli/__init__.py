@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 USAGE_ERROR = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+_SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)  # open files, processes, memory
 TRACEBACK = "TORCHDEVLINT_TRACEBACK"  # an environment variable: set, a failure shows where it happened
 
 
@@ -95,7 +96,8 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, OutOfTime):
         return error.message
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else f"cannot write the output: {error.strerror}"
+        what = "the run needs more than the system gives" if error.errno in _SCARCE else "cannot write the output"
+        return f"{error.filename or what}: {error.strerror}"
     told = " ".join(str(error).split())
     return (
         f"failed: {type(error).__name__}{': ' * bool(told)}{told} (a fault of torchdevlint; {TRACEBACK}=1 shows where)"

@@ -171,7 +171,8 @@ def _end_with_the_parent(watched: Connection) -> None:
             signal.signal(signal.SIGIO, signal.SIG_DFL)
             fcntl.fcntl(watched.fileno(), fcntl.F_SETOWN, os.getpid())
             fcntl.fcntl(watched.fileno(), fcntl.F_SETFL, fcntl.fcntl(watched.fileno(), fcntl.F_GETFL) | os.O_ASYNC)
-    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    with contextlib.suppress(RuntimeError):  # no more threads here: SIGIO does it alone
+        threading.Thread(target=wait_for_the_end, daemon=True).start()
 
 
 def _limit_time() -> None:

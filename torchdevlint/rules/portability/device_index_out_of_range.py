@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_call, on_file, on_method, on_op
 
-_INDEX = re.compile(r"(?:cuda|xpu|hip):(\d+)\Z")
+_INDEX = re.compile(r"(?:cuda|xpu|hip):(\d{1,9})\Z")  # what is longer is no index: TDL512
 
 
 class DeviceIndexOutOfRange(Rule):

@@ -18,6 +18,7 @@ _TYPES = frozenset(
 )
 _SHAPE = re.compile(r"([a-z_]+)(?::(0|[1-9][0-9]*))?\Z")
 _LIKE_A_DEVICE = re.compile(r"(?:gpu|cuda|cpu|mps|xpu|tpu)", re.IGNORECASE)
+_MOST_DIGITS = 10  # c10::Device parses an int32; Python itself converts no more than 4,300
 _MOST = 127  # the index is an int8: larger ones wrap around
 _MEANT = {
     "gpu": "cuda",
@@ -125,6 +126,8 @@ def _fault(text: str, facts: Facts) -> str | None:
     kind = match.group(1) if match is not None else text
     if kind in _TYPES:
         index = match.group(2) if match is not None else None
+        if index is not None and len(index) > _MOST_DIGITS:
+            return f'no device index has {len(index)} digits: this raises "Could not parse device index"'
         if index is not None and int(index) > _MOST:
             return f"a device index is an int8: `{shown}` wraps around to another GPU without a word"
         return None
