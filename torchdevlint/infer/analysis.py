@@ -10,6 +10,7 @@ from torchdevlint.infer import classes, devices
 from torchdevlint.infer.calls import Replay
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
+from torchdevlint.infer.imports import Files, Imports
 from torchdevlint.infer.state import Heap
 from torchdevlint.infer.summary import Fault, Summary
 from torchdevlint.infer.units import Unit
@@ -49,8 +50,9 @@ _ANYBODY = Site(ir.Op(None), None, None)  # type: ignore[arg-type] # the one who
 class Analysis:
     """What is inferred of one file. `bounds` counts the limits that were hit."""
 
-    def __init__(self, program: ir.Program, path: str = "") -> None:
+    def __init__(self, program: ir.Program, path: str = "", files: Files | None = None) -> None:
         self.unit = Unit(program, path)
+        self._imports = Imports(files, self.unit, self.hit) if files is not None and path else None
         self.settings = Ref("settings")
         self.bounds: Counter[str] = Counter()
         self.faults: dict[tuple[int, int, str], Fault] = {}
@@ -68,19 +70,20 @@ class Analysis:
 
     def unit_of(self, body: ir.Body) -> Unit:
         """The file that a body stands in."""
-        return self.unit
+        return self.unit if self._imports is None else self._imports.unit_of(body)
 
     def named(self, unit: Unit, name: str) -> Value:
         """What a dotted name means at the top of a file."""
         head, _, rest = name.partition(".")
         found = unit.statics.get(head)
         if isinstance(found, Ext):
-            return Ext(f"{found.name}.{rest}" if rest else found.name)
+            return self.foreign(unit, f"{found.name}.{rest}" if rest else found.name)
         return found if found is not None and not rest else Ext(name)
 
     def foreign(self, unit: Unit, name: str) -> Value:
-        """What is imported under a dotted name."""
-        return Ext(name)
+        """What is imported under a dotted name: a function or class of the project, or something foreign."""
+        found = self._imports.resolve(unit, name) if self._imports is not None else None
+        return Ext(name) if found is None else found
 
     def class_of_receiver(self, value: Value) -> Cls | None:
         """The class, where a value is the first parameter of a method."""
@@ -350,12 +353,12 @@ def _says_tensor(annotation: ir.Annotation) -> bool:
     return last in ("Optional", "|", "Union") and any(_says_tensor(one) for one in annotation.arguments)
 
 
-def analyse(program: ir.Program, path: str = "") -> Analysis:
-    """The analysis of a file's Program."""
+def analyse(program: ir.Program, path: str = "", files: Files | None = None) -> Analysis:
+    """The analysis of a file's Program; `files` are the other ones of its project."""
     limit = sys.getrecursionlimit()
     try:
         sys.setrecursionlimit(max(limit, 20_000))
-        return Analysis(program, path).run()
+        return Analysis(program, path, files).run()
     finally:
         sys.setrecursionlimit(limit)
 

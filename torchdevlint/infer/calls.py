@@ -111,7 +111,7 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         given = [
             v
             for v in (*args, *keywords.values())
-            if any(isinstance(tensors.as_tensor(ctx, o), Tensor) for o in alternatives(v))
+            if any(isinstance(tensors.as_tensor(ctx, o), Tensor) and not isinstance(o, Ref) for o in alternatives(v))
         ]
         if len(given) > 1:  # what nobody can look into takes tensors of one device, as a model does
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
@@ -287,11 +287,9 @@ class Replay:
                     for one in alternatives(target):
                         devices.move_module(ctx, one, new)
                 else:
-                    ctx.put(
-                        target,
-                        key,
-                        self.value(content) if not isinstance(key, str) or key[0] != "@" else self.place(content),
-                    )
+                    here = self._field(key, content)
+                    is_attribute = isinstance(key, str) and key.startswith(".")
+                    ctx.put(target, key, modules.still_following(ctx, target, key, here) if is_attribute else here)
 
     def place(self, place: Any) -> Any:
         """A place of the summary, here."""

@@ -40,10 +40,10 @@ MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 
 def as_device(ctx: Context, value: Value) -> Place:
     """The device that a value names; DEFAULT for None."""
-    found = {_named(ctx, one) for one in alternatives(value)}
+    found = dict.fromkeys(_named(ctx, one) for one in alternatives(value))
     if len(found) > 1:
-        found.discard(DEFAULT)
-    return found.pop() if len(found) == 1 else _several(ctx, found, "as_device", value)
+        found.pop(DEFAULT, None)
+    return next(iter(found)) if len(found) == 1 else _several(ctx, found, "as_device", value)
 
 
 def _named(ctx: Context, value: Value) -> Place:
@@ -65,31 +65,32 @@ def _named(ctx: Context, value: Value) -> Place:
 
 def device_of(ctx: Context, value: Value) -> Place:
     """The device that a value is on."""
-    found: set[Place] = set()
+    found: dict[Place, None] = {}
     for option in alternatives(value):
         one = tensors.as_tensor(ctx, option)
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         if isinstance(one, Tensor):
-            found.add(one.device)
+            found[one.device] = None
         elif isinstance(one, Term) and one is not UNKNOWN:
-            found.add(Term("device_of", one))
+            found[Term("device_of", one)] = None
         elif rec is not None and "@device" in rec.fields:
-            found.add(rec.fields["@device"])
+            found[rec.fields["@device"]] = None
         else:
-            found.add(NOWHERE)
-    return found.pop() if len(found) == 1 else _several(ctx, found, "device_of", value)
+            found[NOWHERE] = None
+    return next(iter(found)) if len(found) == 1 else _several(ctx, found, "device_of", value)
 
 
-def _several(ctx: Context, found: set[Place], op: str, value: Value) -> Place:
+def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> Place:
     """One of several devices: the choice of the program, or of whoever calls."""
     terms = [place for place in found if isinstance(place, Term)]
     if ctx.mode == "summary" and terms:
         return Term(op, value)
-    if found & {ACCELERATOR, CHOSEN} and NOWHERE not in found:
+    is_elsewhere = ACCELERATOR in found or CHOSEN in found
+    if is_elsewhere and NOWHERE not in found:
         return CHOSEN
-    if terms and not found & {HOST, NOWHERE}:
+    if terms and HOST not in found and NOWHERE not in found:
         return next((place for place in terms if place.op == "own"), terms[0])
-    return CHOSEN if found & {ACCELERATOR, CHOSEN} and op == "as_device" else NOWHERE
+    return CHOSEN if is_elsewhere and op == "as_device" else NOWHERE
 
 
 def target_of(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value]) -> Place | None:

@@ -53,6 +53,7 @@ class Evaluation:
         self.registers: dict[ir.Register, Value] = {}
         self.unit = ctx.unit
         self._captured = self.unit.captured(body)
+        self._recorder = ctx.analysis.recorder
         self._closed: set[tuple[int, int]] = set()
 
     def run(self) -> Evaluation:
@@ -161,8 +162,8 @@ class Evaluation:
         handler = _HANDLERS.get(type(op))
         if isinstance(op, ir.ValueOp):
             value = self.registers[op.dst] = handler(self, op) if handler is not None else UNKNOWN
-            if self.ctx.analysis.recorder is not None:
-                self.ctx.analysis.recorder(op, value, self.ctx)
+            if self._recorder is not None:
+                self._recorder(op, value, self.ctx)
         elif handler is not None:
             handler(self, op)
 

@@ -50,6 +50,10 @@ WRAPPERS = frozenset(
         "torch.distributed.fsdp.FullyShardedDataParallel",
     }
 )
+_INPUTS = frozenset(
+    "input input1 input2 query key value hx h_0 src tgt memory mask attn_mask src_mask tgt_mask memory_mask key_padding_mask "
+    "src_key_padding_mask tgt_key_padding_mask offsets per_sample_weights".split()
+)
 MOST_LOSS_INPUTS = 3
 _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _WEIGHTS = frozenset(
@@ -145,7 +149,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         return Device(place)
     if name == "training":
         return Term("attribute", ref, "training")
-    return Bound(ref, name) if name in _METHODS else None
+    return Bound(ref, name) if name in _METHODS or name.startswith("register_") else None
 
 
 def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
@@ -190,7 +194,8 @@ def _call_layer(
     place: Place = rec.fields.get("@device", NOWHERE)
     origin = rec.fields.get("@origin")
     layer = Tensor(place, MANY, origin)
-    given = [one.value if isinstance(one, Star) else one for one in [*args, *keywords.values()]]
+    named = [one for name, one in keywords.items() if name in _INPUTS]
+    given = [one.value if isinstance(one, Star) else one for one in [*args, *named]]
     flat = [part for one in given[:6] for part in tensors.flattened(ctx, one)]
     for one in alternatives(args[0]) if args else ():
         ctx.prove(one)
@@ -254,6 +259,9 @@ def method(
     if name in ("register_parameter", "add_module", "register_module") and len(args) > 1:
         _register(ctx, ref, args[0], args[1])
         return NONE
+    if name.startswith("register_") and name.endswith("buffer"):
+        _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), Tensor(NOWHERE, MANY, follows=True))
+        return NONE
     if name in _SELF:
         return ref
     place = rec.fields.get("@device", NOWHERE)
@@ -294,7 +302,17 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> Non
         if rec is not None and rec.kind in ("list", "dict"):
             fields = {key: _kept(content, name) if key != "default" else content for key, content in rec.fields.items()}
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
-    ctx.put(target, "." + name, kept)
+    ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
+
+
+def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:
+    """A tensor that takes the place of a parameter or buffer is one (torch/nn/modules/module.py, `__setattr__`)."""
+    for one in alternatives(target):
+        rec = ctx.rec(one)
+        old = rec.fields.get(key) if rec is not None else None
+        if isinstance(old, Tensor) and old.follows:
+            return followed(ctx, value)
+    return value
 
 
 def _kept(value: Value, name: str) -> Value:

@@ -15,6 +15,7 @@ from torchdevlint.infer.values import (
     MANY,
     NONE,
     NOTHING,
+    NOWHERE,
     NUMBER,
     UNKNOWN,
     Const,
@@ -211,11 +212,19 @@ def _tensor(
         always = result.device == "cpu"
         return Tensor(HOST if always else ACCELERATOR, rank, site if always else None, "always" if always else "")
     if result.device == "device":
-        return tensors.made(ctx, site, rank)
+        return Tensor(NOWHERE, rank) if _is_empty(ctx, binding) else tensors.made(ctx, site, rank)
     several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
     if not several:
         return Term("unknown", site) if site is not None else UNKNOWN
     return tensors.combined(ctx, several, rank)
+
+
+def _is_empty(ctx: Context, binding: Binding) -> bool:
+    """True for `torch.empty(0)` and `torch.tensor([])`, which stand for what another line puts there."""
+    if "data" in binding.given:
+        return reading.items(ctx, binding.given["data"]) == []
+    size = binding.starred or (binding.given.get("size", UNKNOWN),)
+    return size[0] == Const(0)
 
 
 def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]]) -> int | None:

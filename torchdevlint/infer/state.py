@@ -66,7 +66,18 @@ def _join_envs(envs: list[Env], guards: list[Facts]) -> Env:
 
 def _join_heaps(heaps: list[Heap], guards: list[Facts]) -> Heap:
     out: Heap = {}
-    for place in {place: None for heap in heaps for place in heap}:
+    others = heaps[1:]
+    apart: dict[Any, None] = {}
+    for place, rec in heaps[0].items():
+        for heap in others:
+            if heap.get(place) is not rec:
+                apart[place] = None
+                break
+        else:
+            out[place] = rec
+    for heap in others:
+        apart.update(dict.fromkeys(place for place in heap if place not in heaps[0]))
+    for place in apart:
         recs = [(guard, heap[place]) for guard, heap in zip(guards, heaps, strict=True) if place in heap]
         first = recs[0][1]
         is_overlay = first.kind == "overlay"

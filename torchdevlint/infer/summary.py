@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from torchdevlint.infer.state import Facts, Heap
 from torchdevlint.infer.values import NONE, Rec, Site, Tensor, Term, Value
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.units import Unit
 
 ClaimKind = Literal["same", "index", "host"]
 Verdict = Literal["broken", "open"]
@@ -71,6 +74,11 @@ class Fault(NamedTuple):
     other: Tensor
     roles: tuple[str, str]
     chain: tuple[Site, ...]
+
+    def seen_from(self, unit: Unit) -> Site | None:
+        """Where a file tells of it: the first of its place, its meeting and its calls that stands in that file."""
+        several = (self.place, self.site, *self.chain)
+        return next((site for site in several if site.unit is unit), None)
 
     @property
     def place(self) -> Site:

@@ -117,11 +117,12 @@ def as_tensor(ctx: Context, value: Value) -> Value:
         if (
             value.op == "binary" and ctx.mode != "summary"
         ):  # nothing more will be known: the other operand may be a number
-            for side in (value.args[1], value.args[2]):
-                for one in alternatives(side):
-                    known = as_tensor(ctx, one)
-                    if isinstance(known, Tensor):
-                        return known
+            sides = [as_tensor(ctx, one) for side in (value.args[1], value.args[2]) for one in alternatives(side)]
+            known = next((one for one in sides if isinstance(one, Tensor)), None)
+            is_certain = known is not None and (
+                known.device != HOST or known.rank not in (0, None) or not any(map(is_open, sides))
+            )
+            return known if known is not None and is_certain else value
     if isinstance(value, Ref):
         rec = ctx.heap.get(value)
         if rec is not None and rec.kind == "module":
@@ -286,6 +287,8 @@ def unary(value: Value) -> Value:
 def index(ctx: Context, value: Value, key: Value, site: Site | None) -> Value:
     """`tensor[key]`: index tensors may stay on the CPU where the tensor does not, not the other way round."""
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
+    if isinstance(key, Const) and isinstance(key.value, str):
+        return UNKNOWN  # a dict, and no tensor
     _claim_index(ctx, value, parts, site)
     if not isinstance(value, Tensor):
         return Term("item", value, key)

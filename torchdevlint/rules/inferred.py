@@ -20,10 +20,12 @@ _MOST_CALLS_TOLD = 3
 _LAST: list[tuple[ir.Program, Analysis]] = []
 
 
-def inference_of(program: ir.Program) -> Analysis:
+def inference_of(facts: Facts) -> Analysis:
     """What is inferred of a file, once for all rules."""
+    program, member = facts.analysis.program, facts.analysis.member
     if not _LAST or _LAST[0][0] is not program:
-        _LAST[:] = [(program, analyse(program))]
+        found = analyse(program) if member is None else analyse(program, member.path, member.project)
+        _LAST[:] = [(program, found)]
     return _LAST[0][1]
 
 
@@ -33,13 +35,17 @@ class Inferred(Rule):
     @on_inferred
     def check_claims(self, told: Sequence[Report], facts: Facts) -> Iterator[Report]:
         """The faults that fall to this rule; `told` is what other checks have said."""
-        for fault in inference_of(facts.analysis.program).decided():
-            if row_of(fault).code == self.code and is_worth_telling(fault) and not _is_told(fault, told):
+        analysis = inference_of(facts)
+        for fault in analysis.decided():
+            place = fault.seen_from(analysis.unit)
+            if place is None or row_of(fault).code != self.code or not is_worth_telling(fault):
+                continue
+            if not _is_told(fault, told):
                 yield self.report(
-                    fault.place.op,
-                    _message(fault),
+                    place.op,
+                    _message(fault, place),
                     severity=severity_of(fault),
-                    related=tuple(_mentions(fault)),
+                    related=tuple(_mentions(fault, place)),
                     fix=lambda fault=fault: _fix(fault),  # type: ignore[misc]
                     proven=fault.verdict == "broken",
                 )
@@ -75,32 +81,33 @@ def _statement(op: ir.Op, body: ir.Body | None) -> ir.Op | None:
     return None
 
 
-def _message(fault: Fault) -> str:
+def _message(fault: Fault, told_at: Site) -> str:
     """What is wrong, and what to do."""
-    where = _where(fault)
+    where = said(fault.other.device)
+    if fault.site.unit is not told_at.unit:
+        name = fault.site.body.qualname if fault.site.body is not None else "a function"
+        return f"this call leads to `{name}` of another file, where a CPU tensor meets one on {where}: that raises {MISMATCH}"
     if fault.kind == "host":
         if fault.roles[1] == "lengths":
             return f"this argument must be on the CPU and may be on {where}: that raises; add `.cpu()`"
         return f"NumPy is given a tensor on {where}: that raises a TypeError; call `.cpu()` first"
     if fault.kind == "index":
-        return f"this CPU tensor is indexed on line {{0}} with a tensor on {where}: that raises; move one of them to the other's device"
-    if fault.host is not None and fault.place is not fault.site:
+        return f"a CPU tensor is indexed with a tensor on {where}: that raises; move one of them to the other's device"
+    if fault.host is not None and fault.site is not told_at:
         return (
             f"this CPU tensor meets one on {where} on line {{0}}: that raises {MISMATCH}; create it there, or move it"
         )
     return f"a CPU tensor meets one on {where}: that raises {MISMATCH}; move it to the other's device"
 
 
-def _where(fault: Fault) -> str:
-    return said(fault.other.device)
-
-
-def _mentions(fault: Fault) -> Iterator[Mention]:
-    if fault.place is not fault.site:
-        yield Mention(fault.site.op, f"here it meets a tensor on {_where(fault)}")
-    seen: set[int] = {id(fault.site.op), id(fault.place.op)}
+def _mentions(fault: Fault, told_at: Site) -> Iterator[Mention]:
+    """The meeting, and the calls that lead there, as far as they stand in the file."""
+    seen: set[int] = {id(told_at.op)}
+    if fault.site.unit is told_at.unit and fault.site is not told_at:
+        seen.add(id(fault.site.op))
+        yield Mention(fault.site.op, f"here it meets a tensor on {said(fault.other.device)}")
     for site in fault.chain[:_MOST_CALLS_TOLD]:
-        if id(site.op) not in seen and isinstance(site, Site):
+        if id(site.op) not in seen and site.unit is told_at.unit:
             seen.add(id(site.op))
             yield Mention(site.op, "this call leads there")
 
@@ -108,6 +115,8 @@ def _mentions(fault: Fault) -> Iterator[Mention]:
 def _fix(fault: Fault) -> NodeFix | None:
     """`device=` where the other tensor is a parameter of the function that makes this one."""
     place, other = fault.place, fault.other.device
+    if place.unit is not fault.site.unit:
+        return None
     if fault.host is None or not isinstance(place.op, ir.Call) or not isinstance(other, Term) or other.op != "own":
         return None
     parameter = other.args[0]
