@@ -188,3 +188,10 @@ def test_the_same_is_told_without_nodes() -> None:
     program = from_ast.read(text)
     assert program is not None
     assert [fault.verdict for fault in analyse(program).decided()] == ["broken"]
+
+
+def test_an_empty_tensor_is_a_placeholder_and_a_draw_from_zero_is_none() -> None:
+    assert told("x = torch.zeros(3).cuda()\nprint(torch.cat([x, torch.empty(0)]))\n") == []
+    assert told("x = torch.zeros(3).cuda()\nprint(torch.cat([x, torch.randint(0, 3, (3,))]))\n") == [
+        ("broken", "torch.randint(0, 3, (3,))")
+    ]

@@ -224,7 +224,7 @@ def _is_empty(ctx: Context, binding: Binding) -> bool:
     if "data" in binding.given:
         return reading.items(ctx, binding.given["data"]) == []
     size = binding.starred or (binding.given.get("size", UNKNOWN),)
-    return size[0] == Const(0)
+    return len(size) == 1 and size[0] == Const(0)
 
 
 def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]]) -> int | None:
