@@ -1,0 +1,40 @@
+"""`libraries.stub`: what is derived from wheels can be read, and a program that uses it is judged by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchdevlint.infer.analysis import analyse
+from torchdevlint.program import from_ast
+from torchdevlint.stubs import loader
+
+TEXT = "import torch\nimport torchaudio\nlayer = torchaudio.transforms.{name}()\nlayer(torch.zeros(2, 9).cuda())\n"
+
+
+def test_every_entry_can_be_found() -> None:
+    known = [name for name in loader.names() if name.startswith(("torchvision.", "torchaudio."))]
+    assert len(known) > 300
+    assert [name for name in known if loader.find(name) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("torchvision.models.resnet18", "parameters"),
+        ("torchaudio.transforms.Spectrogram", "parameters"),
+        ("torchaudio.transforms.AmplitudeToDB", "empty"),
+        ("torchvision.transforms.Normalize", "unknown"),
+        ("torchvision.models.detection.fasterrcnn_resnet50_fpn", "unknown"),
+    ],
+)
+def test_classes_tell_what_they_hold(name: str, holds: str) -> None:
+    found = loader.module_class(name)
+    assert found is not None
+    assert found.holds == holds
+
+
+@pytest.mark.parametrize(("name", "faults"), [("MelSpectrogram", 1), ("AmplitudeToDB", 0), ("Resample", 0)])
+def test_a_class_without_parameters_and_buffers_claims_nothing(name: str, faults: int) -> None:
+    program = from_ast.read(TEXT.format(name=name))
+    assert program is not None
+    assert len(analyse(program).decided()) == faults
