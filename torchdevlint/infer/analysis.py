@@ -40,7 +40,7 @@ from torchdevlint.program import ir
 if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
 
-MOST_REPLAYS = 20_000
+MOST_REPLAYS = 4_000
 MOST_STEPS = 60_000  # terms run again, of all calls of a file; real files of 6,000 operations take 4,000
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
