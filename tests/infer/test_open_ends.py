@@ -195,3 +195,15 @@ def test_an_empty_tensor_is_a_placeholder_and_a_draw_from_zero_is_none() -> None
     assert told("x = torch.zeros(3).cuda()\nprint(torch.cat([x, torch.randint(0, 3, (3,))]))\n") == [
         ("broken", "torch.randint(0, 3, (3,))")
     ]
+
+
+def test_what_a_loop_moves_is_moved_behind_a_second_loop() -> None:
+    text = """
+    batch = {"data": torch.zeros(3)}
+    for name in batch:
+        batch[name] = batch[name].to("cuda")
+    for other in [torch.ones(3).cuda()]:
+        print(batch["data"] + other)
+    print(torch.matmul(batch["data"], next(item for item in [other])))
+    """
+    assert told(text) == []

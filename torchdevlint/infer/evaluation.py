@@ -60,7 +60,7 @@ class Evaluation:
         """All blocks in reverse postorder."""
         ctx, body = self.ctx, self.body
         cfg = Cfg.of(body)
-        order = cfg.order
+        order = cfg.loops_first
         position = {number: at for at, number in enumerate(order)}
         loops = any(
             position.get(following, 0) <= position[number]

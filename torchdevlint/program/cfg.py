@@ -68,6 +68,23 @@ class Cfg:
         return postorder[::-1]
 
     @cached_property
+    def loops_first(self) -> list[int]:
+        """The same in a reverse postorder that comes to the body of a loop before what follows the loop."""
+        blocks = self.body.blocks
+        seen, postorder = {0}, []
+        stack = [(0, iter(blocks[0].successors[::-1]))]
+        while stack:
+            number, successors = stack[-1]
+            following = next((other for other in successors if other not in seen), None)
+            if following is None:
+                stack.pop()
+                postorder.append(number)
+            else:
+                seen.add(following)
+                stack.append((following, iter(blocks[following].successors[::-1])))
+        return postorder[::-1]
+
+    @cached_property
     def predecessors(self) -> dict[int, list[int]]:
         """The blocks that lead to each block that can be reached."""
         found: dict[int, list[int]] = {number: [] for number in self.order}
