@@ -226,7 +226,8 @@ def row_of(sample: str, side: str, counts: Tally) -> oracles.Row:
 def _cells(row: oracles.Row) -> list[object]:
     found = f"{row.found} ({_percent(row.found, row.faults)})"
     notes = _percent(row.with_notes, row.faults)
-    return [row.side, row.faults, found, notes, row.clean, row.false, row.false_errors, row.repairs, row.wrong_repairs]
+    cells = [row.side, row.faults, found, notes, row.clean, row.false, row.false_errors, row.repairs, row.wrong_repairs]
+    return ["-" if cell is None else cell for cell in cells]
 
 
 def _percent(part: int | None, whole: int | None) -> str:

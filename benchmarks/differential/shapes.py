@@ -294,11 +294,9 @@ def two_callers(p: Parts) -> Program:
     body = [*made, *carried, *p.module(device), *p.meet(name, "layer"), "return out"]
     plain = p.x_kind.fields()["rand"]
     main = [f"device = {p.device}", *p.place("device"), f"result = compute({p.x})", f"print({p.shown('result')})"]
-    return p.single(
-        [f"def compute({p.x}):", *indent(body)],
-        ["def check():", f"    return compute({plain}) is not None"],
-        main_of(["check()" if (p.mends and p.spec.fix != "cuda()") or not p.right else "pass", *main]),
-    )
+    takes_both = not p.mends or p.spec.fix != "cuda()"
+    check = ["def check():", f"    return compute({plain}) is not None"] if takes_both else []
+    return p.single([f"def compute({p.x}):", *indent(body)], check, main_of(["check()", *main] if takes_both else main))
 
 
 @shape("epochs", "one-file")
