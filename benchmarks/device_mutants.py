@@ -30,6 +30,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 DATA = HERE / "device_mutants.json"
+FAULTS = HERE / "device_mutants_faults"
 PAGE = ROOT / "docs" / "device-mutants.md"
 VERDICTS = ("real", "told", "unusual", "artefact")
 _TEXTS = (".py", ".toml", ".cfg", ".ini", ".txt", ".md", ".json", ".yaml", ".yml", ".csv", ".typed")
@@ -187,7 +188,7 @@ def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: P
             continue
         if not folder.is_dir():
             extract(mirrors / suite["repo"].replace("/", "+") / "repo", folder)
-        totals += _score(suite, folder, _findings(folder / suite["library"], checkout))
+        totals += _score(suite, folder, _findings(suite, folder, checkout))
     unit = "lines"
     for sample, faults, found, notes in (
         ("real places", "real", "real found", "real with notes"),
@@ -211,7 +212,10 @@ def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: P
     write(Result("mutants", when, revision, data["date"], command, about, (*rows, clean)))
 
 
-def _findings(library: Path, checkout: Path) -> list[dict[str, Any]]:
+def _findings(suite: dict[str, Any], folder: Path, checkout: Path) -> list[dict[str, Any]]:
+    """What the checkout's linter says in the files that ran, notes included."""
+    met = {place[name][0] for place in suite["places"] for name in ("created", "moved", "met") if place[name]}
+    files = [str(folder / file) for file in sorted({*suite["lines"], *met}) if (folder / file).is_file()]
     command = [
         sys.executable,
         "-m",
@@ -224,7 +228,7 @@ def _findings(library: Path, checkout: Path) -> list[dict[str, Any]]:
         "--output-format",
         "json",
         "--exit-zero",
-        str(library),
+        *files,
     ]
     known = subprocess.run(
         [sys.executable, "-m", "torchdevlint", "check", "--help"],
@@ -318,11 +322,21 @@ def _cells(counts: collections.Counter[str]) -> str:
 
 
 def rendered(page: str, data: dict[str, Any]) -> str:
-    """The page with its table renewed."""
-    begin, end = "<!-- begin suites -->", "<!-- end suites -->"
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
-    return "\n".join([before + begin, *table(data), end]) + after
+    """The page with its table and its scripts renewed."""
+    for name, lines in (("suites", table(data)), ("faults", faults())):
+        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+        before, _, rest = page.partition(begin)
+        _, _, after = rest.partition(end)
+        page = "\n".join([before + begin, *lines, end]) + after
+    return page
+
+
+def faults() -> list[str]:
+    """The scripts of device_mutants_faults, each a fault of a library."""
+    lines = []
+    for path in sorted(FAULTS.glob("*.py")):
+        lines += ["", f"`{path.name}`", "", "```python", path.read_text(encoding="utf-8").rstrip(), "```"]
+    return [*lines, ""]
 
 
 def main() -> int:

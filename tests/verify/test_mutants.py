@@ -267,6 +267,20 @@ def test_with_workers_and_plain_asserts(tmp_path: Path) -> None:
     assert set(_places(json.loads((folder / "r.json").read_text()))) == _EXPECTED_PLACES, done.stdout
 
 
+def test_a_run_that_is_stopped_tells_what_it_saw(tmp_path: Path) -> None:
+    folder = _suite(tmp_path)
+    (folder / "tests" / "test_stop.py").write_text(
+        "import os, signal, lib, torch\n\n\n"
+        "def test_it():\n    lib.told(2, torch.ones(2))\n\n\n"
+        "def test_stop():\n    os.kill(int(os.environ['PARENT_OF_TESTS']), signal.SIGTERM)\n    signal.pause()\n"
+    )
+    (folder / "conftest.py").write_text("import os\nos.environ['PARENT_OF_TESTS'] = str(os.getppid())\n")
+    done = _run(folder, "--device-mutants-report", "r.json", "tests/test_stop.py")
+    assert done.returncode not in (0, 1)
+    (place,) = json.loads((folder / "r.json").read_text())["places"]
+    assert place["met"][1] == _line("device=device) + x"), done.stdout
+
+
 def test_without_a_virtual_gpu_it_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "--device-mutants"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)

@@ -401,7 +401,8 @@ def _after_fault(error: RuntimeError, plan: Plan, named: dict[str, Any], tensors
         raise error
     if plan.base.startswith("_foreach"):
         return checks.EACH
-    written = flat(named.get("self")) if plan.writes_first else []
+    indexed = plan.base in _INDEXES or plan.base == "_unsafe_index"  # the index would follow the tensor
+    written = flat(named.get("self")) if plan.writes_first or indexed else []
     known = [device for device in map(device_in_op, written or tensors) if device is not ANY_DEVICE]
     return next((device for device in known if device != CPU), CPU)
 

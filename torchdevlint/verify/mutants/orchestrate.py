@@ -101,6 +101,7 @@ class _Runs:
         self.cwd = Path(invocation.dir)
         self.root = config.rootpath
         self.inside = inside
+        self.stopped = False
         self.gpus = gpus
         self.words = [str(word) for word in invocation.args]
         self.paths = [str(word) for word in getattr(options, "file_or_dir", None) or ()]
@@ -117,6 +118,8 @@ class _Runs:
 
     def again(self, mode: Any, tests: Sequence[str], overlay: dict[str, str] | None = None) -> dict[str, Any]:
         """Some tests once more, in another way and without a word; what they showed."""
+        if self.stopped:
+            return record.read(self.folder / "reports")
         number = len(list(self.folder.iterdir()))
         folder = self.folder / f"{mode}-{number}"
         folder.mkdir()
@@ -153,8 +156,13 @@ class _Runs:
             [sys.executable, *self.flags, *words], cwd=self.cwd, env=variables, stdout=out, stderr=out
         )
         # Ctrl-C reaches the child as well: it ends, and we with it; other signals are for us alone, so they are passed on
-        handlers = {signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None)}
-        handlers[signal.SIGTERM] = signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))
+
+        def stop(number: int, _: Any) -> None:
+            self.stopped = True  # what was seen so far is told, and nothing runs again
+            if number == signal.SIGTERM:
+                child.send_signal(number)
+
+        handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             return child.wait()
         finally:

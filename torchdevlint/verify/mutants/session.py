@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,9 +41,17 @@ class Session:
             self.recorder.skipped = self.finder.skipped
             sys.meta_path.insert(0, self.finder)
             self.recorder.missed = self.finder.missed()
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, self._terminated)
         elif settings.overlay:
             self.finder = Finder(TestCode("/nonexistent"), None, settings.overlay)
             sys.meta_path.insert(0, self.finder)
+
+    def _terminated(self, number: int, _: Any) -> None:
+        """Whoever stops the run wants to know what it saw."""
+        self.recorder.write()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
