@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
-from torchdevlint import check_paths
+from torchdevlint.infer.analysis import analyse
+from torchdevlint.program import from_ast
+from torchdevlint.program.project import member
+from torchdevlint.rules.policy import row_of
 
 UTIL = """import torch
 
@@ -22,19 +26,22 @@ def told(tmp_path: Path, files: dict[str, str], name: str) -> list[tuple[int, st
         target = tmp_path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
-    outcome = check_paths([tmp_path / name], select=["TDL504"])
-    return [(f.span.start.row, f.code, f.severity.label) for f in outcome]
+    asked = member(str(tmp_path / name))
+    assert asked is not None
+    analysis = analyse(from_ast.lower(ast.parse(files[name])), asked.path, asked.project)
+    places = [(fault, fault.seen_from(analysis.unit)) for fault in analysis.decided()]
+    return [(place.op.node.lineno, row_of(fault).code, fault.verdict) for fault, place in places if place is not None]
 
 
 def test_a_tensor_of_another_file_meets_one_here(tmp_path: Path) -> None:
     main = "import torch\nfrom util import make\nx = torch.ones(4).cuda()\nprint(x + make())\n"
-    assert told(tmp_path, {"util.py": UTIL, "main.py": main}, "main.py") == [(4, "TDL504", "error")]
+    assert told(tmp_path, {"util.py": UTIL, "main.py": main}, "main.py") == [(4, "TDL504", "broken")]
 
 
 def test_a_call_breaks_the_claim_of_another_file(tmp_path: Path) -> None:
     main = "import torch\nfrom package import tools\ntools.shift(torch.ones(4).cuda())\ntools.shift(torch.ones(4))\n"
     files = {"package/__init__.py": "", "package/tools.py": UTIL, "main.py": main}
-    assert told(tmp_path, files, "main.py") == [(3, "TDL504", "error")]
+    assert told(tmp_path, files, "main.py") == [(3, "TDL504", "broken")]
 
 
 def test_names_that_import_each_other_end(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ MOST_SAME = 3  # times that one body may be on the stack
 MOST_DEEP = 14
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
 _MOST_CALLEES = 4
+MOST_EFFECTS = 40  # attributes of one object that a call may set: each caller sets them again
 
 Arguments = Sequence[Value]
 Keywords = dict[str, Value]
@@ -281,7 +282,11 @@ class Replay:
         ctx = self.ctx
         for place, rec in self.summary.effects.items():
             target = self.value(place)
-            for key, content in rec.fields.items():
+            fields = list(rec.fields.items())
+            if len(fields) > MOST_EFFECTS:
+                ctx.analysis.hit("effects of a call")
+                fields = [item for item in fields if item[0] == "@device"] + fields[:MOST_EFFECTS]
+            for key, content in fields:
                 if key == "@device":
                     new = self.place(content)
                     for one in alternatives(target):

@@ -148,7 +148,10 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
         if ctx.analysis.is_receiver_of_module(value):
             ctx.put(value, "@device", place)
             return value
-        return Term("moved", value, place, site)
+        moved = Term("moved", value, place, site)
+        if place != NOWHERE:
+            ctx.emit(moved)  # a module moves here and now, before what the callee does with it
+        return moved
     return None
 
 

@@ -21,10 +21,14 @@ _LAST: list[tuple[ir.Program, Analysis]] = []
 
 
 def inference_of(facts: Facts) -> Analysis:
-    """What is inferred of a file, once for all rules."""
-    program, member = facts.analysis.program, facts.analysis.member
+    """What is inferred of a file, once for all rules.
+
+    `analyse` takes the project's other files too; they are not given until their summaries are kept, because a project of 183 files then
+    takes 33 CPU seconds in place of 4.
+    """
+    program = facts.analysis.program
     if not _LAST or _LAST[0][0] is not program:
-        found = analyse(program) if member is None else analyse(program, member.path, member.project)
+        found = analyse(program)
         _LAST[:] = [(program, found)]
     return _LAST[0][1]
 
