@@ -208,6 +208,8 @@ def test_values_of_arguments_are_replaced_in_place() -> None:
     ) == ('load(path, map_location="cpu")  # here\n')
     assert fixed("load(p, 'cuda')\n", "load(p, 'cuda')", builders.replace_argument, 1, '"cpu"') == 'load(p, "cpu")\n'
     assert fixed("load(p)\n", "load(p)", builders.replace_argument, 1, "x") is None
+    commented = "load(p, f(  # why\n    1))"
+    assert fixed(commented + "\n", commented, builders.replace_argument, 1, "x") is None
     assert fixed("load(*p, 'cuda')\n", "load(*p, 'cuda')", builders.replace_argument, 1, "x") is None
     assert fixed("load(p, **k)\n", "load(p, **k)", builders.replace_keyword_value, "k", "x") is None
 

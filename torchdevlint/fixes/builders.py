@@ -197,19 +197,26 @@ def rename_callee(op: ir.Op | None, name: str) -> Edits | None:
 
 
 def replace_keyword_value(op: ir.Op | None, name: str, text: str) -> Edits | None:
-    """`f(name=old)` -> `f(name=text)`."""
+    """`f(name=old)` -> `f(name=text)`; None when a comment would be lost."""
     call = _call(op)
     for argument in call.args if call is not None else ():
         if argument.keyword is not None and argument.keyword.value == name:
-            return (NodeEdit(argument.value, _argument(cst.parse_expression(text))),)
+            return _replaced(argument, text)
     return None
 
 
 def replace_argument(op: ir.Op | None, position: int, text: str) -> Edits | None:
-    """Positional argument `position` becomes `text`; None when it is absent or hidden behind `*args`."""
+    """Positional argument `position` becomes `text`; None when it is absent, hidden behind `*args` or would lose a comment."""
     call = _call(op)
     argument = None if call is None else _positional(call, position)
-    return None if argument is None else (NodeEdit(argument.value, _argument(cst.parse_expression(text))),)
+    return None if argument is None else _replaced(argument, text)
+
+
+def _replaced(argument: cst.Arg, text: str) -> Edits | None:
+    """The value of an argument becomes `text`; None when a comment would be lost."""
+    if any(comment not in text for comment in _comments(argument.value)):
+        return None
+    return (NodeEdit(argument.value, _argument(cst.parse_expression(text))),)
 
 
 def _positional(call: cst.Call, position: int) -> cst.Arg | None:
