@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("unhurried", deadline=None)
+# Where CI runs, the examples are the same each time: what a new one finds is for whoever works on the code.
+hypothesis.settings.register_profile("unhurried", deadline=None, derandomize=bool(os.environ.get("CI")))
 hypothesis.settings.load_profile("unhurried")
+
+# Children inherit what is ignored: under `nohup` a test of SIGHUP would wait for ever.
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
