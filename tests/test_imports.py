@@ -38,7 +38,7 @@ KNOWS: dict[str, frozenset[str]] = {
         }
     ),
 }
-ON_TOP = frozenset({"cli", "plugins", "__init__", "__main__", "proofs"})
+ON_TOP = frozenset({"cli", "server", "plugins", "__init__", "__main__", "proofs"})
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 

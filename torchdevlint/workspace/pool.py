@@ -101,7 +101,7 @@ def _start(context: Any, work: Callable[[Item], Result], item: Item, others: Ite
     copied = [life, ours, *(pipe for other in others for pipe in (other.pipe, other.life))]
     arguments = (theirs, watched, copied if context.get_start_method() == "fork" else (), work)
     process = context.Process(target=_serve, args=arguments, daemon=True)
-    with _signals_blocked():  # until the child has its own answers to them
+    with signals_blocked():  # until the child has its own answers to them
         process.start()
     theirs.close()  # so that the worker's death is the end of the file on our side
     watched.close()
@@ -110,7 +110,8 @@ def _start(context: Any, work: Callable[[Item], Result], item: Item, others: Ite
 
 
 @contextlib.contextmanager
-def _signals_blocked() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
+    """Around the start of a process, which unblocks them when it has its own answers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -31,7 +31,7 @@ def add_suppressions(outcome: Outcome, within: Set[Path] | None = None) -> int:
         raise ChangedMeanwhile from None
     if source.text != outcome.text:
         raise ChangedMeanwhile
-    kind: Kind = "ignore" if ruff_would_object(path.absolute().parent) else "noqa"
+    kind = kind_for(path.absolute().parent)
     shifted = [
         replace(finding, noqa_row=finding.noqa_row + outcome.cells.get(finding.cell or 0, 0)) for finding in findings
     ]
@@ -40,12 +40,30 @@ def add_suppressions(outcome: Outcome, within: Set[Path] | None = None) -> int:
     return len(findings)
 
 
+def kind_for(folder: Path) -> Kind:
+    """The comment that suits the files of a folder."""
+    return "ignore" if ruff_would_object(folder) else "noqa"
+
+
+def suppression(text: str, finding: Finding, kind: Kind) -> tuple[int, str]:
+    """What to insert into a text for one finding, and at which offset."""
+    lines = Lines(text)
+    return _addition(
+        text, lines, finding.noqa_row, _existing(text, lines, kind).get(finding.noqa_row), finding.code, kind
+    )
+
+
+def _existing(text: str, lines: Lines, kind: Kind) -> dict[int, Directive]:
+    """The comments with codes, by row."""
+    return {
+        item.comment.row: item for item in Suppressions.read(text, lines, frozenset((kind,))).directives if item.codes
+    }
+
+
 def suppressed(text: str, findings: Sequence[Finding], kind: Kind) -> str:
     """The text with comments for the findings; codes are added to a comment of the same kind that is there already."""
     lines = Lines(text)
-    existing = {
-        item.comment.row: item for item in Suppressions.read(text, lines, frozenset((kind,))).directives if item.codes
-    }
+    existing = _existing(text, lines, kind)
     codes: defaultdict[int, list[str]] = defaultdict(list)
     for finding in findings:
         if finding.code not in codes[finding.noqa_row]:
