@@ -48,14 +48,25 @@ def rule_page(code: str) -> str:
     return f"{head}\n\n{rule.documentation()}\n"
 
 
+def latency() -> str:
+    """The rows that `benchmarks/lsp_latency.py --write` has stored."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import json
+
+    import lsp_latency
+
+    return lsp_latency.table(json.loads(lsp_latency.RESULTS.read_text(encoding="utf-8")))
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "demo": lambda: console("check", "fixtures/demo/train.py", "--output-format", "concise"),
     "demo-diff": lambda: console("check", "fixtures/demo/train.py", "--diff"),
     "rules": rule_table,
+    "lsp-latency": latency,
     "checkpoint": lambda: console("checkpoint", "fixtures/checkpoints/mixed.pt"),
     "checkpoint-storages": lambda: console("checkpoint", "--storages", "fixtures/checkpoints/mixed.pt"),
 }
-PAGES = [ROOT / "README.md", ROOT / "docs" / "rules.md", ROOT / "docs" / "checkpoints.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "rules.md", ROOT / "docs" / "checkpoints.md", ROOT / "docs" / "editors.md"]
 
 
 def rendered(text: str) -> str:
