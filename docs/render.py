@@ -63,10 +63,12 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "demo-diff": lambda: console("check", "fixtures/demo/train.py", "--diff"),
     "rules": rule_table,
     "lsp-latency": latency,
+    "explain": lambda: console("explain", "fixtures/tracebacks/train.txt"),
+    "explain-message": lambda: console("explain", "fixtures/tracebacks/message.txt"),
     "checkpoint": lambda: console("checkpoint", "fixtures/checkpoints/mixed.pt"),
     "checkpoint-storages": lambda: console("checkpoint", "--storages", "fixtures/checkpoints/mixed.pt"),
 }
-PAGES = [ROOT / "README.md", ROOT / "docs" / "rules.md", ROOT / "docs" / "checkpoints.md", ROOT / "docs" / "editors.md"]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("rules", "checkpoints", "editors", "explain"))]
 
 
 def rendered(text: str) -> str:
