@@ -1,5 +1,7 @@
 """Renders what README and docs show from real runs: `python docs/render.py` writes, `--check` only compares.
 
+With `--slow` blocks that take minutes and need torch (`<!-- begin NAME (slow) -->`) are renewed as well; else they stay as they were run last.
+
 A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; whatever is between them is replaced by what the program says today.
 """
 
@@ -27,6 +29,20 @@ def console(*command: str) -> str:
         env={"PATH": "", "NO_COLOR": "1", "COLUMNS": "120"},
     )
     return f"```console\n$ torchdevlint {' '.join(command)}\n{done.stdout.rstrip()}\n```"
+
+
+def on_machine(*command: str, folder: str = ".") -> str:
+    """A command that runs a program, with its own lines on standard error among the output."""
+    done = subprocess.run(
+        [sys.executable, "-m", "torchdevlint", *command],
+        cwd=ROOT / folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={"PATH": "", "NO_COLOR": "1", "COLUMNS": "120", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+    )
+    output = done.stdout.rstrip().replace(str(ROOT / folder), "/home/you/demo")
+    return f"```console\n$ torchdevlint {' '.join(command)}\n{output}\n```"
 
 
 def rule_table() -> str:
@@ -58,25 +74,37 @@ def latency() -> str:
     return lsp_latency.table(json.loads(lsp_latency.RESULTS.read_text(encoding="utf-8")))
 
 
+SLOW: dict[str, Callable[[], str]] = {
+    "verify": lambda: on_machine("verify", "--unsafe-fixes", "train.py", folder="fixtures/demo"),
+    "ledger": lambda: on_machine("run", "--ledger", "docs/ledger_example.py"),
+}
 BLOCKS: dict[str, Callable[[], str]] = {
     "demo": lambda: console("check", "fixtures/demo/train.py", "--output-format", "concise"),
     "demo-diff": lambda: console("check", "fixtures/demo/train.py", "--diff"),
     "rules": rule_table,
+    "rule": lambda: console("rule", "TDL501"),
     "lsp-latency": latency,
     "explain": lambda: console("explain", "fixtures/tracebacks/train.txt"),
     "explain-message": lambda: console("explain", "fixtures/tracebacks/message.txt"),
     "checkpoint": lambda: console("checkpoint", "fixtures/checkpoints/mixed.pt"),
     "checkpoint-storages": lambda: console("checkpoint", "--storages", "fixtures/checkpoints/mixed.pt"),
 }
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("rules", "checkpoints", "editors", "explain"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def rendered(text: str) -> str:
     """The text with every block renewed."""
 
     def renew(match: re.Match[str]) -> str:
+        if match[1] not in BLOCKS:
+            return match[0]  # another script's
         return f"<!-- begin {match[1]} -->\n{BLOCKS[match[1]]()}\n<!-- end {match[1]} -->"
 
+    def renew_slow(match: re.Match[str]) -> str:
+        return f"<!-- begin {match[1]} (slow) -->\n{SLOW[match[1]]()}\n<!-- end {match[1]} -->"
+
+    if "--slow" in sys.argv:
+        text = re.sub(r"<!-- begin ([\w-]+) \(slow\) -->\n.*?<!-- end \1 -->", renew_slow, text, flags=re.DOTALL)
     return re.sub(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", renew, text, flags=re.DOTALL)
 
 

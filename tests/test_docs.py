@@ -6,9 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
 def test_generated_blocks_are_up_to_date() -> None:
     done = subprocess.run([sys.executable, str(ROOT / "docs" / "render.py"), "--check"], capture_output=True, text=True)
     assert done.returncode == 0, f"run `python docs/render.py`; stale: {done.stdout}{done.stderr}"
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    """mkdocs with --strict: a broken link, a missing page or anchor is an error. Needs the extra `docs`."""
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("material")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "site" / "rules" / "TDL101" / "index.html").read_text(encoding="utf-8")
+    assert "Evidence" in page and "Attempting to deserialize" in page
+    safety = (tmp_path / "site" / "fix-safety" / "index.html").read_text(encoding="utf-8")
+    assert "TDL501 discarded-device-move" in safety and "generated:" not in safety
+    assert not list((tmp_path / "site").rglob("*.py"))

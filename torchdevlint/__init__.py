@@ -1,6 +1,8 @@
 """Finds, repairs and proves device-placement faults in PyTorch code.
 
 The public API: `check_source`, `fix_source`, `check_paths`, `Finding` and `Rule`. Importing this package imports neither torch nor LibCST.
+
+PYTEST_DONT_REWRITE (with `pytest --virtual-gpus` this package is imported before pytest, which would warn that it comes too late)
 """
 
 # Nothing is imported here: `python -m torchdevlint` reads this file while the current folder still comes first on the path, and a file

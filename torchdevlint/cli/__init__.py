@@ -159,12 +159,13 @@ def formatter() -> type[argparse.HelpFormatter]:
 
     class Formatter(argparse.RawDescriptionHelpFormatter):
         def __init__(self, prog: str, **options: Any) -> None:
-            super().__init__(prog, **{"width": _terminal_width() - 2, **options})
+            super().__init__(prog, **{"width": terminal_width() - 2, **options})
 
     return Formatter
 
 
-def _terminal_width() -> int:
+def terminal_width() -> int:
+    """Columns of the terminal, 80 where that cannot be told."""
     columns = os.environ.get("COLUMNS", "")
     try:
         return int(columns) if columns.isdigit() and int(columns) > 0 else os.get_terminal_size().columns or 80

@@ -58,7 +58,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     fixes.add_argument(
         "--verify",
         metavar="SCRIPT",
-        help="with --fix: run SCRIPT before and after each fix, and keep the fixes that a run confirms",
+        help='with --fix: run SCRIPT before and after each fix, and keep the fixes that a run confirms; "SCRIPT ARGS" gives it arguments',
     )
     fixes.add_argument(
         "--diff", action="store_true", help="print what the fixes would change, for git apply, and write nothing"
@@ -146,7 +146,8 @@ def run(arguments: argparse.Namespace) -> int:
         return cli.fail("--add-noqa goes without --fix, --diff and -")
     if arguments.verify and (not arguments.fix or arguments.diff or arguments.add_noqa or arguments.paths != ["."]):
         return cli.fail(
-            "--verify goes with --fix and without --diff and paths: it repairs SCRIPT and the project files that it imports"
+            "--verify goes with --fix and without --diff and paths: it repairs SCRIPT and the project files that it imports "
+            '(arguments of SCRIPT: --verify "SCRIPT ARGS")'
         )
     if arguments.write_baseline and (
         arguments.baseline is None
@@ -177,7 +178,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.verify:
         from torchdevlint.cli.verify import fix_verified
 
-        return fix_verified([arguments.verify], resolver, arguments.unsafe_fixes)
+        return fix_verified(arguments.verify, resolver, arguments.unsafe_fixes)
     try:
         result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
     except _Refused as error:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchdevlint import cli
 from torchdevlint.cli.run import CannotRun, add_shape_options, check_script, say, shape_of
@@ -23,19 +25,25 @@ from torchdevlint.verify.telling import shorten
 from torchdevlint.verify.trial import Machine, Runner, Trial
 from torchdevlint.verify.workplace import Workplace, WorkplaceError, workplace
 
+if TYPE_CHECKING:
+    from torchdevlint.verify.judge import Judge, Report
+    from torchdevlint.verify.report import Commands
+
 _TIMEOUT = 300.0
 _MATRIX = ("cpu", "no-driver", "1", "2")
 _EPILOG = """\
 verdicts:
   confirmed               the error showed, and the fix removed it
+  shown                   the error showed on the line; there is no fix to try
   silent fault confirmed  no error, but a hazard, an unregistered parameter, other memory; the fix removed it
+  repaired with another   the fix of another finding has repaired it
   not on this machine     the rule's fault shows on another machine, which is named
   not reached             the line never ran
-  not judged              the machine cannot judge it, or no fix may be applied
+  not judged              the machine cannot judge it, no fix may be applied, or an error stops the program in front of it
   refuted                 it ran where it should have shown, and nothing was wrong
   fix failed, regression  the fix did not help, or it broke something
 
-exit codes: 0 something was confirmed and nothing went wrong, 1 something was refuted, failed or regressed, 3 nothing was confirmed,
+exit codes: 0 something was confirmed or shown and nothing went wrong, 1 something was refuted, failed or regressed, 3 nothing was confirmed,
 2 the program could not be run; with --observe: 0, or 2
 """
 
@@ -74,9 +82,15 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         help="with --pytest: run the tests as if their author had put every value on a GPU",
     )
     parser.add_argument("--unsafe-fixes", action="store_true", help="try the unsafe fixes as well")
+    parser.add_argument("--write", action="store_true", help="write the confirmed fixes, and no other, to the files")
     parser.add_argument("--select", action="append", metavar="CODES", help="verify the findings of these rules alone")
     parser.add_argument("--level", default=None, metavar="LEVEL", help="the lowest severity: info, warning or error")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a full report: the table, the repairs, copies and synchronisations by line",
+    )
     parser.add_argument(
         "--timeout", type=_seconds, default=_TIMEOUT, metavar="S", help="seconds for one run (default: 300)"
     )
@@ -171,28 +185,147 @@ def machine_for(device: str, shape: Shape, *, named: bool = False) -> tuple[Mach
 
 
 def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver, machine: Machine, version: str) -> int:
-    from torchdevlint.verify.judge import Judge, Report
+    from torchdevlint.verify.judge import Judge
 
-    if arguments.observe and (arguments.matrix or arguments.unsafe_fixes):
-        raise CannotRun("--observe runs the program once, without fixes: leave out --matrix and --unsafe-fixes")
+    if arguments.observe and (arguments.matrix or arguments.unsafe_fixes or arguments.write or arguments.html):
+        raise CannotRun(
+            "--observe runs the program once, without fixes: leave out --matrix, --unsafe-fixes, --write and --html"
+        )
+    if arguments.html:
+        from torchdevlint.workspace import report_file
+
+        refused = report_file.refusal(arguments.html)
+        if refused is not None:
+            raise CannotRun(refused)
     where = f"in {program.folder}" if arguments.in_place else f"in a temporary copy of {program.folder}"
     say(f"{program.name} runs on {machine.describe()}{version and f' (torch {version})'} {where}, without a sandbox")
     with workplace(program.folder, arguments.in_place) as place:
-        level_info = arguments.level == "info"
-        runner = Runner(program, place, machine, arguments.timeout, ledger=level_info and not arguments.observe)
+        ledger = (arguments.level == "info" or bool(arguments.html)) and not arguments.observe
+        runner = Runner(program, place, machine, arguments.timeout, ledger=ledger)
         if arguments.observe:
             return _observe(arguments, runner, resolver, version)
-        judge = Judge(runner, resolver, arguments.unsafe_fixes, say)
-        problems = judge.load(project_files(program))
-        for problem in problems:
-            say(problem)
-        report: Report = judge.judge()
-        rows = _matrix(arguments, program, place, resolver, report) if arguments.matrix else []
+        with _progress() as progress:
+            judge = Judge(runner, resolver, arguments.unsafe_fixes, say, progress)
+            for problem in judge.load(project_files(program)):
+                say(problem)
+            report = judge.judge()
+            ending = _ending_when_written(judge, report) if arguments.write else ""
+            rows = _matrix(arguments, program, place, resolver, report) if arguments.matrix else []
+    failed, written = _write(judge, program) if arguments.write else (0, [])
     if arguments.json:
-        print(json.dumps(as_object(program, machine, version, report, rows), indent=2))
+        made = as_object(program, machine, version, report, rows)
+        print(json.dumps(made | {"written": [str(path) for path in written]}, indent=2))
     else:
-        print("\n".join(map(shown, as_lines(program, machine, version, report, rows))))
-    return report.exit_code
+        commands = _commands(arguments, program, bool(written))
+        _print(program, machine, version, report, commands, rows, written, ending)
+    if arguments.html:
+        from torchdevlint.verify.page import as_html
+
+        matrix = [(row.machine, row.before, row.after) for row in rows]
+        text = as_html(program, machine, version, report, judge, matrix)
+        try:
+            report_file.write(arguments.html, text.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            return cli.fail(f"{arguments.html}: {error.strerror}")
+        say(f"the full report is {arguments.html}")
+    return failed or report.exit_code
+
+
+def _print(
+    program: Program,
+    machine: Machine,
+    version: str,
+    report: Report,
+    commands: Commands,
+    rows: Sequence[Row],
+    written: Sequence[Path],
+    ending: str,
+) -> None:
+    """The report for a person; the last line says what to do next."""
+    from torchdevlint.verify.report import as_lines
+
+    width = cli.terminal_width() if sys.stdout.isatty() else 0
+    *lines, last = as_lines(program.name, machine.describe(), version, report, commands, width)
+    if rows:
+        lines += ["", "| machine | before | with all fixes |", "|---|---|---|"]
+        lines += [shown(f"| {row.machine} | {row.before} | {row.after} |") for row in rows]
+    lines += [shown(f"{shorten(str(path))}: the confirmed fixes are written") for path in written]
+    if ending:
+        lines.append(shown(f"the program as it is written now: {ending}"))
+    print("\n".join((*lines, last)))
+
+
+def _ending_when_written(judge: Judge, report: Report) -> str:
+    """How the program ends with what is about to be written, where that is not what the last run had."""
+    repaired = judge.repaired()
+    return judge.ending_with(repaired) if repaired and not report.trouble else ""
+
+
+def _write(judge: Judge, program: Program) -> tuple[int, list[Path]]:
+    """Write the confirmed fixes, each file whole or not at all: the exit code of a failure, and what was written."""
+    from torchdevlint.workspace.writer import told, write_atomically
+
+    failed, written = 0, []
+    for path, content in judge.repaired().items():
+        try:
+            write_atomically(str(path), content, expected=judge.read[path], within={program.folder.resolve()})
+        except OSError as error:
+            failed = cli.fail(f"{shorten(str(path))}: {told(error)}")
+        else:
+            written.append(path)
+    return failed, written
+
+
+def _commands(arguments: argparse.Namespace, program: Program, written: bool = False) -> Commands:
+    """The command line as it was given, with what the last line may advise."""
+    from torchdevlint.verify.report import Commands
+
+    given = [word for flag in ("unsafe_fixes", "in_place", "device_mutants") for word in _flag(arguments, flag)]
+    for option in ("level", "select"):
+        value = getattr(arguments, option)
+        given += [f"--{option}", ",".join(value) if isinstance(value, list) else value] if value else []
+    given += ["--device", arguments.device] if arguments.device != "auto" else []
+    given += ["--build", arguments.build] if arguments.build else []
+    given += ["--gpus", str(arguments.gpus)] if arguments.gpus != 1 else []
+    words = list(program.words)
+    if program.pytest:
+        tail = ["--pytest", *words[2:]]
+    else:
+        first = ["-m", words[0]] if program.module else [words[0]]
+        tail = [*first, *(["--", *words[1:]] if words[1:] else [])]
+    separator = [] if words[1:] or program.pytest else ["--"]
+
+    def command(*more: str) -> str:
+        return shlex.join(["torchdevlint", "verify", *given, *more, *tail])
+
+    return Commands(
+        write=command("--write"),
+        unsafe=command("--unsafe-fixes"),
+        in_place=command("--in-place"),
+        arguments=f"{shlex.join(['torchdevlint', 'verify', *given, *tail, *separator])} ARGS",
+        written=written,
+    )
+
+
+def _flag(arguments: argparse.Namespace, name: str) -> list[str]:
+    return [f"--{name.replace('_', '-')}"] if getattr(arguments, name) else []
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, float], None]]:
+    """On a terminal: which run goes on, of about how many, and what one takes."""
+    if not sys.stderr.isatty():
+        yield lambda run, about, seconds: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("run 1") as status:
+
+        def show(run: int, about: int, seconds: float) -> None:
+            each = f", {seconds:.0f} s each" if seconds >= 1 else ""
+            status.update(f"run {run} of about {about}{each}")
+
+        yield show
 
 
 def _observe(arguments: argparse.Namespace, runner: Runner, resolver: Resolver, version: str) -> int:
@@ -222,34 +355,52 @@ def _observe(arguments: argparse.Namespace, runner: Runner, resolver: Resolver, 
     return made.exit_code
 
 
-def fix_verified(words: Sequence[str], resolver: Resolver, unsafe: bool) -> int:
+def script_words(text: str) -> list[str]:
+    """The script of `--verify "SCRIPT ARGS"` and its arguments, split as a shell does; a file of that very name is a script alone."""
+    if Path(text).exists():
+        return [text]
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise CannotRun(f"--verify {text}: {str(error).lower()}") from None
+
+
+def fix_verified(text: str, resolver: Resolver, unsafe: bool) -> int:
     """`check --fix --verify`: write the fixes that a run of the program confirms, and no other; the exit code is that of `verify`."""
     from torchdevlint.verify.judge import Judge
-    from torchdevlint.workspace.writer import told, write_atomically
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
+        words = script_words(text)
+        if not words:
+            raise CannotRun("--verify: no script is named")
         _check_source(Path(words[0]))
-        program = program_in(list(words), False, Path.cwd())
+        program = program_in(words, False, Path.cwd())
         machine, version = machine_for("auto", Shape(gpus=1))
         say(f"{program.name} runs on {machine.describe()} in a temporary copy of {program.folder}, without a sandbox")
-        with workplace(program.folder, False) as place:
-            judge = Judge(Runner(program, place, machine, _TIMEOUT), resolver, unsafe, say)
+        with workplace(program.folder, False) as place, _progress() as progress:
+            judge = Judge(Runner(program, place, machine, _TIMEOUT), resolver, unsafe, say, progress)
             for problem in judge.load(project_files(program)):
                 say(problem)
             report = judge.judge()
-        print("\n".join(map(shown, as_lines(program, machine, version, report, []))))
-        written = 0
-        for path, content in judge.repaired().items():
-            try:
-                write_atomically(str(path), content, expected=judge.read[path], within={program.folder.resolve()})
-            except OSError as error:
-                written = cli.fail(f"{shorten(str(path))}: {told(error)}")
-            else:
-                print(shown(f"{shorten(str(path))}: the confirmed fixes are written"))
+            ending = _ending_when_written(judge, report)
+        failed, written = _write(judge, program)
+        _print(program, machine, version, report, _check_commands(words, unsafe, bool(written)), [], written, ending)
     except (CannotRun, ProofError, WorkplaceError, SettingsError, OSError) as error:
         return cli.fail(str(error))
-    return written or report.exit_code
+    return failed or report.exit_code
+
+
+def _check_commands(words: Sequence[str], unsafe: bool, written: bool) -> Commands:
+    from torchdevlint.verify.report import Commands
+
+    def command(*more: str, behind: str = "") -> str:
+        script = shlex.join(words) + behind
+        return f"torchdevlint check --fix {' '.join(more)}{' ' * bool(more)}--verify {shlex.quote(script)}"
+
+    flags = ["--unsafe-fixes"] * unsafe
+    in_place = shlex.join(["torchdevlint", "verify", *flags, "--write", "--in-place", words[0], "--", *words[1:]])
+    return Commands(command(*flags), command("--unsafe-fixes"), in_place, command(*flags, behind=" ARGS"), written)
 
 
 # ---------------------------------------------------------------------------------------------------- the matrix
@@ -309,41 +460,8 @@ def as_object(program: Program, machine: Machine, version: str, report: Any, row
         "runs": report.runs,
         "trouble": report.trouble or None,
         "notes": report.notes,
+        "unexplained": report.unexplained,
         "findings": [case.to_dict() for case in report.cases],
         "matrix": [{"machine": row.machine, "before": row.before, "after": row.after} for row in rows],
         "exit_code": report.exit_code,
     }
-
-
-def as_lines(program: Program, machine: Machine, version: str, report: Any, rows: Sequence[Row]) -> Iterable[str]:
-    """The report for a person."""
-    for case in report.cases:
-        if case.verdict is None:
-            continue
-        place = case.first.span.start
-        yield f"{shorten(str(case.path))}:{place.row}:{place.column}: {case.first.code} {case.first.name}: {case.verdict}"
-        if case.before:
-            yield f"    before: {case.before}"
-        if case.after:
-            yield f"    after:  {case.after}"
-        if case.reason:
-            yield f"    {case.reason}"
-    for note in report.notes:
-        yield f"note: {note}"
-    if report.trouble:
-        yield f"{program.name} could not be judged: {report.trouble}"
-        if report.cases:
-            yield f"{len(report.cases)} finding{'s'[: len(report.cases) != 1]} stay{'s'[: len(report.cases) == 1]} unverified"
-    elif report.cases:
-        counts: dict[str, int] = {}
-        for case in report.cases:
-            counts[case.verdict] = counts.get(case.verdict, 0) + 1
-        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        yield f"{told}; {report.runs} runs on {machine.describe()}, torch {report.torch or version or 'not imported'}"
-        yield f"before: {report.baseline}; with the confirmed fixes: {report.final}"
-    if rows:
-        yield ""
-        yield "| machine | before | with all fixes |"
-        yield "|---|---|---|"
-        for row in rows:
-            yield f"| {row.machine} | {row.before} | {row.after} |"

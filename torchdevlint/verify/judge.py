@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from torchdevlint.findings import Applicability, Finding, Fix, Position, Severity
-from torchdevlint.fixes.text import apply_fixes
+from torchdevlint.fixes.text import apply_fixes, overlaps
 from torchdevlint.linter import examine
 from torchdevlint.settings import Resolver
 from torchdevlint.source.reading import read_bytes
 from torchdevlint.source.source import Source, SourceError
-from torchdevlint.verify.proofs import Proof, all_proofs, shape_called
-from torchdevlint.verify.telling import exit_text
+from torchdevlint.verify.program import Program
+from torchdevlint.verify.proofs import Proof, all_proofs, how_to_install, shape_called
+from torchdevlint.verify.telling import exit_text, shorten
 from torchdevlint.verify.trial import Fault, Line, Machine, Mark, Runner, Trial
+from torchdevlint.verify.workplace import Workplace
 
 Verdict = Literal[
     "confirmed",
@@ -27,8 +29,11 @@ Verdict = Literal[
     "refuted",
     "fix failed",
     "regression",
+    "shown",
+    "repaired with another",
 ]
 GOOD: frozenset[Verdict] = frozenset(("confirmed", "silent fault confirmed"))
+SHOWN: frozenset[Verdict] = frozenset(("shown",))
 BAD: frozenset[Verdict] = frozenset(("refuted", "fix failed", "regression"))
 
 _SILENT = {
@@ -44,9 +49,17 @@ _SILENT = {
 }
 """Rules whose silent fault shows in the value of the finding's expression, and what such a difference means."""
 
+_AT_THE_LINE = frozenset(("TDL302", "TDL401", "TDL505", "TDL506", "TDL509", "TDL514", "TDL518"))
+"""Rules whose error is raised on the finding's own line, so that a clean run of it with accelerator operands refutes the finding."""
+
 _MET, _BORN, _RELATED, _FRAME, _KIND = 8, 4, 3, 2, 1
 """How much a line that a fault names says about a finding: where it was met, where its tensors come from, ..."""
 _MOST_RUNS = 200
+_MOST_SECOND_LOOKS = 2
+"""How many errors that another fix removed a finding is tried on before it is refuted."""
+_APART = 1_000_000
+"""Marks of a finding's other places are numbered this far from its own."""
+_VALUES = frozenset(_SILENT.values())
 
 
 @dataclass(slots=True)
@@ -62,10 +75,17 @@ class Case:
     before: str = ""
     after: str = ""
     blamed: Fault | None = None
+    barrier: str = ""
+    unsafe: bool = False
 
     def settle(self, verdict: Verdict, reason: str = "", before: str = "", after: str = "") -> None:
         """Give the verdict, once."""
         self.verdict, self.reason, self.before, self.after = verdict, reason, before, after
+
+    def wait_behind(self, verdict: Verdict, reason: str, ending: str) -> None:
+        """It could not be judged as the program stops at an error in front of it."""
+        self.settle(verdict, f"{reason}: {ending}")
+        self.barrier = ending
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, in the names of the linter's JSON."""
@@ -82,12 +102,18 @@ class Case:
             "reason": self.reason,
             "before": self.before,
             "after": self.after,
+            "barrier": self.barrier or None,
+            "needs_unsafe_fixes": self.unsafe,
         }
 
 
 @dataclass(slots=True)
 class Report:
-    """The outcome of a verification on one machine. `trouble` says why the program could not be judged at all."""
+    """The outcome of a verification on one machine. `trouble` says why the program could not be judged at all.
+
+    `unexplained` are the errors and hazards of the last run that no finding explains; `wanted` the arguments that the program asks for, ""
+    where it asks for none; `in_place` whether it failed for want of a file that is missing in the temporary copy alone.
+    """
 
     cases: list[Case]
     trouble: str = ""
@@ -96,6 +122,11 @@ class Report:
     torch: str = ""
     runs: int = 0
     notes: list[str] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    wanted: str = ""
+    in_place: bool = False
+    first: Trial | None = None
+    last: Trial | None = None
 
     @property
     def exit_code(self) -> int:
@@ -105,16 +136,32 @@ class Report:
         verdicts = {case.verdict for case in self.cases}
         if verdicts & BAD:
             return 1
-        return 0 if verdicts & GOOD else 3
+        return 0 if verdicts & (GOOD | SHOWN) else 3
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A run with one more fix applied."""
+    """A run with more fixes applied: the new texts, and all the edits of each file as one fix."""
 
     trial: Trial
-    source: Source
-    fix: Fix
+    sources: dict[Path, Source]
+    fixes: dict[Path, Fix]
+
+    def fix(self, case: Case) -> Fix:
+        """The edits of the file that a finding is in."""
+        return self.fixes[case.path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    """An error that was repaired: the texts and findings of that time, and whose fix removed it."""
+
+    fault: Fault
+    by: Case
+    sources: dict[Path, Source]
+    findings: dict[int, Finding]
+    reached: Set[int]
+    trial: Trial
 
 
 @dataclass(slots=True)
@@ -125,10 +172,14 @@ class Judge:
     resolver: Resolver
     unsafe: bool
     say: Callable[[str], None]
+    progress: Callable[[int, int, float], None] = lambda run, about, seconds: None
+    """Told before each run: its number, about how many there will be, seconds for one so far."""
     sources: dict[Path, Source] = field(default_factory=dict)
     read: dict[Path, bytes] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     runs: int = 0
+    seconds: float = 0.0
+    passed: list[_Passed] = field(default_factory=list)
 
     def load(self, files: Iterable[Path]) -> list[str]:
         """Lint the files; gives sentences about those that cannot be read."""
@@ -151,16 +202,22 @@ class Judge:
         report = Report(self.cases)
         if not self.cases:
             report.notes.append("the linter finds nothing in this program")
-            return report
         first = self._run()
+        report.first = report.last = first
         report.torch, report.baseline = first.torch, first.ending
-        report.trouble = trouble_of(first)
-        if not report.trouble:
+        report.wanted = arguments_wanted(first)
+        report.trouble = trouble_of(first) or (report.wanted and f"it asks for arguments: {report.wanted}")
+        missing = missing_in_copy(first, self.runner.place, self.runner.program)
+        if missing:
+            report.in_place = True
+            report.notes.append(f"{missing} is missing in the temporary copy, and not beside the program itself")
+        if not report.trouble and self.cases:
             second = self._run()
             if (first.returncode, first.works or first.error) != (second.returncode, second.works or second.error):
                 report.trouble = f"two runs of the unchanged program end differently: {first.ending}; {second.ending}"
-        if report.trouble:
-            report.runs = self.runs
+        if report.trouble or not self.cases:
+            report.runs, report.final = self.runs, first.ending
+            report.unexplained = [] if report.trouble else _unexplained(first, [])
             return report
         if first.left_behind:
             report.notes.append(f"the program left {first.left_behind} processes running; they were ended")
@@ -168,8 +225,15 @@ class Judge:
         if current is not first:
             second = self._run()  # what lies behind the first fault has run only once
         self._judge_the_rest(current, second)
-        report.runs, report.final = self.runs, current.ending
+        report.runs, report.final, report.last = self.runs, current.ending, current
+        report.unexplained = _unexplained(current, self.cases)
         return report
+
+    def ending_with(self, files: dict[Path, bytes]) -> str:
+        """How the program ends with these files in the place of the user's, in one more run."""
+        self.progress(self.runs + 1, self.runs + 1, self.seconds / max(self.runs, 1))
+        self.runs += 1
+        return self.runner.run(files, {}).ending
 
     def repaired(self) -> dict[Path, bytes]:
         """The files with the confirmed fixes, and those alone."""
@@ -202,7 +266,7 @@ class Judge:
             fault, case = step
             tried.add((case.number, _key(fault)))
             attempt = self._attempt(case)
-            if _shows(fault, attempt.trial, case, attempt.fix):
+            if _shows(fault, attempt.trial, case, attempt.fix(case)):
                 case.blamed = fault if _is_named(case, fault) else case.blamed
                 continue
             broken = _broken_by(attempt, case, fault, current)
@@ -212,9 +276,12 @@ class Judge:
             if self._fix(case) is None:
                 told = "its fix removes the error but is unsafe: --unsafe-fixes counts it; what lies behind was run with it"
                 case.settle("not judged", told, fault.describe(), attempt.trial.ending)
+                case.unsafe = True
             else:
                 case.settle("confirmed", fault.story, fault.describe(), attempt.trial.ending)
                 self.say(f"confirmed: {_where(case)}")
+            findings = {other.number: other.finding for other in self.cases}
+            self.passed.append(_Passed(fault, case, self.sources, findings, current.reached, current))
             self._keep(case, attempt)
             current = attempt.trial
         return current
@@ -233,8 +300,10 @@ class Judge:
         weight = self._weight(case, fault, current)
         usable = self._fix(case) is not None
         if weight >= _RELATED:
-            return 3 if usable else 2, weight
-        return 1 if usable and weight else 0, weight
+            return 4 if usable else 3, weight
+        if not weight:
+            return 0, weight
+        return 2 if usable else 1, weight
 
     def _weight(self, case: Case, fault: Fault, current: Trial | None = None) -> int:
         """How well a finding explains an error: by the lines that the error names and by the words of the rule's proof."""
@@ -247,51 +316,118 @@ class Judge:
     # ---- everything else
 
     def _judge_the_rest(self, current: Trial, again: Trial) -> None:
-        for case in self.cases:
-            if case.verdict is None:
-                self._judge_quiet(case, current, again)
+        quiet = [case for case in self.cases if case.verdict is None and not self._settled_as_it_stands(case, current)]
+        doubtful: list[Case] = []
+        self._try_together([case for case in quiet if self._fix(case) is not None], current, again, doubtful)
+        doubtful += [case for case in quiet if case.verdict is None and case not in doubtful]
+        self._ask_operands(doubtful, current)
 
-    def _judge_quiet(self, case: Case, current: Trial, again: Trial) -> None:
+    def _settled_as_it_stands(self, case: Case, current: Trial) -> bool:
+        """Give the verdict that needs no run of its own; False when there is none."""
+        stops = next((fault for fault in current.faults if fault.uncaught), None)
         if case.blamed is not None:
-            case.settle(
-                "fix failed",
-                "the same error shows with the fix applied",
-                case.blamed.describe(),
-                case.blamed.describe(),
-            )
-            return
-        if case.number not in current.reached:
-            case.settle("not reached", "" if current.works else f"the program stops before: {current.ending}")
-            return
-        judged = next((name for line, name in current.unjudged.items() if _at(case, line)), None)
-        if judged is not None:
+            told = case.blamed.describe()
+            case.settle("fix failed", "the same error shows with the fix applied", told, told)
+        elif case.number not in current.reached and stops is None:
+            case.settle("not reached")
+        elif case.number not in current.reached:
+            case.wait_behind("not reached", "the program stops before", current.ending)
+        elif (judged := next((name for line, name in current.unjudged.items() if _at(case, line)), None)) is not None:
             case.settle("not judged", f"the machine cannot judge {judged}")
+        elif (named := next((f for f in current.faults if _is_named(case, f)), None)) and self._fix(case) is None:
+            case.unsafe = case.finding.fix is not None
+            case.settle("not judged" if case.unsafe else "shown", _no_fix(case), named.describe())
+        elif stops is not None and not (self._fix(case) is not None and _may_be_silent(case, current)):
+            case.unsafe = case.finding.fix is not None and self._fix(case) is None
+            case.wait_behind("not judged", "the program stops at another error", current.ending)
+        return case.verdict is not None
+
+    def _try_together(self, cases: list[Case], current: Trial, again: Trial, doubtful: list[Case]) -> None:
+        """Apply the fixes of findings that show no error, all in one run; where that tells too little, half of them in each."""
+        if not cases:
             return
-        if self._fix(case) is None:
-            shown = next((f for f in current.faults if _is_named(case, f)), None)
-            case.settle("not judged", _no_fix(case), shown.describe() if shown else "")
-            return
-        if any(fault.uncaught for fault in current.faults) and not _may_be_silent(case, current):
-            case.settle("not judged", f"the program stops at another error: {current.ending}")
-            return
-        attempt = self._attempt(case)
-        silent = _silent_evidence(case, current, attempt)
-        changed = _difference(current, again, attempt.trial, silent is not None, self.runner.program.pytest)
-        if changed:
-            case.settle("regression", changed, current.ending, attempt.trial.ending)
+        batch, later = _without_overlap(cases)
+        attempt = self._attempt(*batch)
+        pytest = self.runner.program.pytest
+        evidence = {case.number: _silent_evidence(case, current, attempt) for case in batch}
+        silent = [case for case in batch if evidence[case.number] is not None]
+        ending = _difference(current, again, attempt.trial, True, pytest)
+        changed = _difference(current, again, attempt.trial, False, pytest)
+        without = [case for case in batch if case not in silent]
+        if len(batch) == 1:
+            self._settle_quiet(batch[0], current, attempt, evidence[batch[0].number], ending, changed, doubtful)
+        elif ending or (changed and not silent):
+            for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
+                self._try_together(half, current, again, doubtful)
+        else:
+            for case in silent:
+                found = evidence[case.number]
+                if found is not None and found[0] in _VALUES:  # another fix of the batch may have changed the value
+                    self._try_together([case], current, again, doubtful)
+                else:
+                    self._settle_quiet(case, current, attempt, found, "", "", doubtful)
+            if changed:
+                self._try_together(without, current, again, doubtful)
+            else:
+                for case in without:
+                    self._settle_quiet(case, current, attempt, None, "", "", doubtful)
+        self._try_together(later, current, again, doubtful)
+
+    def _settle_quiet(
+        self,
+        case: Case,
+        current: Trial,
+        attempt: Attempt,
+        silent: tuple[str, str, str] | None,
+        ending: str,
+        changed: str,
+        doubtful: list[Case],
+    ) -> None:
+        broken = ending or ("" if silent is not None else changed)
+        if broken:
+            case.settle("regression", broken, current.ending, attempt.trial.ending)
         elif silent is not None:
             case.settle("silent fault confirmed", *silent)
             self.say(f"silent fault confirmed: {_where(case)}")
+        elif any(fault.uncaught for fault in current.faults):
+            case.wait_behind("not judged", "the program stops at another error", current.ending)
         else:
-            self._nothing_showed(case, current)
+            doubtful.append(case)
 
-    def _nothing_showed(self, case: Case, current: Trial) -> None:
+    def _ask_operands(self, cases: Sequence[Case], current: Trial) -> None:
+        """Findings whose lines ran without an error: one more run tells where the operands were, if that decides anything."""
+        asked = {case.number for case in cases if self._must_show(case) and case.first.code in _AT_THE_LINE}
+        clean = not any(_at(case, f.met) for case in cases for f in current.faults if f.met is not None)
+        trial = self._run(operands=asked) if asked and clean else None
+        for case in cases:
+            numbers = (case.number, *(mark.number for mark in _elsewhere(case)))
+            held = [trial.operands[number] for number in numbers if trial is not None and number in trial.operands]
+            self._nothing_showed(case, held)
+
+    def _must_show(self, case: Case) -> bool:
         proof = _proof(case)
-        if any(fault.uncaught for fault in current.faults):
-            case.settle("not judged", f"the program stops at another error: {current.ending}")
+        return proof is not None and case.first.severity is Severity.ERROR and shows_on(proof, self.runner.machine)
+
+    def _nothing_showed(self, case: Case, operands: Sequence[dict[str, set[str]]]) -> None:
+        """`operands` are the tensors that the finding's statements read, by name, and where they lived."""
+        proof = _proof(case)
+        fewest = 1 if case.first.code == "TDL401" else 2  # there the other one is the model that is called
+        clean = next(
+            (held for held in operands if len(held) >= fewest and "cpu" not in set().union(*held.values())), None
+        )
+        if self._removes_what_another_did(case):
+            return
+        if clean is not None:
+            case.settle("refuted", f"the line ran without an error, with {_devices(clean)}")
+        elif operands and all(held == {"cpu"} for each in operands for held in each.values()):
+            told = ", ".join(map(_devices, operands))
+            case.settle("not on this machine", f"in this run the operands of the line were on the CPU: {told}")
+        elif self._fix(case) is None:
+            case.unsafe = case.finding.fix is not None
+            case.settle("not judged", _no_fix(case))
         elif proof is None:
             case.settle("not judged", "the rule has no proof, so nobody can say where its fault shows")
-        elif case.first.severity is Severity.ERROR and shows_on(proof, self.runner.machine):
+        elif self._must_show(case):
             case.settle("refuted", "the line ran on a machine where the fault should show, and nothing was wrong")
         else:
             shapes = [
@@ -303,6 +439,26 @@ class Judge:
                 else "the fault needs other data than this run had"
             )
             case.settle("not on this machine", told)
+
+    def _removes_what_another_did(self, case: Case) -> bool:
+        """Whether its fix removes an error that the fix of a finding nearby has removed: then it is confirmed, and not refuted."""
+        row = case.first.span.start.row
+        near = [one for one in self.passed if one.by.path == case.path and case.number in one.reached]
+        near.sort(key=lambda one: abs(one.by.first.span.start.row - row))
+        if self._fix(case) is None or not self._must_show(case):
+            return False
+        for one in near[:_MOST_SECOND_LOOKS]:
+            now, finding = self.sources, case.finding
+            self.sources, case.finding = one.sources, one.findings[case.number]
+            attempt = self._attempt(case)
+            self.sources, case.finding = now, finding
+            broken = _broken_by(attempt, case, one.fault, one.trial)
+            if not _shows(one.fault, attempt.trial, case, attempt.fix(case)) and not broken:
+                told = f"its fix removes the error as well, without that of {one.by.first.code} on line {one.by.first.span.start.row}"
+                case.settle("confirmed", told, one.fault.describe(), attempt.trial.ending)
+                self.say(f"confirmed: {_where(case)}")
+                return True
+        return False
 
     # ---- runs
 
@@ -316,31 +472,53 @@ class Judge:
         fix = case.finding.fix
         return fix if fix is not None and (self.unsafe or fix.applicability is Applicability.SAFE) else None
 
-    def _attempt(self, case: Case) -> Attempt:
-        """Run with the fix of a finding; it has one."""
-        fix = case.finding.fix
-        assert fix is not None
-        source = self.sources[case.path].with_text(apply_fixes(self.sources[case.path].text, [fix]))
-        moved = {other.number: _moved_mark(other, fix) for other in self.cases if other.path == case.path}
-        return Attempt(self._run({case.path: source}, moved), source, fix)
+    def _attempt(self, *cases: Case) -> Attempt:
+        """Run with the fixes of some findings; they have one each, and no two overlap."""
+        fixes: dict[Path, Fix] = {}
+        for case in cases:
+            fix = case.finding.fix
+            assert fix is not None
+            before = fixes[case.path].edits if case.path in fixes else ()
+            fixes[case.path] = Fix(fix.applicability, fix.message, (*before, *fix.edits))
+        sources = {
+            path: self.sources[path].with_text(apply_fixes(self.sources[path].text, [fix]))
+            for path, fix in fixes.items()
+        }
+        moved = {case.number: _moved_mark(case, fixes[case.path]) for case in self.cases if case.path in fixes}
+        return Attempt(self._run(sources, moved), sources, fixes)
 
-    def _run(self, changed: dict[Path, Source] | None = None, moved: dict[int, Mark] | None = None) -> Trial:
+    def _run(
+        self,
+        changed: dict[Path, Source] | None = None,
+        moved: dict[int, Mark] | None = None,
+        operands: Set[int] = frozenset(),
+    ) -> Trial:
+        self.progress(self.runs + 1, self.runs + 1 + self._left(), self.seconds / max(self.runs, 1))
         self.runs += 1
         sources = self.sources | (changed or {})
         marks: dict[Path, list[Mark]] = {}
         for case in self.cases:
             mark = (moved or {}).get(case.number) or _mark(case)
-            marks.setdefault(case.path, []).append(mark)
-        return self.runner.run({path: source.to_bytes() for path, source in sources.items()}, marks)
+            listed = marks.setdefault(case.path, [])
+            listed.append(replace(mark, operands=True) if case.number in operands else mark)
+            if case.number in operands:
+                listed += _elsewhere(case)
+        trial = self.runner.run({path: source.to_bytes() for path, source in sources.items()}, marks)
+        self.seconds += trial.seconds
+        return trial
+
+    def _left(self) -> int:
+        """About how many runs follow: one for each error that may show, one for what shows none, the second look at the program."""
+        return sum(case.first.severity is Severity.ERROR for case in self._open()) + 2
 
     def _keep(self, case: Case, attempt: Attempt) -> None:
         """The fix stays: later faults are looked for in the repaired text."""
-        self.sources[case.path] = attempt.source
-        found = list(self._findings(attempt.source))
+        self.sources = self.sources | attempt.sources
+        found = list(self._findings(attempt.sources[case.path]))
         for other in self.cases:
             if other.path != case.path or other is case:
                 continue
-            mark = _moved_mark(other, attempt.fix)
+            mark = _moved_mark(other, attempt.fix(case))
             alike = [f for f in found if f.code == other.finding.code]
             same = min(alike, key=lambda f: abs(f.span.start.row - mark.row), default=None)
             if same is not None and abs(same.span.start.row - mark.row) <= 1:
@@ -348,7 +526,7 @@ class Judge:
                 other.finding = same
             elif other.verdict is None:
                 row = case.first.span.start.row
-                other.settle("not judged", f"the fix of {case.first.code} on line {row} has repaired it as well")
+                other.settle("repaired with another", f"the fix of {case.first.code} on line {row} repairs it as well")
 
 
 # ---------------------------------------------------------------------------------------------------- places
@@ -379,6 +557,19 @@ def _at(case: Case, line: Line) -> bool:
 def _mark(case: Case) -> Mark:
     start = case.finding.span.start
     return Mark(case.number, start.row, start.column, case.first.code in _SILENT)
+
+
+def _elsewhere(case: Case) -> list[Mark]:
+    """Marks at a finding's other places in its file, such as where a tensor that it tells of is used."""
+    places = [related.span.start for related in case.finding.related if Path(related.filename) == case.path]
+    return [
+        Mark((index + 1) * _APART + case.number, start.row, start.column, False, True)
+        for index, start in enumerate(places)
+    ]
+
+
+def _devices(operands: dict[str, set[str]]) -> str:
+    return ", ".join(f"`{name}` on {' and '.join(sorted(held))}" for name, held in operands.items())
 
 
 def _moved_mark(case: Case, fix: Fix) -> Mark:
@@ -465,7 +656,8 @@ def _broken_by(attempt: Attempt, case: Case, before: Fault, current: Trial) -> s
     """What a fix broke although the error that it was made for is gone; empty when nothing."""
     if current.works and not attempt.trial.works:
         return f"the program worked before: {attempt.trial.ending}"
-    rows = {moved_row(edit.span.start.row, 0, attempt.fix) for edit in attempt.fix.edits} | set(_rows(case))
+    fix = attempt.fix(case)
+    rows = {moved_row(edit.span.start.row, 0, fix) for edit in fix.edits} | set(_rows(case))
     for fault in attempt.trial.faults:
         own = fault.met is not None and Path(fault.met[0]) == case.path and fault.met[1] in rows
         if own and fault.uncaught and not fault.story and fault.kind != before.kind:
@@ -492,7 +684,7 @@ def _silent_evidence(case: Case, current: Trial, attempt: Attempt) -> tuple[str,
     trial = attempt.trial
     hazard = next((h for h in current.hazards if any(_at(case, line) for line in h.lines)), None)
     if hazard is not None and not any(
-        h.message == hazard.message for h in trial.hazards if _near(case, attempt.fix, h.lines)
+        h.message == hazard.message for h in trial.hazards if _near(case, attempt.fix(case), h.lines)
     ):
         return "hazard", hazard.message, "no hazard"
     before, after = current.seen.get(case.number, ""), trial.seen.get(case.number, "")
@@ -503,14 +695,26 @@ def _silent_evidence(case: Case, current: Trial, attempt: Attempt) -> tuple[str,
         return None
     gone = [text for text in current.warnings if text not in trial.warnings and re.search(proof.expect, text)]
     if gone:
-        return "warning", gone[0], "no warning"
+        named = [text for text in gone if any(name in case.first.message for name in re.findall(r"(\w+)\(", text))]
+        return "warning", (named or gone)[0], "no warning"
     if proof.ledger:
         rows = [(str(case.path), row) for row in _rows(case)]
-        moved = [(file, moved_row(row, 1 << 30, attempt.fix)) for file, row in rows]
+        moved = [(file, moved_row(row, 1 << 30, attempt.fix(case))) for file, row in rows]
         counts = sum(current.copies.get(line, 0) for line in rows), sum(trial.copies.get(line, 0) for line in moved)
         if counts[1] < counts[0]:
             return "copies", f"{counts[0]} copies and synchronisations", f"{counts[1]}"
     return None
+
+
+def _without_overlap(cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
+    """The findings whose fixes can be applied together, and those that must wait as theirs touch another's."""
+    batch: list[Case] = []
+    later: list[Case] = []
+    for case in cases:
+        same = [one.finding.fix for one in batch if one.path == case.path and one.finding.fix is not None]
+        fix = case.finding.fix
+        (later if fix is not None and overlaps(fix, same) else batch).append(case)
+    return batch, later
 
 
 def _near(case: Case, fix: Fix, lines: Iterable[Line]) -> bool:
@@ -543,10 +747,75 @@ def _difference(current: Trial, again: Trial, trial: Trial, silent: bool, pytest
     return ""
 
 
+_WANTED = (
+    re.compile(r"error: the following arguments are required: (.+)"),  # argparse
+    re.compile(r"error: (one of the arguments .+ is required)"),
+    re.compile(r"Error: Missing (?:argument|option|parameter) (.+?)\.?$"),  # click, typer
+)
+
+
+def arguments_wanted(trial: Trial) -> str:
+    """What a program's own usage message asks for, or "command-line arguments" where it reads past the end of `sys.argv`."""
+    if trial.returncode == 2:
+        return next((match[1].strip() for pattern in _WANTED if (match := pattern.search(trial.error))), "")
+    fault = next((fault for fault in trial.faults if fault.uncaught), None)
+    if fault is not None and fault.kind == "IndexError" and fault.met is not None:
+        try:
+            line = Path(fault.met[0]).read_text(encoding="utf-8", errors="replace").splitlines()[fault.met[1] - 1]
+        except (OSError, IndexError):
+            return ""
+        return "command-line arguments (`sys.argv`)" if "argv" in line else ""
+    return ""
+
+
+_MISSING = ("FileNotFoundError", "NotADirectoryError", "ModuleNotFoundError", "HFValidationError", "OSError")
+_QUOTED = re.compile(r"'([^'\n]{1,400})'|\"([^\"\n]{1,400})\"")
+
+
+def missing_in_copy(trial: Trial, place: Workplace | None, program: Program) -> str:
+    """The file that a program asked for in vain and that lies beside the user's folder, or in it but not in the copy; "" for none."""
+    fault = next((fault for fault in trial.faults if fault.uncaught), None)
+    if place is None or place.in_place:
+        return ""
+    if "not a git repository" in trial.error:
+        return ".git"
+    if fault is None or fault.kind not in _MISSING:
+        return ""
+    for match in _QUOTED.finditer(fault.message):
+        name = match[1] or match[2]
+        if fault.kind == "ModuleNotFoundError":
+            beside = program.folder.parent / name.split(".")[0]
+            found = beside.is_dir() or beside.with_suffix(".py").is_file()
+        else:
+            path = program.cwd / name
+            outside = place.here.parent
+            if path.is_relative_to(outside):  # made from __file__: it led out of the copy
+                path = place.original.parent / path.relative_to(outside)
+            found = path.exists()
+        if found:
+            return name
+    return ""
+
+
+def _unexplained(trial: Trial, cases: Sequence[Case]) -> list[str]:
+    """The device errors and hazards of a run that no finding's line explains: what the linter does not find."""
+    told = []
+    for fault in trial.faults:
+        if fault.story and not any(_is_named(case, fault) for case in cases):
+            told.append(f"{fault.describe()}; {fault.story}")
+    for hazard in trial.hazards:
+        if not any(_at(case, line) for case in cases for line in hazard.lines):
+            where = ", ".join(f"{shorten(file)}:{line}" for file, line in hazard.lines)
+            told.append(f"hazard: {hazard.message} ({where})")
+    return list(dict.fromkeys(told))
+
+
 def trouble_of(trial: Trial) -> str:
     """Why nothing can be judged, from the first run of the unchanged program; empty when something can."""
     if trial.refused:
         return f"the machine did not start: {trial.refused}"
+    if trial.returncode and how_to_install(trial.error):
+        return f"torch cannot be imported{how_to_install(trial.error)}"
     if trial.returncode is None:
         where = f"; it was at {trial.running}" if trial.running else ""
         return f"the unchanged program did not end within {trial.seconds:.0f} s{where} (see --timeout)"

@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -128,7 +129,15 @@ def look_at_host(timeout: float = _START) -> Host:
         return Host(*json.loads(done.stdout.decode().splitlines()[-1]))
     except (ValueError, IndexError, TypeError):
         last = (done.stderr.decode(errors="replace").strip().splitlines() or ["no answer"])[-1]
-        raise ProofError(f"torch cannot be imported by {sys.executable}: {last}") from None
+        raise ProofError(f"torch cannot be imported by {sys.executable}: {last}{how_to_install(last)}") from None
+
+
+def how_to_install(error: str) -> str:
+    """The command that mends a missing torch, as the end of a sentence; "" for another error."""
+    if "No module named 'torch'" not in error:
+        return ""
+    python = shlex.quote(sys.executable)
+    return f"; install it: {python} -m pip install torch (the CPU build is enough: pytorch.org, compute platform CPU)"
 
 
 def prove(chosen: Sequence[Proof], device: Device, host: Host, timeout: float = 60.0) -> list[Evidence]:

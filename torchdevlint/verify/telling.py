@@ -92,6 +92,14 @@ def _distinct(lines: Iterable[str], kind: str) -> Iterator[str]:
         yield f"... and {len(pairs) - _MOST_LINES} more {kind}s"
 
 
+def cost(count: int, size: int) -> float:
+    """About how many microseconds traffic takes, to put what matters first: 10 an event, and 1 for each 10,000 bytes (10 GB/s).
+
+    Pageable copies over PCIe 4 reach 6 to 12 GB/s, and a launch with its wait takes about 10 microseconds. Only the order is told.
+    """
+    return 10.0 * count + size / 10_000
+
+
 _KINDS = {"h2d": "host to device", "d2h": "device to host", "d2d": "device to device", "sync": "synchronisation"}
 
 
@@ -107,7 +115,7 @@ def _ledger(reports: Sequence[ProcessReport]) -> Iterator[str]:
     syncs = sum(counts[0] for key, counts in total.items() if key[1] == "sync")
     size = sum(counts[1] for counts in total.values())
     yield f"ledger: {_plural(copies, 'copy', 'copies')} ({size:,} bytes) and {_plural(syncs, 'synchronisation')}"
-    for (where, kind, cause, implicit), (count, bytes_) in total.items():
+    for (where, kind, cause, implicit), (count, bytes_) in sorted(total.items(), key=lambda item: -cost(*item[1])):
         what = _KINDS[kind] + ("" if kind == "sync" else f", {bytes_:,} bytes")
         yield f"  {where}: {count} x {cause}{' (implicit)' if implicit else ''}: {what}"
 

@@ -45,12 +45,13 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place whose run is noted; with `probe` the value of the expression there as well."""
+    """A place whose run is noted; with `probe` the value of the expression there, with `operands` where the tensors live that it reads."""
 
     number: int
     row: int
     column: int
     probe: bool
+    operands: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,10 @@ class Trial:
     reached: set[int] = field(default_factory=set)
     seen: dict[int, str] = field(default_factory=dict)
     observed: dict[tuple[str, int, str], set[tuple[str, str]]] = field(default_factory=dict)
+    operands: dict[int, dict[str, set[str]]] = field(default_factory=dict)
     copies: dict[Line, int] = field(default_factory=dict)
+    ledger: dict[tuple[Line, str, str, bool], tuple[int, int]] = field(default_factory=dict)
+    """By line, kind, cause and whether it is implicit: how often, and how many bytes."""
     unjudged: dict[Line, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     running: str = ""
@@ -139,7 +143,7 @@ class Runner:
         done = run_child(
             self._command(),
             cwd=self.place.to_work(self.program.cwd),
-            environment=self._environment(notes) | (_EAGER if observe else {}),
+            environment=self._environment(notes) | (_EAGER if observe or _asks_operands(marks) else {}),
             timeout=self.timeout,
             stack_signal=getattr(signal, "SIGUSR2", None),
         )
@@ -188,7 +192,7 @@ class Runner:
         for number, path in enumerate(sorted({*texts, *marks, *observe})):
             copy = notes / f"{number}.py"
             copy.write_bytes(texts[path] if path in texts else path.read_bytes())
-            listed = [[mark.number, mark.row, mark.column, mark.probe] for mark in marks.get(path, ())]
+            listed = [[m.number, m.row, m.column, m.probe, m.operands] for m in marks.get(path, ())]
             name = str(path) if path in observe else ""
             files[str(self.place.to_work(path))] = {"text": str(copy), "marks": listed, "observe": name}
         (notes / "plan.json").write_text(json.dumps({"files": files}), encoding="utf-8")
@@ -207,6 +211,9 @@ class Runner:
                 trial.reached.add(event["reached"])
             elif "seen" in event:
                 trial.seen.setdefault(event["seen"], event["value"])
+            elif "operand" in event:
+                held = trial.operands.setdefault(event["operand"], {})
+                held.setdefault(event["name"], set()).add(event["device"])
             elif "observed" in event:
                 file, row, name = event["observed"]
                 trial.observed.setdefault((file, row, name), set()).add((event["kind"], event["device"]))
@@ -236,6 +243,9 @@ class Runner:
             for entry in report.ledger or ():
                 if line := self._line(entry["place"]):
                     trial.copies[line] = trial.copies.get(line, 0) + entry["count"]
+                    key = (line, entry["kind"], entry["cause"], bool(entry["implicit"]))
+                    count, size = trial.ledger.get(key, (0, 0))
+                    trial.ledger[key] = (count + entry["count"], size + entry["bytes"])
             for item in report.unjudged:
                 if line := self._line(item["place"]):
                     trial.unjudged[line] = item["operator"]
@@ -274,6 +284,10 @@ class Runner:
                 if Path(original).is_relative_to(self.program.folder):
                     return f"{os.path.relpath(original, self.program.cwd)}:{line}"
         return ""
+
+
+def _asks_operands(marks: Mapping[Path, Sequence[Mark]]) -> bool:
+    return any(mark.operands for listed in marks.values() for mark in listed)
 
 
 def _deprecations(stderr: bytes) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """In every Python process of a verified program: swaps source texts, notes which lines ran, tells how it ended.
 
-TORCHDEVLINT_VERIFY names a folder with `plan.json`: `{"files": {path: {"text": file, "marks": [[number, row, column, probe],
-...], "observe": name}}}`. With `observe`, what parameters and assigned names hold is noted under that name. What happens is appended
+TORCHDEVLINT_VERIFY names a folder with `plan.json`: `{"files": {path: {"text": file, "marks": [[number, row, column, probe,
+operands], ...], "observe": name}}}`. With `observe`, what parameters and assigned names hold is noted under that name. What happens is appended
 to `events.jsonl` there. This file shadows the user's own sitecustomize, so that one runs too.
 Nothing of torchdevlint is imported here: the program may run under another interpreter.
 """
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FOLDER = os.environ.get("TORCHDEVLINT_VERIFY", "")
 _BOOT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "boot.py")
 _REACHED, _SEEN, _OBSERVED = "__torchdevlint_reached__", "__torchdevlint_seen__", "__torchdevlint_observed__"
+_OPERAND = "__torchdevlint_operand__"
 
 
 class Overlay:
@@ -73,6 +74,17 @@ class Overlay:
         if ("seen", number) not in self.told:
             self.told.add(("seen", number))
             tell({"seen": number, "value": describe(value)})
+        return value
+
+    def operand(self, number: int, name: str, value: Any) -> Any:
+        """Where a tensor that a line reads lives, once for each device."""
+        try:
+            kind, device = sighting(value)
+        except Exception:
+            kind, device = "", ""
+        if kind == "tensor" and ("operand", number, name, device) not in self.told:
+            self.told.add(("operand", number, name, device))
+            tell({"operand": number, "name": name, "device": device})
         return value
 
     def observed(self, number: int, value: Any) -> None:
@@ -149,8 +161,11 @@ def _parts(values: Any, depth: int) -> str:
     return ", ".join(sorted({describe(value, depth - 1) for value in list(values)[:200]})) or "nothing"
 
 
-def place_mark(tree: Any, lines: list[str], number: int, row: int, column: int, probe: bool) -> None:
-    """Before the innermost statement at a place, note that it is reached; with `probe`, also the expression's value."""
+def place_mark(
+    tree: Any, lines: list[str], number: int, row: int, column: int, probe: bool, operands: bool = False
+) -> None:
+    """Before the innermost statement at a place, note that it is reached; with `probe`, also the expression's value; with
+    `operands`, where the tensors live that the statement reads."""
     column = len(lines[row - 1][: column - 1].encode()) if row <= len(lines) else 0
     found: tuple[list[Any], ast.stmt] | None = None
     for parent in ast.walk(tree):
@@ -166,6 +181,8 @@ def place_mark(tree: Any, lines: list[str], number: int, row: int, column: int, 
     block, statement = found
     if probe:
         _probe(statement, number, row, column)
+    if operands:
+        _wrap_operands(statement, number)
     call = ast.Call(ast.Name(_REACHED, ast.Load()), [ast.Constant(number)], [])
     block.insert(block.index(statement), ast.copy_location(ast.Expr(call), statement))
 
@@ -233,6 +250,28 @@ def _holds(node: Any, row: int, column: int) -> bool:
     return bool(start <= (row, column) < end)
 
 
+_APART = (ast.stmt, ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.pattern)
+
+
+def _wrap_operands(node: Any, number: int) -> None:
+    """Let each name and attribute that a statement itself reads (not its blocks) tell where it lives. What is called is left alone."""
+    for field, value in ast.iter_fields(node):
+        for index, part in enumerate(value if isinstance(value, list) else [value]):
+            if not isinstance(part, ast.AST) or isinstance(part, _APART):
+                continue
+            called = isinstance(node, ast.Call) and field == "func"
+            readable = isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load) and not called
+            if not readable:
+                _wrap_operands(part, number)
+                continue
+            arguments: list[Any] = [ast.Constant(number), ast.Constant(ast.unparse(part)), part]
+            told = ast.copy_location(ast.Call(ast.Name(_OPERAND, ast.Load()), arguments, []), part)
+            if isinstance(value, list):
+                value[index] = told
+            else:
+                setattr(node, field, told)
+
+
 def _probe(statement: ast.stmt, number: int, row: int, column: int) -> None:
     """Wrap the largest expression that begins at the place."""
     for parent in ast.walk(statement):
@@ -257,6 +296,7 @@ def swap(overlay: Overlay) -> None:
     setattr(builtins, _REACHED, overlay.reached)
     setattr(builtins, _SEEN, overlay.seen)
     setattr(builtins, _OBSERVED, overlay.observed)
+    setattr(builtins, _OPERAND, overlay.operand)
     loader = importlib.machinery.SourceFileLoader
     get_code = loader.get_code
 
