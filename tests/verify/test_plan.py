@@ -84,9 +84,7 @@ def test_fixes_of_what_shows_no_error_are_tried_in_one_run(tmp_path: Path) -> No
     assert report.runs == 3
 
 
-def test_a_fix_that_removes_what_an_unsafe_one_removed_before_is_confirmed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fix_that_removes_what_an_unsafe_one_removed_before_is_confirmed(tmp_path: Path) -> None:
     """Two findings tell of one fault: the second is no false one because the first was repaired."""
     text = "import torch\nx = torch.ones(2)\nx.to('cuda')\nx.to('cuda')\nprint(x + torch.ones(2).cuda())\n"
 
