@@ -26,7 +26,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),
     "placing": frozenset({"rules.rule", "fixes", "flow", "program", "source", "findings"}),
     "linter": frozenset({"sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}),
-    "workspace": frozenset({"linter", "settings", "source", "findings", "rules.registry"}),
+    "workspace": frozenset({"linter", "settings", "source", "findings", "rules.registry", "program.project"}),
     "reporting": frozenset({"findings", "rules.registry"}),  # SARIF tells what a rule is
     "api": frozenset({"workspace", "linter", "settings", "source", "findings"}),
     "machine": frozenset(),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from torchdevlint.findings import Finding
 from torchdevlint.settings import Resolver, Selection, Settings, check_codes, parse_level
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class CheckError(Exception):
@@ -106,15 +110,23 @@ def check_paths(
     isolated: bool = False,
     processes: int | None = None,
     sieve: bool = True,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Finding, ...]:
     """The findings of files and folders, with the settings of their pyproject.toml (`isolated`: without; `sieve` as in `check_source`).
+
+    `executor` does the work instead of `processes` of this machine: any `concurrent.futures.Executor` whose workers see the same
+    files and have torchdevlint installed, such as `dask.distributed.Client(...).get_executor()`. The findings are the same. `progress(done, total)` is
+    called with numbers of files as answers come.
 
     Raises `CheckError` when something could not be read or checked; it holds the findings of everything else.
     """
     from torchdevlint.workspace import runner
 
     resolver = Resolver(_selection(select, extend_select, ignore), overrides={"sieve": sieve}, isolated=isolated)
-    run = runner.check([os.fspath(path) for path in paths], resolver, processes=processes)
+    run = runner.check(
+        [os.fspath(path) for path in paths], resolver, processes=processes, executor=executor, progress=progress
+    )
     findings = tuple(finding for outcome in run.outcomes for finding in outcome.findings)
     if run.problems:
         raise CheckError(run.problems, findings)

@@ -21,7 +21,7 @@ from torchdevlint.server.work import Answer, Job
 from torchdevlint.workspace.pool import signals_blocked
 from torchdevlint.workspace.signals import ENDING
 
-_GRACE = 2.0  # seconds in which a job that is not wanted ends by itself; native code does not hear of it before
+_GRACE = 5.0  # seconds in which a job that is not wanted ends by itself; native code does not hear of it before
 _AGAIN = 0.05
 _GARBAGE = 100_000  # objects that may be left before the process looks, between two jobs, which of them are garbage
 _WARM_UP = "import torch\nmodel.load_state_dict(torch.load('model.pt'))\n"
@@ -34,7 +34,6 @@ class Examiner:
         self._worker: _Worker | None = None
         self._lock = asyncio.Lock()
         self._threads = ThreadPoolExecutor(1, "torchdevlint-examiner")
-        self._replacing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Starts the process before the first question comes."""
@@ -72,27 +71,6 @@ class Examiner:
                 if not worker.is_alive and self._worker is worker:
                     worker.close()
                     self._worker = None
-
-    def forget(self) -> None:
-        """Lets a new process take the place of this one, which knows the other files of a project as they were."""
-        if self._worker is not None and self._replacing is None:
-            self._replacing = asyncio.ensure_future(self._replace())
-
-    async def _replace(self) -> None:
-        fresh = _Worker()
-        try:
-            await asyncio.get_running_loop().run_in_executor(None, fresh.wait_until_warm)
-        finally:
-            self._replacing = None
-        async with self._lock:
-            old, self._worker = self._worker, fresh
-        if old is not None:
-            old.close()
-
-    async def settled(self) -> None:
-        """Waits for a new process, where one is about to take over."""
-        while self._replacing is not None:
-            await asyncio.wait({self._replacing})
 
     def close(self) -> None:
         """Ends the process."""

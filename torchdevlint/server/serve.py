@@ -24,7 +24,7 @@ from torchdevlint.server import translate
 from torchdevlint.server.documents import PYTHON, Document, Documents, Part, path_of
 from torchdevlint.server.examiner import Examiner
 from torchdevlint.server.texts import Change, Encoding, Point, Range, Text
-from torchdevlint.server.work import Answer, Job
+from torchdevlint.server.work import Answer, Buffer, Job
 
 SECTION = "torchdevlint"
 _SUFFIX, _NOTEBOOK = ".py", ".ipynb"
@@ -183,15 +183,14 @@ class Server:
         self._refresh_later()
 
     def _refresh_later(self) -> None:
-        """A file was written: the examining process is to look at the projects again."""
+        """A file was written: the examining process is to look at the projects again, once."""
         if self._refreshing is not None:
             self._refreshing.cancel()
         self._refreshing = asyncio.ensure_future(self._refresh())
 
     async def _refresh(self) -> None:
         await asyncio.sleep(_BEHIND_SAVES)
-        self.examiner.forget()
-        await self.examiner.settled()
+        await self.examiner.ask(Job("forget", Buffer("", ""), {}))
         self._examine_all()
 
     # ------------------------------------------------------------------------------------------------ documents

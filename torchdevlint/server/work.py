@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from torchdevlint.findings import Finding, Outcome
 from torchdevlint.settings import Resolver, Selection, Settings, SettingsError, from_table
 
-Kind = Literal["examine", "fix", "suppress"]
+Kind = Literal["examine", "fix", "suppress", "forget"]
 
 
 class Buffer(NamedTuple):
@@ -73,7 +73,12 @@ def options_of(table: Mapping[str, Any], root: str) -> tuple[Selection, dict[str
 
 
 def do(job: Job) -> Answer:
-    """Answers a question. Never raises for what a buffer or a settings file holds."""
+    """Answers a question. Never raises for what a buffer or a settings file holds. "forget": the other files of projects have changed."""
+    if job.kind == "forget":
+        from torchdevlint.workspace.memory import forget_projects
+
+        forget_projects()
+        return Answer()
     try:
         settings = _settings(job)
     except SettingsError as error:

@@ -17,6 +17,7 @@ from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.workspace.discovery import Discovery, Target
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
     from pathlib import Path
 
     from torchdevlint.findings import Outcome
@@ -61,10 +62,12 @@ def check(
     processes: int | None = None,
     progress: Progress | None = None,
     inspect: Callable[[Sequence[Target]], None] | None = None,
+    executor: Executor | None = None,
 ) -> Run:
     """Lints files and folders. `repair` is the name of a `linter.Repair`; `write` stores what was repaired.
 
-    `inspect` is called with the files before the first is read.
+    `inspect` is called with the files before the first is read. `executor` examines them instead of processes of our own; its processes
+    must see the same files.
 
     Every file that can be checked is checked: what could not be read, parsed or written is told in `problems`.
     """
@@ -77,11 +80,14 @@ def check(
     if inspect is not None:
         inspect(targets)
     run.checked = [target.path for target in targets]
-    candidates = list(_candidates(targets, run))
-    if candidates:
-        jobs = [Job(target, repair) for target, _ in candidates]
+    if executor is not None:
+        _check_elsewhere(targets, run, resolver, repair, folders_of(paths) if write else None, executor, progress)
+        return run
+    chosen = list(candidates(targets, run))
+    if chosen:
+        jobs = [Job(target, repair) for target, _ in chosen]
         within = folders_of(paths) if write else frozenset[Any]()
-        with closing(_outcomes(jobs, [size for _, size in candidates], processes or cpus())) as outcomes:
+        with closing(_outcomes(jobs, [size for _, size in chosen], processes or cpus())) as outcomes:
             for done, outcome in enumerate(outcomes, start=1):
                 if write and outcome.stored is not None:
                     outcome = _store(outcome, resolver, run, within)
@@ -89,9 +95,40 @@ def check(
                 run.outcomes.append(outcome)
                 if progress is not None:
                     progress(done, len(jobs))
-        order = {target.path: index for index, (target, _) in enumerate(candidates)}
+        order = {target.path: index for index, (target, _) in enumerate(chosen)}
         run.outcomes.sort(key=lambda outcome: order[outcome.filename])
     return run
+
+
+def _check_elsewhere(
+    targets: Sequence[Target],
+    run: Run,
+    resolver: Resolver,
+    repair: str,
+    within: Set[Path] | None,
+    executor: Executor,
+    progress: Progress | None,
+) -> None:
+    """The same on an executor; what was repaired is written here."""
+    from torchdevlint.workspace import remote
+
+    done = 0
+    problems: list[str] = []
+    with closing(remote.run(targets, repair, executor)) as answers:
+        for files, answer in answers:
+            problems += answer.problems
+            for outcome in answer.outcomes:
+                if within is not None and outcome.stored is not None:
+                    outcome = _store(outcome, resolver, run, within)
+                problems += outcome.problems
+                run.outcomes.append(outcome)
+            done += files
+            if progress is not None:
+                progress(done, len(targets))
+    run.problems += sorted(problems)  # they came in any order
+    run.files = len(targets)
+    order = {target.path: index for index, target in enumerate(targets)}
+    run.outcomes.sort(key=lambda outcome: order[outcome.filename])
 
 
 def folders_of(paths: Iterable[str]) -> frozenset[Path]:
@@ -108,7 +145,7 @@ def cpus() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def _candidates(targets: Iterable[Target], run: Run) -> Iterator[tuple[Target, int]]:
+def candidates(targets: Iterable[Target], run: Run) -> Iterator[tuple[Target, int]]:
     """The targets that pass the byte test, with their sizes."""
     for target in targets:
         run.files += 1
