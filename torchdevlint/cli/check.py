@@ -122,6 +122,9 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     output.add_argument(
         "--statistics", action="store_true", help="count the findings of each rule instead of listing them"
     )
+    output.add_argument(
+        "--watch", action="store_true", help="report again whenever a file has changed, until Ctrl-C (exit code 130)"
+    )
     output.add_argument("--exit-zero", action="store_true", help="exit with 0 even when findings remain")
     output.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 when something was repaired")
     return parser
@@ -160,6 +163,15 @@ def run(arguments: argparse.Namespace) -> int:
         return cli.fail(
             "--write-baseline goes with --baseline FILE, and without --fix, --diff, --add-noqa, --output-file and -"
         )
+    if arguments.watch and (
+        arguments.fix
+        or arguments.diff
+        or arguments.add_noqa
+        or arguments.write_baseline
+        or arguments.output_file
+        or STDIN in arguments.paths
+    ):
+        return cli.fail("--watch goes without --fix, --diff, --add-noqa, --write-baseline, --output-file and -")
     if arguments.output_file or arguments.baseline:
         refused = _refused_output(arguments)
         if refused is not None:
@@ -179,21 +191,45 @@ def run(arguments: argparse.Namespace) -> int:
         from torchdevlint.cli.verify import fix_verified
 
         return fix_verified(arguments.verify, resolver, arguments.unsafe_fixes)
+    if arguments.watch:
+        return _watch(arguments, resolver, known)
     try:
         result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
     except _Refused as error:
         return cli.fail(str(error))
     if known is not None and arguments.write_baseline:
         return _write_baseline(known, result)
+    _leave_out(known, result)
+    if arguments.add_noqa:
+        return _add_noqa(arguments, result)
+    return _report(arguments, result)
+
+
+def _leave_out(known: Baseline | None, result: runner.Run) -> None:
+    """Takes the findings out that a baseline knows."""
     if known is not None:
         from torchdevlint.workspace import baseline
 
         result.outcomes, hidden = baseline.without_known(result.outcomes, known)
         if hidden:
             cli.tell(f"{hidden} finding{'s'[: hidden != 1]} known from {known.path} not shown")
-    if arguments.add_noqa:
-        return _add_noqa(arguments, result)
-    return _report(arguments, result)
+
+
+def _watch(arguments: argparse.Namespace, resolver: Resolver, known: Baseline | None) -> int:
+    """Reports again and again; the exit code."""
+    from torchdevlint.cli.watch import watch
+
+    def anew() -> Resolver:
+        return Resolver(resolver.command_line, resolver.overrides, resolver.config, resolver.isolated)
+
+    def check(paths: Sequence[str]) -> runner.Run:
+        return runner.check(paths, anew(), processes=arguments.jobs)
+
+    def report(result: runner.Run) -> int:
+        _leave_out(known, result)
+        return _report(arguments, result)
+
+    return watch(arguments.paths, anew, check, report)
 
 
 # ---------------------------------------------------------------------------------------------------- settings
