@@ -7,9 +7,12 @@ A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; whatever i
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +77,35 @@ def latency() -> str:
     return lsp_latency.table(json.loads(lsp_latency.RESULTS.read_text(encoding="utf-8")))
 
 
+def doctor() -> str:
+    """What the doctor says of a machine made of files: a CPU wheel, and a driver from 2021."""
+    from torchdevlint.cli.doctor import tell
+    from torchdevlint.doctor.system import System
+
+    site = "home/me/.venv/lib/python3.11/site-packages"
+    files = {
+        "home/me/.venv/bin/python": "",
+        f"{site}/torch/version.py": "__version__ = '2.6.0+cpu'\ncuda = None\n",
+        f"{site}/torchvision-0.21.0+cu124.dist-info/METADATA": "Name: torchvision\nRequires-Dist: torch (==2.6.0)\n",
+        "proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.86  Tue Oct 26\n",
+        "dev/nvidia0": "",
+        "dev/nvidiactl": "",
+        "dev/nvidia-uvm": "",
+    }
+    out = io.StringIO()
+    with tempfile.TemporaryDirectory() as root, contextlib.redirect_stdout(out):
+        for name, text in files.items():
+            path = Path(root, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        smi = {
+            "nvidia-smi": "Driver Version: 470.86  CUDA Version: 11.4\n",
+            "nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader": "NVIDIA GeForce RTX 3090, 8.6\n",
+        }
+        tell(System(root, {}, "linux", "x86_64", smi, "/home/me"), "/home/me/.venv/bin/python", as_json=False)
+    return f"```console\n$ torchdevlint doctor --python /home/me/.venv/bin/python\n{out.getvalue().rstrip()}\n```"
+
+
 SLOW: dict[str, Callable[[], str]] = {
     "verify": lambda: on_machine("verify", "--unsafe-fixes", "train.py", folder="fixtures/demo"),
     "ledger": lambda: on_machine("run", "--ledger", "docs/ledger_example.py"),
@@ -84,6 +116,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "rules": rule_table,
     "rule": lambda: console("rule", "TDL501"),
     "lsp-latency": latency,
+    "doctor": doctor,
     "explain": lambda: console("explain", "fixtures/tracebacks/train.txt"),
     "explain-message": lambda: console("explain", "fixtures/tracebacks/message.txt"),
     "checkpoint": lambda: console("checkpoint", "fixtures/checkpoints/mixed.pt"),

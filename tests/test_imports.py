@@ -31,6 +31,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "api": frozenset({"workspace", "linter", "settings", "source", "findings"}),
     "machine": frozenset(),
     "checkpoints": frozenset(),
+    "doctor": frozenset({"source"}),
     "explain": frozenset({"linter", "settings", "source", "findings", "infer", "program", "rules.registry"}),
     "verify": frozenset(
         {

@@ -39,6 +39,7 @@ COMMANDS = {
     "rule": Command("torchdevlint.cli.rule", "explain a rule, or list all rules"),
     "checkpoint": Command("torchdevlint.cli.checkpoint", "tell which devices a checkpoint needs, without loading it"),
     "explain": Command("torchdevlint.cli.explain", "explain a PyTorch device error, from its message or traceback"),
+    "doctor": Command("torchdevlint.cli.doctor", "tell why torch sees no GPU on this machine, and what mends it"),
     "run": Command("torchdevlint.cli.run", "run a program on a virtual GPU machine"),
     "prove": Command("torchdevlint.cli.prove", "show each rule's fault and its repair by running them"),
     "stubs": Command("torchdevlint.cli.stubs", "print what is known of a name of torch or another library"),
