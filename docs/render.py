@@ -1,6 +1,6 @@
 """Renders what README and docs show from real runs: `python docs/render.py` writes, `--check` only compares.
 
-With `--slow` blocks that take minutes and need torch (`<!-- begin NAME (slow) -->`) are renewed as well; else they stay as they were run last.
+With `--slow [NAME ...]` blocks that take minutes and need torch (`<!-- begin NAME (slow) -->`) are renewed as well; else they stay as they were run last.
 
 A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`; whatever is between them is replaced by what the program says today.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,16 +36,19 @@ def console(*command: str) -> str:
 
 
 def on_machine(*command: str, folder: str = ".") -> str:
-    """A command that runs a program, with its own lines on standard error among the output."""
-    done = subprocess.run(
-        [sys.executable, "-m", "torchdevlint", *command],
-        cwd=ROOT / folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={"PATH": "", "NO_COLOR": "1", "COLUMNS": "120", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
-    )
-    output = done.stdout.rstrip().replace(str(ROOT / folder), "/home/you/demo")
+    """A command that runs a program in a copy of a folder, with what it says on standard error among the output."""
+    with tempfile.TemporaryDirectory() as temporary:
+        here = Path(temporary).resolve() / "demo"
+        shutil.copytree(ROOT / folder, here, ignore=shutil.ignore_patterns("__pycache__"))
+        done = subprocess.run(
+            [sys.executable, "-m", "torchdevlint", *command],
+            cwd=here,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={"PATH": "", "NO_COLOR": "1", "COLUMNS": "120", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        )
+    output = done.stdout.rstrip().replace(str(here), "/home/you/demo")
     return f"```console\n$ torchdevlint {' '.join(command)}\n{output}\n```"
 
 
@@ -107,8 +111,10 @@ def doctor() -> str:
 
 
 SLOW: dict[str, Callable[[], str]] = {
-    "verify": lambda: on_machine("verify", "--unsafe-fixes", "train.py", folder="fixtures/demo"),
-    "ledger": lambda: on_machine("run", "--ledger", "docs/ledger_example.py"),
+    "verify": lambda: on_machine(
+        "verify", "--unsafe-fixes", "--html", "report.html", "train.py", folder="fixtures/demo"
+    ),
+    "ledger": lambda: on_machine("run", "--ledger", "waits.py", folder="fixtures/ledger"),
 }
 BLOCKS: dict[str, Callable[[], str]] = {
     "demo": lambda: console("check", "fixtures/demo/train.py", "--output-format", "concise"),
@@ -134,6 +140,8 @@ def rendered(text: str) -> str:
         return f"<!-- begin {match[1]} -->\n{BLOCKS[match[1]]()}\n<!-- end {match[1]} -->"
 
     def renew_slow(match: re.Match[str]) -> str:
+        if sys.argv[-1] != "--slow" and match[1] not in sys.argv:
+            return match[0]
         return f"<!-- begin {match[1]} (slow) -->\n{SLOW[match[1]]()}\n<!-- end {match[1]} -->"
 
     if "--slow" in sys.argv:
