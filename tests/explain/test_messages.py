@@ -151,3 +151,12 @@ def test_recognition_takes_the_first_row() -> None:
     seen = recognise("CUDA error: no kernel image is available for execution on the device")
     assert seen is not None
     assert seen.cause == "architecture"
+
+
+def test_ranks_that_fail_alike_are_one_answer() -> None:
+    one = f'Traceback (most recent call last):\n  File "net.py", line 3, in forward\n    return x + self.table\nRuntimeError: {FOUND}cuda:0 and cpu!'
+    text = "\n".join(f"[rank{rank}]: {line}" for rank in (0, 1, 2) for line in one.splitlines())
+    answer = read(text)
+    assert answer is not None
+    assert answer.streams == ("rank0", "rank1", "rank2")
+    assert [frame.row for frame in answer.frames] == [3]

@@ -168,7 +168,7 @@ def as_object(answer: Answer, evidence: Evidence) -> dict[str, Any]:
             for value in told_values(answer, evidence)
         ],
         "findings": [finding_as_object(finding) for finding in evidence.findings],
-        "diff": "\n".join(_diff(evidence)) or None,
+        "diff": "\n".join(_diff(answer, evidence)) or None,
         "look_for": list(cause.look_for),
         "repair": cause.repair,
         "rules": list(cause.rules),
@@ -288,10 +288,9 @@ def _repair(answer: Answer, evidence: Evidence) -> Iterator[str]:
     yield "repair"
     if finding is not None:
         yield from _finding(finding)
-    diff = list(_diff(evidence))
     if finding is None or finding.fix is None:
         yield from _wrapped(CAUSES[answer.verdict.cause].repair, "  ")
-    for line in diff:
+    for line in _diff(answer, evidence):
         yield f"  {line}"
     for other in [one for one in evidence.findings[1:] if finding is not None and one.code == finding.code][:2]:
         yield f"  also {shown_name(_relative(other.filename))}:{other.place}: {other.code} {other.name}"
@@ -305,18 +304,27 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield from _wrapped(shown(finding.message), "  ")
 
 
-def _diff(evidence: Evidence) -> Iterator[str]:
-    """The repair of the best finding, without file names."""
+def _diff(answer: Answer, evidence: Evidence) -> Iterator[str]:
+    """The rule's repair without file names; where there is none, the line as it could be written."""
+    from torchdevlint.explain.conclusion import told_values
+    from torchdevlint.explain.suggestion import suggest
     from torchdevlint.reporting import diff
 
     finding = evidence.findings[0] if evidence.findings else None
     text = dict(evidence.texts).get(finding.filename) if finding is not None else None
-    if finding is None or finding.fix is None or text is None:
+    if finding is not None and finding.fix is not None and text is not None:
+        lines = diff.unified(text, diff.apply(text, finding.fix.edits), context=0)
+        for line in itertools.islice(lines, 2, None):
+            if not line.startswith(("@@", "\\ No newline")):
+                yield "\t".join(map(shown, line.split("\t")))
         return
-    lines = diff.unified(text, diff.apply(text, finding.fix.edits), context=0)
-    for line in itertools.islice(lines, 2, None):
-        if not line.startswith(("@@", "\\ No newline")):
-            yield "\t".join(map(shown, line.split("\t")))
+    frame = evidence.line.frame if evidence.line is not None else answer.frames[0] if answer.frames else None
+    if frame is None or not frame.text:
+        return
+    made = suggest(answer.verdict.cause, frame.text, told_values(answer, evidence))
+    if made is not None:
+        yield f"-{shown(frame.text)}"
+        yield f"+{shown(made)}"
 
 
 def _verify(answer: Answer, evidence: Evidence) -> str | None:

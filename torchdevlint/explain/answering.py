@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from torchdevlint.explain.judging import Verdict, judge
@@ -46,14 +47,16 @@ def _bare(log: Log, whole: str) -> tuple[Failure, Sighting] | None:
     return Failure("", seen.text, frames), seen
 
 
+_MOST_REMARKS = 500  # lines that are looked at
 _REMARKABLE = frozenset(("architecture", "no-driver", "old-driver", "no-visible-gpu", "driver-state"))
 
 
 def _remarks(log: Log, sighting: Sighting) -> list[Sighting]:
     """What else the log says of the machine: warnings in front of the error often name its reason."""
     found: dict[str, Sighting] = {}
-    for line in log.lines:
-        seen = recognise(line) if "CUDA" in line or "NVIDIA" in line else None
+    several = (line for line in log.lines if "CUDA" in line or "NVIDIA" in line)
+    for line in itertools.islice(several, _MOST_REMARKS):
+        seen = recognise(line)
         if seen is not None and seen.cause in _REMARKABLE and seen.cause != sighting.cause:
             found.setdefault(seen.cause, seen)
     return list(found.values())

@@ -348,6 +348,13 @@ CAUSES: Final[dict[str, Cause]] = {
         '`torch.device("cuda", index)`, or `f"cuda:{index}"`',
         ("TDL512",),
     ),
+    "device-type": Cause(
+        "autocast takes the type of a device as a string",
+        "`torch.autocast` wants `cuda`, not `cuda:0` and not a torch.device.",
+        ("the first argument of `torch.autocast` and `torch.amp.GradScaler`",),
+        "`torch.autocast(device.type)`",
+        ("TDL806",),
+    ),
     "legacy-constructor": Cause(
         "an old constructor cannot make a tensor on that device",
         "`torch.FloatTensor(...)` and `Tensor.new(...)` belong to the CPU, `torch.cuda.FloatTensor` to CUDA.",
@@ -439,6 +446,7 @@ CAUSE_OF_RULE: Final[dict[str, str]] = {
     "TDL703": "data-parallel",
     "TDL704": "nccl-cpu-tensor",
     "TDL705": "fork-after-cuda",
+    "TDL806": "device-type",
     "TDL808": "mps-float64",
     "TDL811": "invalid-ordinal",
 }

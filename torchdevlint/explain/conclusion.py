@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,10 +28,21 @@ def told_values(answer: Answer, evidence: Evidence) -> tuple[Value, ...]:
             shown.append(value)
     order = {value.expression: index for index, value in enumerate(given)}
     shown.sort(key=lambda value: order[value.expression])
+    named = answer.sighting.device
+    if answer.sighting.cause != OPERANDS and named and named != "cpu":
+        shown = [replace(value, device=named) if value.device == "accelerator" else value for value in shown]
     accelerator = _accelerator(answer)
     if accelerator and _left_behind(evidence) is not None:
         shown = [replace(value, device=accelerator) if value.device != "cpu" else value for value in shown]
     return tuple(shown)
+
+
+def _statement(evidence: Evidence) -> str:
+    """The expression of the line as a whole: its value was never there."""
+    if evidence.line is None:
+        return ""
+    text = " ".join(evidence.line.text.split("\n")[evidence.line.row - 1].split())
+    return re.sub(r"^(?:return |\w+(?:, \w+)* [-+*/]?= )", "", text)
 
 
 def _is_part(inner: str, outer: str) -> bool:

@@ -68,7 +68,7 @@ WORDINGS: Final = _rows(
     ),
     (
         OPERANDS,
-        r"Expected all tensors to be on the same device.*?\(when checking ar\w+ for argument (?P<argument>\w+) in method (?P<method>\w+)\)",
+        r"Expected all tensors to be on the same device.{0,300}?\(when checking ar\w+ for argument (?P<argument>\w+) in method (?P<method>\w+)\)",
     ),
     (OPERANDS, r"Expected all tensors to be on the same device"),
     # aten/src/ATen/native/Convolution.cpp
@@ -212,6 +212,7 @@ WORDINGS: Final = _rows(
     ("mps-operator", r"Could not run '(?P<method>[\w:.]+)' with arguments from the 'MPS' backend"),
     # ------------------------------------------------------------------ how a device is written
     ("device-string", r"Expected one of .{0,400}device type at start of device string: ?(?P<named>\S+)"),
+    ("device-type", r"Expected `?device_type`? of type `?str`?, got"),
     ("device-string", r"Invalid device string: '?(?P<named>[^'\s]+)'?"),
     (
         "legacy-constructor",
