@@ -1,4 +1,4 @@
-"""The time that a file takes grows about as its size does: a text of twice the length takes twice the time, be the text unusual."""
+"""The time that a file takes grows about as its size does, be the text unusual."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from torchdevlint.linter import Repair, lint
+from torchdevlint.linter import lint
 from torchdevlint.settings import Settings
 
 _IN_FUNCTION = "import torch\n\ndef f(a, x):\n"
-# Each shape with the number of its parts in the smaller of the two texts, and the text of part `i`.
+# Each shape with a number of parts, of which the smaller text has half and the bigger one twice as many, and the text of part `i`.
 SHAPES: dict[str, tuple[int, str, Callable[[int], str]]] = {
     "moves on a condition": (
         100,
@@ -36,6 +36,16 @@ SHAPES: dict[str, tuple[int, str, Callable[[int], str]]] = {
         "import torch\nfrom torch import nn\n\nclass M(nn.Module):\n",
         lambda i: f"    def m{i}(self, x):\n        self.a{i} = torch.zeros({i})\n        return self.m{i + 1}(x)\n",
     ),
+    "comprehensions": (100, "import torch\n", lambda i: f"y{i} = [torch.zeros(b) for b in range({i})]\n"),
+    "calls that meet a tensor": (200, _IN_FUNCTION, lambda i: f"    x = torch.add(x, torch.ones({i}))\n"),
+    "devices in variables": (
+        60,
+        _IN_FUNCTION,
+        lambda i: f"    device{i} = torch.device('cuda:{i % 8}')\n    y{i} = torch.zeros(3, device=device{i})\n",
+    ),
+    "conversions to NumPy": (60, _IN_FUNCTION, lambda i: f"    y{i} = x.cuda().numpy()\n"),
+    "moves that are thrown away": (300, _IN_FUNCTION, lambda i: "    x.to('cuda')\n"),
+    "states that are loaded": (120, _IN_FUNCTION, lambda i: f"    m{i}.load_state_dict(torch.load('a{i}.pt'))\n"),
     "collectives": (
         100,
         "import torch\nimport torch.distributed as dist\n\ndef f(x):\n",
@@ -44,21 +54,19 @@ SHAPES: dict[str, tuple[int, str, Callable[[int], str]]] = {
 }
 
 
-def _seconds(text: str, repair: Repair = Repair.NONE) -> float:
-    """The shortest of three runs, as the machine may be busy."""
-    taken = []
-    for _ in range(3):
-        started = time.process_time()
-        outcome = lint("x.py", text.encode(), Settings(), repair)
-        taken.append(time.process_time() - started)
-        assert not outcome.problems
-    return min(taken)
+def _seconds(text: str) -> float:
+    started = time.process_time()
+    outcome = lint("x.py", text.encode(), Settings())
+    taken = time.process_time() - started
+    assert not outcome.problems
+    return taken
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_twice_the_text_takes_about_twice_the_time(shape: str) -> None:
-    """Quadratic work shows as a ratio of 4; what is the same for each file makes small texts look better than they are."""
+def test_a_longer_text_takes_about_as_much_longer(shape: str) -> None:
+    """Four times the text; quadratic work shows as a ratio of 16. As the machine may be busy, a ratio that is too high is measured again."""
     count, head, part = SHAPES[shape]
-    small, big = (head + "".join(map(part, range(number))) for number in (count, 2 * count))
+    small, big = (head + "".join(map(part, range(number))) for number in (count // 2, 2 * count))
     _seconds(small)
-    assert _seconds(big) <= 3.2 * _seconds(small)
+    ratios = (_seconds(big) / _seconds(small) for _ in range(3))
+    assert any(ratio <= 7 for ratio in ratios)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import builtins
 import enum
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
 
@@ -22,6 +22,9 @@ from torchdevlint.flow.naming import follows_an_object, looks_like_device, names
 from torchdevlint.flow.values import UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
+
+_Answer = TypeVar("_Answer")
 
 
 class Verdict(enum.IntEnum):
@@ -99,6 +102,16 @@ class Scope:
             for block in body.blocks:
                 for op in block.ops:
                     self._ops.setdefault(id(op.node), Point(body, op))
+        self._global_names = frozenset(name for body in self._program.bodies for name in body.global_names)
+        self._answers: dict[Any, Any] = {}
+
+    def _once(self, question: Callable[..., _Answer], *given: Any) -> _Answer:
+        """The answer to a question about the file, which is remembered: many edits ask the same."""
+        key = (question.__name__, *(id(item) if isinstance(item, ir.Body) else item for item in given))
+        if key not in self._answers:
+            self._answers[key] = question(*given)
+        answer: _Answer = self._answers[key]
+        return answer
 
     # ------------------------------------------------------------------------------------------------ edits
 
@@ -217,17 +230,17 @@ class Scope:
                 at = self._maker(inner, outer)
                 if not is_read and (at is None or not Cfg.of(outer).definitely_bound(name, at)):
                     return None
-                return self._told(name, outer, self._all_held(name, outer))
+                return self._told(name, outer, self._once(self._all_held, name, outer))
             if outer.kind != "class":
                 inner = outer
             outer = outer.parent
         if body is not module and self._is_of_module(name):
             return (
-                self._told(name, module, self._all_held(name, module))
-                if is_read or self._is_ready(name, body)
+                self._told(name, module, self._once(self._all_held, name, module))
+                if is_read or self._once(self._is_ready, name, body)
                 else None
             )
-        if body is not module and any(name in other.global_names for other in self._program.bodies):
+        if body is not module and name in self._global_names:
             return Meaning(module, (UNKNOWN,)) if is_read else None
         if name in _BUILTINS and not self._is_of_module(name):
             return Meaning(None, ())
@@ -244,27 +257,26 @@ class Scope:
         while top.parent is not None and top.parent is not module:
             top = top.parent
         made = self._maker(top, module)
-        deleted = any(isinstance(op, ir.Delete) and op.name == name for block in module.blocks for op in block.ops)
+        deleted = any(op.name == name for op in Lookup.of(module).kind(ir.Delete))
         if made is not None and cfg.definitely_bound(name, made) and not deleted:
             return True
         if not cfg.bound_at_end(name):
             return False
         # The module may call the function before the name is bound.
         called = top.owner.name if top.kind == "class" and top.owner is not None else top.name
-        reads = (op for block in module.blocks for op in block.ops if isinstance(op, ir.Load) and op.name == called)
-        return all(cfg.definitely_bound(name, op) for op in reads)
+        return all(cfg.definitely_bound(name, op) for op in Lookup.of(module).loads(called))
 
     def _maker(self, inner: ir.Body, outer: ir.Body) -> ir.Op | None:
         """The operation of `outer` that makes the function or class whose body is (or holds) `inner`."""
         while inner.parent is not None and inner.parent is not outer:
             inner = inner.parent
-        for block in outer.blocks:
-            for op in block.ops:
-                if isinstance(op, ir.MakeFunction) and op.function is inner:
-                    return op
-                if isinstance(op, ir.MakeClass) and op.cls.body is inner:
-                    return op
-        return None
+        return self._once(self._makers, outer).get(id(inner))
+
+    @staticmethod
+    def _makers(outer: ir.Body) -> dict[int, ir.Op]:
+        """The operations of a body that make functions and classes, by the bodies of these."""
+        made: dict[int, ir.Op] = {id(op.function): op for op in Lookup.of(outer).kind(ir.MakeFunction)}
+        return made | {id(op.cls.body): op for op in Lookup.of(outer).kind(ir.MakeClass)}
 
     def _of_comprehension(self, name: str, node: cst.CSTNode | None, body: ir.Body) -> str | None:
         """The Program's spelling (`name@N`) of a name that a comprehension around the node binds."""
@@ -307,15 +319,10 @@ class Scope:
         frame = self._frame(owner)
         if frame is None:
             return (UNKNOWN,)
-        held = [
-            frame.values[op.value]
-            for block in owner.blocks
-            for op in block.ops
-            if isinstance(op, ir.Store) and op.name == name
-        ]
+        held = [frame.values[op.value] for op in Lookup.of(owner).stores(name)]
         if name in frame.given:
             held.append(frame.given[name])
-        if owner.kind == "module" and any(name in body.global_names for body in self._program.bodies):
+        if owner.kind == "module" and name in self._global_names:
             held.append(UNKNOWN)
         return tuple(held) or (UNKNOWN,)
 
@@ -372,11 +379,13 @@ class Scope:
         is_own = meaning.owner is point.body and Cfg.of(point.body).definitely_bound(path, point.op)
         if is_own:
             return Verdict.FITS
-        if self._is_tested(holder.value, point.body) or self._is_used_as_no_tensor(holder.value, point.body):
+        if self._once(self._is_tested, holder.value, point.body) or self._once(
+            self._is_used_as_no_tensor, holder.value, point.body
+        ):
             return Verdict.REFUSED
         if meaning.owner is point.body and self._may_be_none(holder.value, point):
             return Verdict.REFUSED
-        if not follows_an_object(path) and self._is_read_in_file(holder.value, "device"):
+        if not follows_an_object(path) and self._once(self._is_read_in_file, holder.value, "device"):
             return Verdict.FITS  # options: what the program reads elsewhere they have
         return min(
             (self._holder_kind(value, point) for held in meaning.values for value in held.parts),
@@ -487,13 +496,11 @@ class Scope:
         if any(test in tests and side is not tests[test] for test, side in cfg.decided_by(point.op)):
             return False
         # `if x is None: x = ...` above: behind it, it is something.
-        for block in point.body.blocks:
-            for op in block.ops:
-                if isinstance(op, ir.Store) and op.name == name:
-                    for test, side in cfg.decided_by(op):
-                        written = definitions[test]
-                        if tests.get(test) is side and written is not None and cfg.dominates(written, point.op):
-                            return False
+        for op in Lookup.of(point.body).stores(name):
+            for test, side in cfg.decided_by(op):
+                written = definitions[test]
+                if tests.get(test) is side and written is not None and cfg.dominates(written, point.op):
+                    return False
         return True
 
     def _is_read_in_file(self, name: str, attribute: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.values import NOTHING, UNKNOWN, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.flow.analysis import Analysis
@@ -335,12 +336,12 @@ class Facts:
     def read_on_host(self, device: Device) -> bool:
         """True when this function gives a tensor of that device to `.numpy()` as it is: its author knows it to be on the CPU."""
         assert self.frame is not None
+        lookup = Lookup.of(self.body)
         return device.place == "sym" and any(
-            isinstance(op, ir.Call)
-            and isinstance(method := self.definition(op.function), ir.Attribute)
-            and method.name == "numpy"
-            and self.value(method.object).device == device
-            for op in self.frame.definitions
+            isinstance(op, ir.Call) and op.function == method.dst
+            for method in lookup.attributes("numpy")
+            if self.value(method.object).device == device
+            for op in lookup.readers(method.dst)
         )
 
     def optimizers_over(self, ref: str) -> list[Value]:

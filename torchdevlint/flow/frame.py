@@ -7,7 +7,6 @@ the state of objects ("@ref": where a module's parameters are) and the guards th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.flow import conditions, parameters, values
@@ -204,16 +203,14 @@ class Frame:
         With `at`, an operation of this body, a local is named only where it is bound on every path to that operation.
         """
         cfg = Cfg.of(self.body)
-        local = [
-            (name != "device", name)
-            for name in filter(_may_name_device, self.env)
-            if isinstance(value := self.env[name], Value)
-            and _is_device(value)
-            and not (names_index(name) and value.device.place == "sym" and not value.device.chosen)
-            and (at is None or cfg.definitely_bound(name, at))
-        ]
-        if local:
-            return min(local)[1]
+        for name in self.index.device_places:
+            if (
+                isinstance(value := self.env.get(name), Value)
+                and _is_device(value)
+                and not (names_index(name) and value.device.place == "sym" and not value.device.chosen)
+                and (at is None or cfg.definitely_bound(name, at))
+            ):
+                return name
         summary = self.class_summary
         if (
             summary is not None
@@ -466,12 +463,6 @@ def _is_never(test: ir.Register, definitions: list[ir.Op | None]) -> bool:
     if isinstance(written, ir.Choice) and written.shape == "and":
         return _is_never(written.values[0], definitions)
     return isinstance(written, ir.Constant) and written.value is False
-
-
-@lru_cache(maxsize=1 << 16)
-def _may_name_device(place: str) -> bool:
-    """True for a place whose name speaks of a device; most places do not, and this is asked of all of them."""
-    return "@" not in place and "[" not in place and looks_like_device(place)
 
 
 def _is_device(value: Value) -> bool:

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from torchdevlint.flow.knowledge import methods
 from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
+from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 
 @dataclass(slots=True)
@@ -96,6 +98,7 @@ class BodyIndex:
     body: ir.Body
     local_calls: tuple[tuple[str, ir.Call], ...] = ()  # calls of `name(...)` and `self.name(...)`, by name
     _readers: Readers | None = None
+    _device_places: tuple[str, ...] | None = None
 
     def use(self, path: str) -> NameUse:
         """How `path` is used; an empty use for one that is not."""
@@ -157,6 +160,23 @@ class BodyIndex:
         found = self._readers
         if found is None:
             found = self._readers = _readers_in(self.body)
+        return found
+
+    @property
+    def device_places(self) -> tuple[str, ...]:
+        """The names and paths of this body that speak of a device, `device` first and the others by the alphabet."""
+        found = self._device_places
+        if found is None:
+            places = {parameter.name for parameter in self.body.parameters} | self.stored.keys()
+            lookup = Lookup.of(self.body)
+            places.update(declared.name for declared in lookup.kind(ir.Declare))
+            attributes: list[ir.Attribute | ir.StoreAttribute] = [*lookup.kind(ir.Attribute)]
+            attributes += lookup.kind(ir.StoreAttribute)
+            for op in attributes:
+                if base := _path(self.definitions, op.object):
+                    places.add(f"{base}.{op.name}")
+            named = sorted((place != "device", place) for place in places if looks_like_device(place))
+            found = self._device_places = tuple(place for _, place in named)
         return found
 
 

@@ -57,44 +57,39 @@ class Evaluation:
         self._closed: set[tuple[int, int]] = set()
 
     def run(self) -> Evaluation:
-        """All blocks in reverse postorder."""
+        """All blocks in reverse postorder, those of an outermost loop twice."""
         ctx, body = self.ctx, self.body
         cfg = Cfg.of(body)
-        order = cfg.loops_first
-        position = {number: at for at, number in enumerate(order)}
-        loops = any(
-            position.get(following, 0) <= position[number]
-            for number in order
-            for following in body.blocks[number].successors
-        )
         start = State(self.env, dict(ctx.heap), ctx.facts)
         muted, facts, saved_loop = ctx.mute, ctx.facts, ctx.in_loop
-        before: dict[int, State] = {}
-        for turn in range(2 if loops else 1):
-            ctx.mute = muted or (loops and turn == 0)
-            out: dict[int, State] = {}
-            self.returns, self.yields = [], []
-            for number in order:
-                states = [
-                    state
-                    for other in cfg.predecessors[number]
-                    for state in self._along(other, number, cfg, out, before)
-                ]
-                if number == 0:
-                    states.append(start)
-                if states:
-                    self._block(body.blocks[number], join_states(states))
-                    out[number] = State(self.env, ctx.heap, ctx.facts)
-            before = out
+        out: dict[int, State] = {}
+        for blocks in cfg.components:
+            loops = len(blocks) > 1 or blocks[0] in body.blocks[blocks[0]].successors
+            returned, yielded = len(self.returns), len(self.yields)
+            before: dict[int, State] = {}
+            for turn in range(2 if loops else 1):
+                ctx.mute = muted or (loops and turn == 0)
+                if turn:
+                    before = {number: out.pop(number) for number in blocks if number in out}
+                    del self.returns[returned:], self.yields[yielded:]
+                for number in blocks:
+                    states = [
+                        state
+                        for other in cfg.predecessors[number]
+                        for state in self._along(other, number, cfg, out, before)
+                    ]
+                    if number == 0:
+                        states.append(start)
+                    if states:
+                        self._block(body.blocks[number], join_states(states))
+                        out[number] = State(self.env, ctx.heap, ctx.facts)
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
-        ends = [before[number] for number in order if number in before and not body.blocks[number].successors]
-        falls = [
-            before[n] for n in order if n in before and not body.blocks[n].successors and not _ends(body.blocks[n])
-        ]
+        order = [number for number in cfg.loops_first if number in out and not body.blocks[number].successors]
+        falls = [out[number] for number in order if not _ends(body.blocks[number])]
         states = [State({}, heap, guards) for guards, _, heap in self.returns] + falls
         if states:
             ctx.heap = join_states(states).heap
-        last = [state for state in ends if not _raises_at_end(body, state, before)]
+        last = [out[number] for number in order if not _raises_at_end(body.blocks[number])]
         self.env = join_states(last).env if last else {}
         self.falls = bool(falls)
         return self
@@ -475,10 +470,8 @@ def _ends(block: ir.Block) -> bool:
     return bool(block.ops) and isinstance(block.ops[-1], (ir.Return, ir.Raise))
 
 
-def _raises_at_end(body: ir.Body, state: State, before: dict[int, State]) -> bool:
-    number = next(number for number, known in before.items() if known is state)
-    ops = body.blocks[number].ops
-    return bool(ops) and isinstance(ops[-1], ir.Raise)
+def _raises_at_end(block: ir.Block) -> bool:
+    return bool(block.ops) and isinstance(block.ops[-1], ir.Raise)
 
 
 def _and_or(shape: str, values: list[Value]) -> Value:

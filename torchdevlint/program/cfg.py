@@ -9,7 +9,8 @@ An exception may leave a block between any two of its operations. What a block b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -83,6 +84,24 @@ class Cfg:
                 seen.add(following)
                 stack.append((following, iter(blocks[following].successors[::-1])))
         return postorder[::-1]
+
+    @cached_property
+    def components(self) -> list[list[int]]:
+        """The same, with the blocks of each outermost loop together: the strongly connected components (Kosaraju and Sharir, 1981)."""
+        position = {number: at for at, number in enumerate(self.loops_first)}
+        found: list[list[int]] = []
+        seen: set[int] = set()
+        for number in self.loops_first:
+            if number in seen:
+                continue
+            seen.add(number)
+            component = [number]
+            for member in component:  # grows while it is walked
+                new = [other for other in self.predecessors[member] if other not in seen]
+                seen.update(new)
+                component += dict.fromkeys(new)
+            found.append(sorted(component, key=position.__getitem__))
+        return found
 
     @cached_property
     def predecessors(self) -> dict[int, list[int]]:
@@ -260,18 +279,45 @@ class Cfg:
             found[root] = found.get(root, 0) | bit
         return found
 
-    def _through(self, block: ir.Block, bound: int, stop: int | None = None) -> int:
-        """The names that are bound behind the first `stop` operations of a block. A name that was read is bound."""
+    @cached_property
+    def _effects(self) -> list[tuple[int, int]]:
+        """For each block the names that it forgets, and those that are bound behind it whatever was before."""
         bits, paths, masks = self._bits, self._paths, self._masks
-        for op in block.ops[:stop]:
-            path = paths.get(id(op))
-            if path is None:
-                continue
-            if isinstance(op, (ir.Store, ir.Delete)):
-                bound &= ~masks[path]
-            if not isinstance(op, ir.Delete):
-                bound |= bits[path]
-        return bound
+        found = []
+        for block in self.body.blocks:
+            forgotten = bound = 0
+            for op in block.ops:
+                path = paths.get(id(op))
+                if path is None:
+                    continue
+                if isinstance(op, (ir.Store, ir.Delete)):
+                    forgotten |= masks[path]
+                    bound &= ~masks[path]
+                if not isinstance(op, ir.Delete):
+                    bound |= bits[path]
+            found.append((forgotten, bound))
+        return found
+
+    @cached_property
+    def _known(self) -> dict[str, dict[int, list[int]]]:
+        """For each name, by block: where it is bound or read."""
+        found: dict[str, dict[int, list[int]]] = {}
+        for block in self.body.blocks:
+            for at, op in enumerate(block.ops):
+                path = self._paths.get(id(op))
+                if path is not None and not isinstance(op, ir.Delete):
+                    found.setdefault(path, {}).setdefault(block.index, []).append(at)
+        return found
+
+    @cached_property
+    def _rebound(self) -> dict[str, dict[int, list[int]]]:
+        """For each name, by block: where it is bound or deleted, and its attributes are forgotten."""
+        found: dict[str, dict[int, list[int]]] = {}
+        for block in self.body.blocks:
+            for at, op in enumerate(block.ops):
+                if isinstance(op, (ir.Store, ir.Delete)):
+                    found.setdefault(op.name, {}).setdefault(block.index, []).append(at)
+        return found
 
     @cached_property
     def _bound(self) -> dict[int, int]:
@@ -293,8 +339,8 @@ class Cfg:
 
     def _along(self, source: int, target: int, bound: dict[int, int]) -> int:
         """The names that are bound on the way from one block to the next."""
-        block = self.body.blocks[source]
-        after = self._through(block, bound[source])
+        forgotten, new = self._effects[source]
+        after = bound[source] & ~forgotten | new
         if self._may_be_left_early(source, target):
             after &= bound[source]
         for manager in self._swallowed(source, target):
@@ -394,7 +440,11 @@ class Cfg:
         bit = self._bits.get(name)
         if bit is None:
             return False
-        return bool(self._through(self.body.blocks[number], self._bound.get(number, -1), stop) & bit)
+        last = _last_before(self._known.get(name, {}).get(number, ()), stop)
+        renewed = _last_before(self._rebound.get(name.partition(".")[0], {}).get(number, ()), stop)
+        if last >= renewed:
+            return last >= 0 or bool(self._bound.get(number, -1) & bit)
+        return False
 
     def bindings(self, name: str, op: ir.Op) -> Bindings:
         """What may have bound the name that `op` would read (its reaching definitions)."""
@@ -403,6 +453,8 @@ class Cfg:
             return Bindings(unbound=True)
         found: dict[int, ir.Store] = {}
         parameter = next((known for known in self.body.parameters if known.name == name), None)
+        if name not in self._rebound and at.block in self.predecessors:
+            return Bindings(parameter=parameter, unbound=parameter is None)
         reaches_entry = unbound = False
         pending = [(at.block, at.offset)]
         seen: set[int] = set()
@@ -420,9 +472,9 @@ class Cfg:
             for other in self.predecessors.get(number, ()):
                 if self._may_be_left_early(other, number):
                     # Whatever the block binds may be the last, and so may what comes into it.
-                    ops = self.body.blocks[other].ops
-                    found.update((id(op), op) for op in ops if isinstance(op, ir.Store) and op.name == name)
-                    unbound = unbound or any(isinstance(op, ir.Delete) and op.name == name for op in ops)
+                    ops = [self.body.blocks[other].ops[place] for place in self._rebound[name].get(other, ())]
+                    found.update((id(op), op) for op in ops if isinstance(op, ir.Store))
+                    unbound = unbound or any(isinstance(op, ir.Delete) for op in ops)
                     if (other, 0) not in pending and -other - 1 not in seen:
                         seen.add(-other - 1)
                         pending.append((other, 0))
@@ -436,10 +488,15 @@ class Cfg:
         )
 
     def _last_binding(self, name: str, number: int, stop: int) -> ir.Store | ir.Delete | None:
-        for op in reversed(self.body.blocks[number].ops[:stop]):
-            if isinstance(op, (ir.Store, ir.Delete)) and op.name == name:
-                return op
-        return None
+        last = _last_before(self._rebound.get(name, {}).get(number, ()), stop)
+        found = self.body.blocks[number].ops[last] if last >= 0 else None
+        return found if isinstance(found, (ir.Store, ir.Delete)) else None
+
+
+def _last_before(places: Sequence[int], stop: int | None) -> int:
+    """The last of some places in ascending order that stands before `stop`; -1 where there is none."""
+    before = len(places) if stop is None else bisect_left(places, stop)
+    return places[before - 1] if before else -1
 
 
 def _raises(block: ir.Block) -> bool:

@@ -6,8 +6,9 @@ stand in the order of the body, block by block. A body must not change once it w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import TypeVar, cast
 
 from torchdevlint.program import ir
@@ -107,6 +108,10 @@ class Lookup:
         """The operations that take the value of a register."""
         return self._readers.get(register, _NONE)
 
+    def trail(self, *registers: ir.Register) -> Trail:
+        """The operations that take one of the registers, in the order of the body; more registers may be added on the way."""
+        return Trail(self, registers)
+
     @cached_property
     def _turns(self) -> Mapping[int, tuple[ir.Iterate, ...]]:
         found: dict[int, list[ir.Iterate]] = {}
@@ -137,6 +142,39 @@ class Lookup:
     def block(self, op: ir.Op) -> ir.Block | None:
         """The block that an operation stands in; None for one of another body."""
         return self._blocks.get(id(op))
+
+
+class Trail:
+    """Follows values through a body: gives the operations that take a register of the trail, in the order of the body.
+
+    Whoever follows it adds the registers that it leads on to. What stands before the present operation is not gone back to.
+    """
+
+    def __init__(self, lookup: Lookup, registers: Iterable[ir.Register]) -> None:
+        self._lookup = lookup
+        self._at = -1
+        self._pending: list[int] = []
+        self._followed: set[ir.Register] = set()
+        for register in registers:
+            self.add(register)
+
+    def add(self, register: ir.Register) -> None:
+        """Follow a register as well, from the present operation on."""
+        if register not in self._followed:
+            self._followed.add(register)
+            for op in self._lookup.readers(register):
+                if (number := self._lookup.number(op)) > self._at:
+                    heappush(self._pending, number)
+
+    def __contains__(self, register: ir.Register | None) -> bool:
+        return register in self._followed
+
+    def __iter__(self) -> Iterator[ir.Op]:
+        while self._pending:
+            number = heappop(self._pending)
+            if number > self._at:
+                self._at = number
+                yield self._lookup.all[number]
 
 
 _Named = TypeVar("_Named", ir.Load, ir.Store, ir.Attribute, ir.StoreAttribute)

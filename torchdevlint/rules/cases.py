@@ -6,6 +6,7 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import block_of, deciding_sides, deciding_tests
 from torchdevlint.rules.structure import definition_of, operations
 from torchdevlint.rules.wording import owns
@@ -176,15 +177,17 @@ def names_of(made: ir.Op, facts: Facts) -> set[str]:
     """The names that a result is bound to, also after methods and sums with constants: `x = torch.from_numpy(x).float() / 255`."""
     if not isinstance(made, ir.ValueOp):
         return set()
-    chain, names = {made.dst}, set()
+    chain, names = {made.dst}, set[str]()
     packed: dict[ir.Register, int] = {}
-    for op in operations(facts.body):
+    trail = Lookup.of(facts.body).trail(made.dst)
+    for op in trail:
         if isinstance(op, ir.Store) and op.value in chain:
             names.add(op.name)
         elif isinstance(op, ir.Sequence):
             for at, element in enumerate(op.elements):
                 if element.value in chain:
                     packed[op.dst] = at
+                    trail.add(op.dst)
         elif (
             (isinstance(op, ir.Attribute) and op.object in chain)
             or (isinstance(op, ir.Call) and op.function in chain)
@@ -192,6 +195,7 @@ def names_of(made: ir.Op, facts: Facts) -> set[str]:
             or (isinstance(op, ir.Unpack) and packed.get(op.source) == op.index)
         ):
             chain.add(op.dst)
+            trail.add(op.dst)
     return names
 
 

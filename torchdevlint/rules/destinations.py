@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 # Methods of dicts that hand their tensors on; any other method may look into them.
 _MAPPING_METHODS = frozenset({"items", "values", "get", "pop", "copy"})
@@ -68,13 +69,18 @@ class _Destinations:
         self._held: set[ir.Register] = set()
 
     def only_loaded(self, start: ir.Register) -> bool:
+        lookup = Lookup.of(self._body)
         self._held.add(start)
-        size = 0
-        while size != len(self._held) + len(self._names):
-            size = len(self._held) + len(self._names)
-            for op in _operations(self._body):
-                if not self._follow(op):
-                    return False
+        pending = [*lookup.readers(start)]
+        while pending:
+            held, names = len(self._held), len(self._names)
+            op = pending.pop()
+            if not self._follow(op):
+                return False
+            if len(self._names) > names and isinstance(op, ir.Store):
+                pending += lookup.loads(op.name)
+            if isinstance(op, ir.Attribute) or (len(self._held) > held and isinstance(op, ir.ValueOp)):
+                pending += lookup.readers(op.dst)  # the call of a method reads the attribute
         return not any(self._is_seen_elsewhere(name) for name in self._names)
 
     def _is_seen_elsewhere(self, name: str) -> bool:
@@ -85,10 +91,8 @@ class _Destinations:
             return True
         others = self._facts.program.bodies if self._body.kind == "module" else list(_nested(self._body))
         return any(
-            isinstance(op, ir.Load) and op.name == name and name not in other.local_names
+            other is not self._body and name not in other.local_names and Lookup.of(other).loads(name)
             for other in others
-            if other is not self._body
-            for op in _operations(other)
         )
 
     def _follow(self, op: ir.Op) -> bool:

@@ -9,11 +9,12 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
 from torchdevlint.flow.values import Evidence, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cases import names_of
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.rule import ERROR, WARNING
-from torchdevlint.rules.structure import body_of, converts_on_host, exports, is_test_file, operations, tested_in
+from torchdevlint.rules.structure import body_of, converts_on_host, exports, is_test_file, tested_in
 from torchdevlint.rules.wording import is_data_code, is_placeholder, owns
 
 
@@ -23,8 +24,8 @@ def _only_shape_is_read(meeting: Meeting, facts: Facts) -> bool:
         return False
     if _ends_in_a_size(meeting.op, facts):
         return True
-    for op in operations(facts.body):
-        if isinstance(op, ir.Iterate) and op.iterable == meeting.op.dst:
+    for op in Lookup.of(facts.body).readers(meeting.op.dst):
+        if isinstance(op, ir.Iterate):
             names = names_of(op, facts)
             return bool(names) and all(_is_measured(facts.frame.index.use(name)) for name in names)
     return False
@@ -33,15 +34,18 @@ def _only_shape_is_read(meeting: Meeting, facts: Facts) -> bool:
 def _ends_in_a_size(call: ir.Call, facts: Facts) -> bool:
     """True when all that is done with a result, in one expression, leads to its size: `self.second(self.first(x)).view(1, -1).size(1)`."""
     held, attribute = call.dst, None
-    for op in operations(facts.body):
+    trail = Lookup.of(facts.body).trail(held)
+    for op in trail:
         if isinstance(op, ir.Attribute) and op.object == held:
             if op.name in ("shape", "size", "numel", "nelement"):
                 return True
             attribute = op
+            trail.add(op.dst)
         elif isinstance(op, ir.Call) and (
             (attribute is not None and op.function == attribute.dst) or any(a.value == held for a in op.arguments)
         ):
             held, attribute = op.dst, None
+            trail.add(held)
     return False
 
 

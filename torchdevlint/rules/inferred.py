@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from torchdevlint.findings import Severity
@@ -40,11 +41,12 @@ class Inferred(Rule):
     def check_claims(self, told: Sequence[Report], facts: Facts) -> Iterator[Report]:
         """The faults that fall to this rule; `told` is what other checks have said."""
         analysis = inference_of(facts)
+        known = _Told(told)
         for fault in analysis.decided():
             place = fault.seen_from(analysis.unit)
             if place is None or row_of(fault).code != self.code or not is_worth_telling(fault):
                 continue
-            if not _is_told(fault, told):
+            if not known.has(fault):
                 yield self.report(
                     place.op,
                     _message(fault, place),
@@ -55,34 +57,54 @@ class Inferred(Rule):
                 )
 
 
-def _is_told(fault: Fault, told: Sequence[Report]) -> bool:
-    """True where another finding speaks of the place or the meeting, or of the same fault in the same statement."""
-    ops = {id(fault.place.op), id(fault.site.op)}
-    row = row_of(fault)
-    for report in told:
-        if report.severity <= Severity.INFO:
-            continue
-        if id(report.op) in ops or any(id(mention.op) in ops for mention in report.related):
+class _Told:
+    """What other findings speak of, to be asked about many faults."""
+
+    def __init__(self, told: Sequence[Report]) -> None:
+        self._reports = [report for report in told if report.severity > Severity.INFO]
+        self._ops = {id(op) for r in self._reports for op in (r.op, *(mention.op for mention in r.related))}
+        self._attributes = {
+            (report.rule.code, name) for report in self._reports for name in _ATTRIBUTE.findall(report.message)
+        }
+        self._statements: dict[int, tuple[dict[int, int], set[tuple[str, int]]]] = {}
+
+    def has(self, fault: Fault) -> bool:
+        """True where another finding speaks of the place or the meeting, or of the same fault in the same statement."""
+        if id(fault.place.op) in self._ops or id(fault.site.op) in self._ops:
             return True
-        is_attribute = fault.host is not None and fault.host.kept
-        if is_attribute and report.rule.code == row.code and f"self.{fault.host.kept}`" in report.message:  # type: ignore[union-attr]
+        code = row_of(fault).code
+        if fault.host is not None and (code, fault.host.kept) in self._attributes:
             return True
-        if report.rule.code == row.code and any(
-            site.body is not None and _statement(report.op, site.body) in (None, _statement(site.op, site.body))
-            for site in (fault.place, fault.site)
-            if _statement(report.op, site.body) is not None
-        ):
-            return True
-    return False
+        for site in (fault.place, fault.site):
+            if site.body is not None:
+                statements, told = self._in_body(site.body)
+                if (code, statements.get(id(site.op), 0)) in told:
+                    return True
+        return False
+
+    def _in_body(self, body: ir.Body) -> tuple[dict[int, int], set[tuple[str, int]]]:
+        """The statement that each operation of a body belongs to, and those that were spoken of, with the code of the finding."""
+        found = self._statements.get(id(body))
+        if found is None:
+            statements = _statements(body)
+            told = {(r.rule.code, statements[id(r.op)]) for r in self._reports if id(r.op) in statements}
+            found = self._statements[id(body)] = statements, told
+        return found
 
 
-def _statement(op: ir.Op, body: ir.Body | None) -> ir.Op | None:
-    """The operation that ends the statement that an operation stands in; None for one of another body."""
-    for block in body.blocks if body is not None else ():
-        if any(one is op for one in block.ops):
-            behind = block.ops[next(at for at, one in enumerate(block.ops) if one is op) :]
-            return next((one for one in behind if not isinstance(one, ir.ValueOp)), block.ops[-1])
-    return None
+_ATTRIBUTE = re.compile(r"self\.([\w.]+)`")
+
+
+def _statements(body: ir.Body) -> dict[int, int]:
+    """By the identity of each operation of a body, that of the operation that ends its statement."""
+    found: dict[int, int] = {}
+    for block in body.blocks:
+        end = id(block.ops[-1]) if block.ops else 0
+        for op in reversed(block.ops):
+            if not isinstance(op, ir.ValueOp):
+                end = id(op)
+            found[id(op)] = end
+    return found
 
 
 def _message(fault: Fault, told_at: Site) -> str:

@@ -69,10 +69,8 @@ def deciding_sides(body: ir.Body, block: ir.Block) -> Iterator[tuple[ir.Register
 def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block, ir.Op]) -> bool:
     """True when control can come from `first` to `second`, both given with their blocks."""
     if first[0] is second[0]:
-        ops = first[0].ops
-        if ops.index(first[1]) < ops.index(second[1]):
-            return True
-        return bool(first[0].loops)
+        number = Lookup.of(body).number
+        return number(first[1]) < number(second[1]) or bool(first[0].loops)
     # Dominators answer most questions without a walk.
     return Cfg.of(body).block_dominates(first[0].index, second[0].index) or second[0].index in _behind(
         body, first[0].index

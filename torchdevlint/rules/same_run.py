@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.functions import SAVES
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
 from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.order import block_of, follows, leads_through
 from torchdevlint.rules.paths import last_name, parts, spelling
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import calls_by_name
 
 # Words of programs of several processes, of which one saves and each loads.
 _PROCESSES = ("init_process_group", "DistributedDataParallel", "DDP", "local_rank", "Accelerator")
@@ -83,7 +85,7 @@ def _is_kept_by_trainer(call: ir.Call, facts: Facts) -> bool:
     } - {"self", ""}
     runs = {f"{name}.fit" for name in kept} | {f"{name}.train" for name in kept if _TRAINER.search(name)}
     return bool(runs) and _is_behind(
-        call, facts.body, lambda op: isinstance(op, ir.Call) and index.dotted(op.function) in runs
+        call, facts.body, (op for op in Lookup.of(facts.body).kind(ir.Call) if index.dotted(op.function) in runs)
     )
 
 
@@ -92,7 +94,7 @@ def _ends_training(call: ir.Call, facts: Facts) -> bool:
     there is the best checkpoint that this very run has written.
     """
     body, place = facts.body, block_of(facts.body, call)
-    if _is_behind(call, body, lambda op: isinstance(op, ir.Attribute) and op.name == "backward"):
+    if _is_behind(call, body, Lookup.of(body).attributes("backward")):
         return True
     return place is not None and any(
         leads_through(body, body.blocks[block.loops[0]], place)
@@ -107,9 +109,7 @@ def _trains_here(call: ir.Call, facts: Facts) -> bool:
     """True for a call of a function of the file, by its plain name, that calls `backward`."""
     name = facts.index.dotted(call.function)
     return any(
-        body.name == name
-        and body.owner is None
-        and any(isinstance(op, ir.Attribute) and op.name == "backward" for op in operations(body))
+        body.name == name and body.owner is None and Lookup.of(body).has_attribute("backward")
         for body in facts.program.bodies
         if body is not facts.body
     )
@@ -123,10 +123,13 @@ def _is_called_behind_training(facts: Facts) -> bool:
         and _is_behind(
             site.call,
             site.body,
-            lambda op, site=site: (
-                (isinstance(op, ir.Attribute) and op.name == "backward")  # type: ignore[misc]
-                or (isinstance(op, ir.Call) and _trains(op, site.body, site.facts, _CALLS_DEEP))
-                or (isinstance(op, ir.Call) and _trains_same_object(op, site, facts))
+            chain(
+                Lookup.of(site.body).attributes("backward"),
+                (
+                    op
+                    for op in Lookup.of(site.body).kind(ir.Call)
+                    if _trains(op, site.body, site.facts, _CALLS_DEEP) or _trains_same_object(op, site, facts)
+                ),
             ),
         )
         for site in sites
@@ -152,13 +155,15 @@ def _is_saved_before(call: ir.Call, facts: Facts) -> bool:
         and _is_behind(
             call,
             facts.body,
-            lambda op: (
-                isinstance(op, ir.Call)
-                and facts.analysis.resolve_text(facts.analysis.index_of(facts.body).dotted(op.function)) in SAVES
-                and file_place(op.argument("f", 1), facts, block_of(facts.body, op)) == place
-            ),
+            (op for op in _saves(facts) if file_place(op.argument("f", 1), facts, block_of(facts.body, op)) == place),
         )
     )
+
+
+def _saves(facts: Facts) -> Iterator[ir.Call]:
+    """The calls of this body that save a file."""
+    calls = calls_by_name(facts.body, facts)
+    return (call for name in SAVES for call in calls.get(name, ()))
 
 
 def file_place(path: ir.Register | None, facts: Facts, block: ir.Block | None) -> str:
@@ -179,21 +184,19 @@ def file_place(path: ir.Register | None, facts: Facts, block: ir.Block | None) -
 
 def _entered(name: str, facts: Facts, block: ir.Block) -> ir.Op | None:
     """The `open(path)` of a `with open(path) as name:` around a block."""
-    for store in operations(facts.body):
-        if isinstance(store, ir.Store) and store.name == name:
-            enter = facts.definition(store.value)
-            if isinstance(enter, ir.Enter) and enter.manager in block.withs:
-                return facts.definition(enter.manager)
+    for store in Lookup.of(facts.body).stores(name):
+        enter = facts.definition(store.value)
+        if isinstance(enter, ir.Enter) and enter.manager in block.withs:
+            return facts.definition(enter.manager)
     return None
 
 
-def _is_behind(call: ir.Call, body: ir.Body, is_wanted: Callable[[ir.Op], bool]) -> bool:
-    """True where control can come to the call from an operation that is wanted."""
+def _is_behind(call: ir.Call, body: ir.Body, wanted: Iterable[ir.Op]) -> bool:
+    """True where control can come to the call from one of some operations of the body."""
     place = block_of(body, call)
     return place is not None and any(
-        op is not call and is_wanted(op) and follows(body, (block, op), (place, call))
-        for block in body.blocks
-        for op in block.ops
+        op is not call and (block := Lookup.of(body).block(op)) and follows(body, (block, op), (place, call))
+        for op in wanted
     )
 
 
@@ -220,10 +223,9 @@ def _trains(call: ir.Call, body: ir.Body, facts: Facts, depth: int) -> bool:
 
 
 def _goes_backward(body: ir.Body, facts: Facts, depth: int) -> bool:
-    return body.kind == "function" and any(
-        (isinstance(op, ir.Attribute) and op.name == "backward")
-        or (isinstance(op, ir.Call) and _trains(op, body, facts, depth))
-        for op in operations(body)
+    lookup = Lookup.of(body)
+    return body.kind == "function" and (
+        lookup.has_attribute("backward") or any(_trains(op, body, facts, depth) for op in lookup.kind(ir.Call))
     )
 
 

@@ -37,6 +37,23 @@ def once_per_body(question: Callable[[ir.Body, Facts], _Answer]) -> Callable[[ir
     return asked
 
 
+def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, Facts], _Answer]:
+    """A question about a name or path of the present body; remembered as above for one without an index, whose key may not be known yet."""
+
+    @wraps(question)
+    def asked(place: str, facts: Facts) -> _Answer:
+        if "[" in place:
+            return question(place, facts)
+        remembered: dict[Any, Any] = facts.analysis.remembered
+        key = (question, id(facts.body), place)
+        if key not in remembered:
+            remembered[key] = question(place, facts)
+        answer: _Answer = remembered[key]
+        return answer
+
+    return asked
+
+
 def once_per_file(question: Callable[[Facts], _Answer]) -> Callable[[Facts], _Answer]:
     """A question to a file that is answered once for each analysis, and remembered; what is said of `once_per_body` holds here as well."""
 
@@ -54,6 +71,27 @@ def once_per_file(question: Callable[[Facts], _Answer]) -> Callable[[Facts], _An
 def operations(body: ir.Body) -> tuple[ir.Op, ...]:
     """Every operation of a body, block by block."""
     return Lookup.of(body).all
+
+
+def registers_at(place: str, facts: Facts) -> list[ir.Register]:
+    """The registers of a body that hold what a name or path means: each read of `batch`, of `self.ids`, of `batch["x"]`."""
+    lookup = Lookup.of(facts.body)
+    pending = [load.dst for load in lookup.loads(_ROOT.split(place, maxsplit=1)[0])]
+    found: list[ir.Register] = []
+    for register in pending:  # grows while it is walked
+        path = facts.place(register)
+        if path == place:
+            found.append(register)
+        elif path and place.startswith(path):
+            pending += [
+                op.dst
+                for op in lookup.readers(register)
+                if isinstance(op, (ir.Attribute, ir.Subscript)) and op.object == register
+            ]
+    return found
+
+
+_ROOT = re.compile(r"[.\[]")
 
 
 @once_per_body

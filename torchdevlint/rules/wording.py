@@ -284,24 +284,40 @@ def is_certainly_there(meeting: Meeting, expression: str | None) -> bool:
 
 def fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:
     """A factory call and all those whose CPU tensors meet its own in this body; None where one of them is no factory or was moved by hand."""
-    found = [made]
-    meetings = [tensors for op in operations(facts.body) if len(tensors := operands_of(op, facts)) > 1]
+    found, known = [made], {id(made)}
+    met = _met_by_origin(facts)
     for call in found:  # grows while it is walked
-        for tensors in meetings:
-            origins = [
-                part.origin for _, value in tensors for part in value.parts if part.is_fresh_cpu and part.rank != 0
-            ]
-            if not any(origin is call for origin in origins):
-                continue
+        for origins in met.get(id(call), ()):
             for other in origins:
-                if other is None or any(other is known for known in found):
+                if other is None or id(other) in known:
                     continue
                 if not isinstance(other, ir.Call) or not owns(facts, other) or other.keyword("device") is not None:
                     return None
                 if not _makes_tensor(other, facts):
                     return None
+                known.add(id(other))
                 found.append(other)
     return found
+
+
+def _met_by_origin(facts: Facts) -> dict[int, list[list[ir.Op | None]]]:
+    """By what made a CPU tensor of this body: the makers of all CPU tensors in each operation that takes it. Complete once the file was analysed."""
+    remembered = facts.analysis.remembered
+    key = (_met_by_origin, id(facts.body))
+    if key not in remembered:
+        found: dict[int, list[list[ir.Op | None]]] = {}
+        for op in operations(facts.body):
+            tensors = operands_of(op, facts)
+            if len(tensors) < 2:
+                continue
+            origins = [
+                part.origin for _, value in tensors for part in value.parts if part.is_fresh_cpu and part.rank != 0
+            ]
+            for origin in {id(origin): origin for origin in origins if origin is not None}:
+                found.setdefault(origin, []).append(origins)
+        remembered[key] = found
+    answer: dict[int, list[list[ir.Op | None]]] = remembered[key]
+    return answer
 
 
 def _makes_tensor(call: ir.Call, facts: Facts) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from torchdevlint.machine.ledger import EntryKind
 
 _PAUSE = 0.002
+_LATE = ("torch._dynamo",)
+"""What torch imports when it is first needed (by every optimizer) and takes longer than all else that a proof does."""
 
 
 def main() -> None:
@@ -38,9 +40,10 @@ def main() -> None:
     torch.set_num_threads(1)  # a forked child cannot use its parent's pool of threads
     with results.open("a", encoding="utf-8") as out:
         for module, function in jobs:
-            out.write(
-                json.dumps(_in_child(module, function, timeout) | {"module": module, "function": function}) + "\n"
-            )
+            result = _in_child(module, function, timeout)
+            for name in result.pop("late", ()):  # so that no other child has to import it
+                importlib.import_module(name)
+            out.write(json.dumps(result | {"module": module, "function": function}) + "\n")
             out.flush()
 
 
@@ -100,6 +103,7 @@ def _work(module: str, function: str, result: Path) -> None:
             seen["traceback"] = traceback.format_exc()
     announced = (FutureWarning, DeprecationWarning)  # others are about this machine, not about the code
     seen["warnings"] = [f"{w.category.__name__}: {w.message}" for w in caught if issubclass(w.category, announced)]
+    seen["late"] = [name for name in _LATE if name in sys.modules]
     seen.update(_machine())
     result.write_text(json.dumps(seen), encoding="utf-8")
 

@@ -10,8 +10,9 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_op
-from torchdevlint.rules.structure import operations, target_of_move
+from torchdevlint.rules.structure import once_per_body, once_per_place, registers_at, target_of_move
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
 _CASTS = frozenset({"float", "double", "half", "bfloat16", "type"})
@@ -152,6 +153,7 @@ def _severity(register: ir.Register, facts: Facts) -> Severity | None:
     return None
 
 
+@once_per_place
 def _is_given_to_a_model(place: str, facts: Facts) -> bool:
     """True for what can be moved and is a model's argument as it is: a tensor, where no library is imported whose batches move in place."""
     if facts.frame is None or facts.imports(*_BATCHES_IN_PLACE):
@@ -160,14 +162,13 @@ def _is_given_to_a_model(place: str, facts: Facts) -> bool:
     use = index.use(place)
     if use.called or not use.attributes <= _MOVES | _CASTS | TENSOR_ATTRIBUTES or _is_used_as_mapping(place, facts):
         return False
+    lookup = Lookup.of(facts.body)
     return any(
         isinstance(op, ir.Call)
+        and any(a.keyword is None and not a.star and a.value == register for a in op.arguments)
         and index.use(facts.place(op.function)).kind()[0] is Kind.MODULE
-        and any(
-            argument.keyword is None and not argument.star and facts.place(argument.value) == place
-            for argument in op.arguments
-        )
-        for op in operations(facts.body)
+        for register in registers_at(place, facts)
+        for op in lookup.readers(register)
     )
 
 
@@ -184,35 +185,43 @@ def _is_of_another_kind(place: str, facts: Facts) -> bool:
     if facts.frame is None:
         return False
     index = facts.frame.index
-    unpacked = {
-        op.name: taken.source
-        for op in operations(facts.body)
-        if isinstance(op, ir.Store) and isinstance(taken := facts.definition(op.value), ir.Unpack)
-    }
-    beside = [name for name, source in unpacked.items() if source == unpacked.get(place)]
+    beside = _unpacked_beside(facts.body, facts).get(place, ())
     foreign = [name for name in beside if not index.use(name).attributes <= TENSOR_ATTRIBUTES]
     return place in foreign or (bool(foreign) and index.use(place).kind()[0] is not Kind.TENSOR)
 
 
+@once_per_body
+def _unpacked_beside(body: ir.Body, facts: Facts) -> dict[str, list[str]]:
+    """For each name that takes a part of something unpacked, the names of all parts."""
+    definitions = facts.analysis.index_of(body).definitions
+    sources = {
+        op.name: taken.source
+        for op in Lookup.of(body).kind(ir.Store)
+        if isinstance(taken := definitions[op.value], ir.Unpack)
+    }
+    found: dict[ir.Register, list[str]] = {}
+    for name, source in sources.items():
+        found.setdefault(source, []).append(name)
+    return {name: found[source] for name, source in sources.items()}
+
+
+@once_per_place
 def _is_splatted(place: str, facts: Facts) -> bool:
     """True when the value is given as `**x` somewhere in the body."""
     return any(
-        argument.star == "**" and facts.place(argument.value) == place
-        for block in facts.body.blocks
-        for op in block.ops
-        if isinstance(op, ir.Call)
-        for argument in op.arguments
+        isinstance(op, ir.Call) and any(a.star == "**" and a.value == register for a in op.arguments)
+        for register in registers_at(place, facts)
+        for op in Lookup.of(facts.body).readers(register)
     )
 
 
+@once_per_place
 def _is_used_as_mapping(place: str, facts: Facts) -> bool:
     """True when the value is given as `**x` or asked for a key: a BatchEncoding, which moves in place."""
     return _is_splatted(place, facts) or any(
-        isinstance(op, ir.Subscript)
-        and facts.place(op.object) == place
-        and isinstance(facts.definition(op.index), ir.Constant)
-        for block in facts.body.blocks
-        for op in block.ops
+        isinstance(op, ir.Subscript) and op.object == register and isinstance(facts.definition(op.index), ir.Constant)
+        for register in registers_at(place, facts)
+        for op in Lookup.of(facts.body).readers(register)
     )
 
 
