@@ -213,6 +213,68 @@ RuntimeError: {MESSAGE.replace(", but ", ", but" + chr(10))}
     )
 
 
+def test_rich_without_lines_to_draw() -> None:
+    text = f"""\
++------------ Traceback (most recent call last) ------------+
+| /home/me/work/model.py:5 in forward                       |
+|                                                           |
+| >  5         return x + self.table                        |
++-----------------------------------------------------------+
+RuntimeError: {MESSAGE}
+"""
+    assert only(text) == Failure(
+        "RuntimeError", MESSAGE, (Frame("/home/me/work/model.py", 5, "forward", "return x + self.table"),)
+    )
+
+
+def test_ipython_runs_a_file() -> None:
+    text = f"""\
+RuntimeError                              Traceback (most recent call last)
+File /home/me/work/train.py:9
+      7 def main(): ...
+----> 9 main()
+
+File /home/me/work/model.py:5, in Net.forward(self, x)
+----> 5     return x + self.table
+
+RuntimeError: {MESSAGE}
+"""
+    assert [(frame.path, frame.row, frame.text) for frame in only(text).frames] == [
+        ("/home/me/work/train.py", 9, "main()"),
+        ("/home/me/work/model.py", 5, "return x + self.table"),
+    ]
+
+
+def test_pytest() -> None:
+    text = f"""\
+_________________________________ test_forward _________________________________
+
+    def test_forward():
+>       Net()(torch.ones(3, device="cuda"))
+
+test_model.py:9:
+_ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
+
+self = Net(), x = tensor([1., 1., 1.], device='cuda:0')
+
+    def forward(self, x):
+>       return x + self.table
+E       RuntimeError: {MESSAGE}
+
+model.py:5: RuntimeError
+=========================== short test summary info ============================
+FAILED test_model.py::test_forward - RuntimeError: Expected all tensors to be...
+"""
+    assert read_log(text).failures[0] == Failure(
+        "RuntimeError",
+        MESSAGE,
+        (
+            Frame("test_model.py", 9, "", 'Net()(torch.ones(3, device="cuda"))'),
+            Frame("model.py", 5, "", "return x + self.table"),
+        ),
+    )
+
+
 def test_the_compilers_user_code() -> None:
     text = """\
 Traceback (most recent call last):

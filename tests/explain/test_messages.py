@@ -107,6 +107,12 @@ def test_a_line_of_code_is_read() -> None:
     assert of("scaler.step(optimizer)") == "optimizer-state"
 
 
+def test_a_message_that_speaks_of_a_device_on_its_line_alone() -> None:
+    text = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    {}\nAttributeError: 'NoneType' object has no attribute 'type'\n"
+    assert cause_of(text.format("device = torch.accelerator.current_accelerator().type")) == "no-accelerator"
+    assert cause_of(text.format("device = x.parent.type")) is None
+
+
 def test_the_inner_exception_of_a_worker_counts() -> None:
     text = (
         "RuntimeError: Caught RuntimeError in replica 1 on device 1.\nOriginal Traceback (most recent call last):\n"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torchdevlint.explain.judging import Verdict, judge
 from torchdevlint.explain.log import Failure, Frame, Log, read_log, users_frames
-from torchdevlint.explain.messages import Sighting, recognise
+from torchdevlint.explain.messages import Sighting, recognise, recognise_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,11 @@ def read(text: str) -> Answer | None:
     """The device error that a text tells first, or None."""
     log = read_log(text)
     whole = " ".join(log.lines)
-    told = [(failure, seen) for failure in log.failures if (seen := recognise(failure.message)) is not None]
+    told = [
+        (failure, seen)
+        for failure in log.failures
+        if (seen := recognise_on(failure.message, failure.frames[-1].text if failure.frames else "")) is not None
+    ]
     if not told:
         bare = _bare(log, whole)
         if bare is None:

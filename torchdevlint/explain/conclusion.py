@@ -78,7 +78,7 @@ def conclude(answer: Answer, evidence: Evidence) -> Answer:
     cause = "attribute-left-behind" if "attribute" in value.told else "tensor-left-behind"
     if value.told.startswith("module"):
         cause = "module-left-behind"
-    return replace(answer, verdict=Verdict(cause, _ground(value), tuple(set(verdict.others) - {cause}), is_sure=True))
+    return replace(answer, verdict=Verdict(cause, _ground(value), is_sure=True))
 
 
 def _left_behind(evidence: Evidence) -> Value | None:

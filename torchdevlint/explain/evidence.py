@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _MOST_FRAMES = 8  # of the user's, the innermost first
 _MOST_VALUES = 8
 _WIDEST = 60
+_LOST_MOVES = frozenset(("TDL501", "TDL502"))
+_FEW_LINES = 30
+_CUT = 25  # characters of a line that was cut
 
 State = Literal["read", "moved", "changed", "missing"]
 
@@ -70,16 +73,12 @@ def gather(answer: Answer, root: str) -> Evidence:
     found: list[tuple[tuple[int, ...], Finding]] = []
     problem = ""
     texts: dict[str, str] = {}
-    for depth, line in enumerate(lines):
+    for line in lines:
         if line.filename not in texts:
             texts[line.filename] = line.text
             findings, said = _findings(line)
             problem = problem or said
-            found += [
-                ((*rank, depth), finding)
-                for finding in findings
-                if (rank := _rank(finding, answer, [one for one in lines if one.filename == line.filename])) is not None
-            ]
+            found += [(rank, finding) for finding in findings if (rank := _rank(finding, answer, lines)) is not None]
     found.sort(key=lambda pair: (pair[0], pair[1].sort_key))
     values = _values(lines[0], lines)
     return Evidence(
@@ -125,8 +124,9 @@ def _line(frame: Frame, root: str) -> Line | None:
 
 
 def _is_same(rows: list[str], row: int, wanted: str) -> bool:
-    """Python shows the first line of a statement's expression, IPython and rich the line itself."""
-    return _bare(rows[row - 1]) == wanted
+    """The whole line, or its beginning: rich cuts what does not fit into its box."""
+    text = _bare(rows[row - 1])
+    return text == wanted or (len(wanted) >= _CUT and text.startswith(wanted))
 
 
 def _bare(text: str) -> str:
@@ -183,6 +183,15 @@ def _findings(line: Line) -> tuple[Sequence[Finding], str]:
     return examination.findings, "; ".join(examination.problems)
 
 
+def _is_lost_move(finding: Finding, line: Line) -> bool:
+    """True for a move of a name that comes to nothing, a few lines in front of the line that uses the name."""
+    if finding.code not in _LOST_MOVES or not 0 < line.row - finding.span.start.row <= _FEW_LINES:
+        return False
+    rows = line.text.split("\n")
+    name = re.match(r"[A-Za-z_]\w*", rows[finding.span.start.row - 1][finding.span.start.column - 1 :])
+    return name is not None and re.search(rf"\b{name[0]}\b", rows[line.row - 1]) is not None
+
+
 def _rank(finding: Finding, answer: Answer, lines: Sequence[Line]) -> tuple[int, ...] | None:
     """How well a finding answers: on the line, as a related place, elsewhere in its file. None: it speaks of something else."""
     cause = CAUSE_OF_RULE.get(finding.code, "")
@@ -191,13 +200,18 @@ def _rank(finding: Finding, answer: Answer, lines: Sequence[Line]) -> tuple[int,
     may_fit = answer.sighting.cause == OPERANDS and not verdict.is_sure and cause in OPERAND_CAUSES
     if not fits and not may_fit:
         return None
-    for depth, line in enumerate(lines):
+    is_other = int(cause != verdict.cause)
+    here = [(depth, line) for depth, line in enumerate(lines) if line.filename == finding.filename]
+    for depth, line in here:
+        if _is_lost_move(finding, line):
+            return (0, depth, -1, -finding.severity)
+    for depth, line in here:
         if finding.span.start.row <= line.row <= finding.span.end.row:
-            return (0, depth, -finding.severity)
-    for depth, line in enumerate(lines):
+            return (0, depth, is_other, -finding.severity)
+    for depth, line in here:
         if any(other.span.start.row <= line.row <= other.span.end.row for other in finding.related):
-            return (1, depth, -finding.severity)
-    return (2, 0, -finding.severity) if cause == verdict.cause else None
+            return (1, depth, is_other, -finding.severity)
+    return (2, 0, 0, -finding.severity) if not is_other else None
 
 
 # ---------------------------------------------------------------------------------------------------- values

@@ -83,7 +83,7 @@ _FILE = re.compile(r'^[ ]*File "(?P<path>[^"\n]+)", line (?P<row>\d+)(?:, in (?P
 _BARE = re.compile(r'^[ ]*(?:"(?P<path>[^"]+)",?[ ]+)?line (?P<row>\d+),? in (?P<function>[\w<>. ]+?)[ ]*$')
 _MARKS = re.compile(r"^[ ]*[~^][~^ ]*$")
 _IPYTHON = (
-    re.compile(r"^File (?P<path>\S.*?):(?P<row>\d+), in (?P<function>[^(\n]+)"),
+    re.compile(r"^File (?P<path>\S.*?):(?P<row>\d+)(?:, in (?P<function>[^(\n]+).*)?$"),
     re.compile(
         r"^(?P<path>(?:Cell |Input )?In ?\[\d+\])(?:, (?:in )?(?:line (?P<row>\d+)|(?P<function><[^>]+>|\w+)(?:\(.*)?))?[ ]*$"
     ),
@@ -92,7 +92,11 @@ _IPYTHON = (
 _ARROW = re.compile(r"^[-\u2013\u2014]+> ?\[?(?P<row>\d+)\]?(?:\([^)]*\))?[ ]?(?P<text>.*)$")
 _RICH = re.compile(r"^(?P<path>(?:/|~|[A-Za-z]:\\|\.).*?):[ ]?(?P<row>\d+)(?: in[ ]+(?P<function>\S.*?))?$")
 _RICH_PATH = re.compile(r"^(?:/|~/|[A-Za-z]:\\)\S")
-_RICH_CODE = re.compile(r"^[\u2771>]\s*(?P<row>\d+)\s(?P<text>.*)$")
+_ASCII_BOX = re.compile(r"^[|] .* [|]$")  # where the terminal has no lines to draw
+_RICH_CODE = re.compile(r"^(?:[\u2771>]|\\u2771)\s*(?P<row>\d+)\s(?P<text>.*)$")
+_PYTEST_CODE = re.compile(r"^> {2,}(?P<text>\S.*)$")
+_PYTEST_ERROR = re.compile(r"^E {2,}(?P<text>\S.*)$")
+_PYTEST_PLACE = re.compile(r"^(?P<path>[^\s:]+\.py):(?P<row>\d+): ?(?P<kind>[A-Za-z_][\w.]*)?$")
 _NAME = re.compile(
     r"^[\s*`]*(?P<kind>(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Interrupt|Exit|ExceptionGroup|Warning)(?:\([\w.]+\))?)"
     r"(?::[ ]?(?P<message>.*))?$"
@@ -164,6 +168,8 @@ class _Parser:
     wants_code: bool = False  # the next line may be the code of the last frame
     is_user_code: bool = False
     before: str = ""  # the line in front of this one
+    code: str = ""  # the line that pytest marks
+    error: list[str] = field(default_factory=list)  # what pytest says in front of its place
 
     def parse(self, lines: list[str]) -> Iterator[Failure]:
         for line in lines:
@@ -191,6 +197,9 @@ class _Parser:
         if _GROUP_NEXT.match(line):
             self.end()
             return
+        if _ASCII_BOX.match(line):
+            self.take_rich(line.strip("|"))
+            return
         group = _GROUP.match(line)
         if group is not None and not _RICH_CODE.match(line):
             line = line[group.end() :]
@@ -200,7 +209,7 @@ class _Parser:
         if _START.search(line) or _ORIGINAL.match(line):
             self.start(line)
             return
-        if self.take_frame(line):
+        if self.take_pytest(line) or self.take_frame(line):
             return
         self.take_rest(line)
 
@@ -209,6 +218,26 @@ class _Parser:
         self.end()
         self.is_open = True
         self.is_user_code = line.startswith(_USER_CODE)
+
+    def take_pytest(self, line: str) -> bool:
+        """True for a line of pytest's report: code, then the error, then the place."""
+        if (found := _PYTEST_CODE.match(line)) is not None:
+            self.code = found["text"]
+            return True
+        if (found := _PYTEST_ERROR.match(line)) is not None:
+            if len(self.error) < _LONGEST_MESSAGE:
+                self.error.append(found["text"])
+            return True
+        found = _PYTEST_PLACE.match(line)
+        if found is None or not (self.code or self.error):
+            return False
+        self.frames.append(Frame(found["path"], int(found["row"]), "", self.code))
+        name = _NAME.match(self.error[0]) if self.error else None
+        if name is not None:
+            self.kind, self.message = name["kind"], [name["message"] or "", *self.error[1:]]
+            self.end()
+        self.code, self.error = "", []
+        return True
 
     def take_frame(self, line: str) -> bool:
         """True where the line names a place."""

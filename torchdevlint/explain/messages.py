@@ -229,6 +229,21 @@ WORDINGS: Final = _rows(
 )
 
 
+# Messages that speak of devices on certain lines alone: the message, the line, the cause.
+_ON_LINES: Final = (
+    (re.compile(r"'NoneType' object has no attribute '\w+'"), re.compile(r"\bcurrent_accelerator\("), "no-accelerator"),
+)
+
+
+def recognise_on(text: str, line: str) -> Sighting | None:
+    """The device error that a message tells of a line of code."""
+    for message, code, cause in _ON_LINES:
+        found = message.search(text)
+        if found is not None and code.search(line):
+            return Sighting(cause, found[0])
+    return recognise(text)
+
+
 def recognise(text: str) -> Sighting | None:
     """The device error that a text tells, or None. The first row of the table that occurs counts."""
     for wording in WORDINGS:
