@@ -15,7 +15,7 @@ def test_a_repair_that_keeps_the_rest_is_no_fault() -> None:
 @pytest.mark.parametrize(
     ("after", "fault"),
     [
-        (b"x = load(p\n", "no longer parses"),
+        (b"x = load(p\n", "no longer compiles"),
         (BEFORE.replace(b"y = 1\r\n", b"y = 1\n"), "the newline of line 3 changed and nothing else of it"),
         (b"# coding: latin-1\r\nx = load(p)\r\ny = 1\r\n", "another encoding"),
         (BEFORE.replace(b"load(p)\r\n", b"load(p)\nz = 2\n"), "newlines that the file did not have: [b'\\n']"),
