@@ -4,7 +4,7 @@ usage: python benchmarks/real_code.py FOLDER... [--jobs N] [--diffs FOLDER] [--n
        python benchmarks/real_code.py --mirrors FOLDER [--list FILE] ...
 
 A repository is a folder "owner+name", or a line "owner/name commit" of `--list` (default: real_repositories.txt beside this file), whose
-git directory lies in `--mirrors` as owner+name, owner+name/repo or owner+name.git.
+git directory lies in `--mirrors` as owner+name, owner+name/repo, owner+name/repo/.git or owner+name.git.
 
 Each is copied, repaired with `--fix`, repaired again, then with the unsafe fixes too where a finding with a fix is left, and again. With `--named`
 a second repair is given the files that the first one changed by name, else the whole repository. A repository fails when the linter crashes
@@ -55,8 +55,9 @@ class Repository:
         """Writes its files into a new folder."""
         if not self.commit:
             shutil.copytree(self.place, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+            (folder / ".git").mkdir(exist_ok=True)
             return
-        folder.mkdir()
+        (folder / ".git").mkdir(parents=True)  # it is a repository: its files are one project
         for path, mode, raw in _blobs(self.place, self.commit):
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +146,7 @@ def listed(path: Path, mirrors: Path) -> list[Repository]:
             continue
         name, commit = line.split()
         stem = mirrors / name.replace("/", "+")
-        places = (stem / "repo", stem, stem.with_name(stem.name + ".git"))
+        places = (stem / "repo", stem / "repo" / ".git", stem, stem.with_name(stem.name + ".git"))
         place = next((place for place in places if (place / "HEAD").exists()), None)
         if place is None:
             print(f"{name}: no git directory in {mirrors}", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import libcst as cst
@@ -94,9 +95,29 @@ class Notes(Rule):
         yield self.report(op, "a note", severity=Severity.INFO)
 
 
+class AsksTheProject(Rule):
+    """What the file's project shows of the file itself."""
+
+    code, name, severity = "TDL995", "test-asks-the-project", WARNING
+
+    @on_call("torch.a")
+    def before(self, op: ir.Call, facts: Any) -> Iterator[Report]:
+        return self._asked("torch.a", op, facts)
+
+    @on_call("torch.b")
+    def after(self, op: ir.Call, facts: Any) -> Iterator[Report]:
+        return self._asked("torch.b", op, facts)
+
+    def _asked(self, name: str, op: ir.Call, facts: Any) -> Iterator[Report]:
+        if facts.analysis.member is not None:
+            project, path = facts.analysis.member
+            if name.encode() in project.read(path):
+                yield self.report(op, f"{name}, of {len(project.program(path).bodies)} bodies")
+
+
 @pytest.fixture(autouse=True)
 def rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = (linter.UnusedSuppression, Renames, Breaks, Crashes, Notes)
+    chosen = (linter.UnusedSuppression, Renames, Breaks, Crashes, Notes, AsksTheProject)
     monkeypatch.setattr(Settings, "rules", lambda self, path: chosen)
     monkeypatch.setattr(linter, "all_rules", lambda: chosen)
 
@@ -136,6 +157,16 @@ def test_rounds_go_on_until_nothing_changes() -> None:
     assert outcome.stored == outcome.text.encode()
     assert len(outcome.fixed) == 6
     assert not outcome.findings
+
+
+def test_a_repaired_text_is_looked_at_in_a_project_that_shows_it(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    path, raw = tmp_path / "a.py", (TEXT + "torch.a()\n").encode()
+    path.write_bytes(raw)
+    repaired = lint(str(path), raw, Settings(project=True), Repair.SAFE)
+    path.write_bytes(repaired.stored or b"")
+    again = lint(str(path), path.read_bytes(), Settings(project=True))
+    assert lines(repaired) == lines(again) == [(2, "TDL991"), (2, "TDL995")]
 
 
 def test_unsafe_fixes_wait_to_be_asked_for() -> None:

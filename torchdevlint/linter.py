@@ -146,10 +146,11 @@ def _examine(source: Text, settings: Settings, kinds: frozenset[Kind], sightings
     def is_shown(report: Report) -> bool:
         return judged or settings.shows(report.rule.code, report.severity)
 
+    place = member(source.path) if settings.project else None
+    if place is not None:  # an editor, standard input and a repair give a text that the disk does not hold
+        place = place._replace(project=place.project.showing(place.path, text))
     try:
-        questions = Questions(
-            wanted, is_shown, settings.target_torch, member(source.path) if settings.project else None
-        )
+        questions = Questions(wanted, is_shown, settings.target_torch, place)
         seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
         return Examination(

@@ -35,6 +35,10 @@ def store(analysis: Analysis, summary: ClassSummary, store: AttributeStore) -> V
         made = _computed_from_module(analysis, store)
         if made is not None:
             store.value = replace(value, device=CPU, origin=made, moved=None, others=(), attribute="", parameter="")
+        elif value.device.name == "self" and isinstance(_written(analysis, store), ir.Call):
+            store.value = replace(
+                value, device=TOP
+            )  # a Parameter follows the module, what was computed from one does not
     if value.kind is Kind.MODULE and summary.is_module:
         return replace(
             value,
@@ -50,16 +54,20 @@ def _computed_from_module(analysis: Analysis, store: AttributeStore) -> ir.Op | 
     value = store.value
     if value.device.name != "self" or value.others or value.symbol or value.rank == 0:
         return None
-    found = analysis.index_of(store.body)
-    made = found.definitions[store.op.value]
-    if isinstance(made, ir.Load):
-        made = found.bound_once(made.name)
+    made = _written(analysis, store)
     if isinstance(made, (ir.Binary, ir.Subscript)):
         return made
-    written = found.definitions[made.function] if isinstance(made, ir.Call) else None
+    written = analysis.index_of(store.body).definitions[made.function] if isinstance(made, ir.Call) else None
     # A function may give the Parameter itself, which is registered by the assignment; a tensor's method gives a new tensor.
     computes = isinstance(written, ir.Attribute) and written.name in entries.GIVE_NEW_TENSORS
     return made if computes else None
+
+
+def _written(analysis: Analysis, store: AttributeStore) -> ir.Op | None:
+    """The operation whose result is stored, also through a name that is bound once."""
+    found = analysis.index_of(store.body)
+    made = found.definitions[store.op.value]
+    return found.bound_once(made.name) if isinstance(made, ir.Load) else made
 
 
 def register(analysis: Analysis, frame: Frame, op: ir.Call, method: str, summary: ClassSummary) -> Value:

@@ -341,18 +341,19 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
 
 def _join_tensors(found: dict[Value, frozenset[Guard]]) -> None:
     """Tensors of one place and origin are one, of a rank that holds for both."""
-    first: dict[tuple[Any, ...], Tensor] = {}
-    for value in [value for value in found if isinstance(value, Tensor)]:
-        key = value.device, value.origin, value.implicit, value.kept
-        old = first.get(key)
-        if old is None:
-            first[key] = value
+    alike: dict[tuple[Any, ...], list[Tensor]] = {}
+    for value in found:
+        if isinstance(value, Tensor):
+            alike.setdefault((value.device, value.origin, value.implicit, value.kept), []).append(value)
+    for first, *others in alike.values():
+        if not others:
             continue
-        rank = old.rank if old.rank == value.rank else MANY if old.rank and value.rank else None
-        both = Tensor(value.device, rank, value.origin, value.implicit, value.follows and old.follows, value.kept)
-        guards = found.pop(old) & found.pop(value)
+        both, guards = first, found.pop(first)
+        for value in others:
+            rank = both.rank if both.rank == value.rank else MANY if both.rank and value.rank else None
+            both = Tensor(both.device, rank, both.origin, both.implicit, both.follows and value.follows, both.kept)
+            guards &= found.pop(value)
         found[both] = guards
-        first[key] = both
 
 
 def join(*values: Value) -> Value:

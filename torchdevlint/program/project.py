@@ -48,6 +48,10 @@ _PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg")
 _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.txt", "environment.yml")
 
 
+# What a project shares with one that shows another text of a file: nothing in it depends on that text.
+_SHARED = ("_bytes", "_programs", "_walked", "_known", "_homes")
+
+
 class Project:
     """The Python files below a root. Questions that it cannot answer give nothing; no method raises for what a file holds."""
 
@@ -56,6 +60,24 @@ class Project:
         self._bytes: dict[str, bytes] = {}
         self._programs: dict[str, ir.Program | None] = {}
         self._torch_beyond: dict[str, Version | None] = {}
+        self._edited: dict[str, bytes] = {}
+        self._edited_programs: dict[str, ir.Program | None] = {}
+
+    def showing(self, path: str, text: str) -> Project:
+        """The project with a text in place of a file: itself, where the file holds this text.
+
+        Else another one, for which every question is asked anew; what was read of the other files is shared.
+        """
+        try:
+            raw = self._edited.get(path) or self._bytes.get(path) or read_bytes(path, _LARGEST_READ)
+        except (OSError, ValueError):
+            return self
+        if _decoded(raw) == text:
+            return self
+        other = Project(self.root)
+        other.__dict__.update({name: self.__dict__[name] for name in _SHARED if name in self.__dict__})
+        other._edited = {path: text.encode("utf-8", "replace")}
+        return other
 
     @cached_property
     def _walked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -137,18 +159,19 @@ class Project:
 
     def program(self, path: str) -> ir.Program | None:
         """The Program of a file; None for one that cannot be read."""
-        if path not in self._programs:
+        programs = self._edited_programs if path in self._edited else self._programs
+        if path not in programs:
             raw = self.read(path)
             seen, program = _LINTED.pop(path, (b"", None))
-            self._programs[path] = program if program is not None and seen == raw else from_ast.read(_decoded(raw))
-        return self._programs[path]
+            programs[path] = program if program is not None and seen == raw else from_ast.read(_decoded(raw))
+        return programs[path]
 
     def program_of(self, path: str, text: str) -> ir.Program | None:
         """The Program of a text that stands for a file: the one that was read of the file, where it is its text. It is kept for a while, as
         others may ask for it.
         """
         raw = text.encode("utf-8", "replace")
-        if raw == self._bytes.get(path) and path in self._programs:
+        if raw == self._bytes.get(path) and path in self._programs and path not in self._edited:
             return self._programs[path]
         program = from_ast.read(text)
         _LINTED[path] = raw, program
@@ -291,6 +314,8 @@ class Project:
 
     def read(self, path: str) -> bytes:
         """The bytes of a file, read once; none where it cannot be read."""
+        if path in self._edited:
+            return self._edited[path]
         if path not in self._bytes:
             try:
                 self._bytes[path] = read_bytes(path, _LARGEST_READ)
