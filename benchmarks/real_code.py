@@ -144,7 +144,7 @@ def listed(path: Path, mirrors: Path) -> list[Repository]:
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):
             continue
-        name, commit = line.split()
+        name, commit, *_ = line.split()
         stem = mirrors / name.replace("/", "+")
         places = (stem / "repo", stem / "repo" / ".git", stem, stem.with_name(stem.name + ".git"))
         place = next((place for place in places if (place / "HEAD").exists()), None)

@@ -10,8 +10,12 @@ import sys
 
 def _forget_current_folder() -> None:
     """Takes the current folder off the path, where `python -m` puts it first: a checked folder's own argparse.py is not to run."""
-    if sys.path and not getattr(sys.flags, "safe_path", False) and sys.path[0] in ("", os.getcwd()):
-        here = sys.path.pop(0) or os.getcwd()
+    try:
+        current = os.getcwd()
+    except OSError:  # it was removed: what cannot be found there cannot run either
+        return
+    if sys.path and not getattr(sys.flags, "safe_path", False) and sys.path[0] in ("", current):
+        here = sys.path.pop(0) or current
         if os.path.dirname(os.path.dirname(os.path.abspath(__file__))) == here:
             sys.path.append(here)  # an uninstalled copy, run from its own folder; child processes look for it here
 

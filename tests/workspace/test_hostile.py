@@ -233,6 +233,18 @@ def test_closed_and_full_streams(tmp_path: Path) -> None:
     assert shell("- </dev/zero") == (2, "torchdevlint: -: not read, as it is larger than 10,000 kB\n")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a folder in use cannot be removed elsewhere")
+def test_a_current_folder_that_was_removed_is_told(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    command = f"rmdir ../gone && {sys.executable} -m torchdevlint check"
+    for paths in ("", "."):
+        done = subprocess.run(
+            ["sh", "-c", f"{command} {paths}"], cwd=tmp_path / "gone", capture_output=True, text=True, timeout=300
+        )
+        (tmp_path / "gone").mkdir()
+        assert (done.returncode, done.stderr) == (2, "torchdevlint: the current folder does not exist any more\n")
+
+
 def test_what_escapes_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     from torchdevlint import cli
 

@@ -95,9 +95,19 @@ def _ended(message: str, code: int) -> int:
     return code
 
 
+def _is_somewhere() -> bool:
+    """False for a process whose current folder was removed."""
+    try:
+        return bool(os.getcwd())  # noqa: PTH109
+    except OSError:
+        return False
+
+
 def _sentence(error: BaseException) -> str:
     if isinstance(error, OutOfTime):
         return error.message
+    if isinstance(error, FileNotFoundError) and not _is_somewhere():
+        return "the current folder does not exist any more"
     if isinstance(error, OSError) and error.strerror:
         what = "the run needs more than the system gives" if error.errno in _SCARCE else "cannot write the output"
         return f"{error.filename or what}: {error.strerror}"
