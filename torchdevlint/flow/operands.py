@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchdevlint.flow.devices import CPU, TOP, Device
+from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 from torchdevlint.flow.values import (
     AT_LEAST_ONE,
     NDARRAY,
@@ -159,7 +160,8 @@ def iterate(frame: Frame, op: ir.Iterate) -> Value:
     kind = value.kind
     if kind is Kind.LOADER:
         # torch_geometric's Data moves in place and returns itself, as a BatchEncoding does (torch_geometric/data/data.py, `BaseData.to`).
-        batch = Kind.BATCH_ENCODING if value.symbol.startswith("torch_geometric.") else Kind.BATCH
+        in_place = value.symbol.startswith("torch_geometric.") or _is_object(frame, op)
+        batch = Kind.BATCH_ENCODING if in_place else Kind.BATCH
         return Value(batch, CPU, origin=op, evidence=value.evidence)
     if kind is Kind.SYMBOL or kind is Kind.SIZE:
         return SCALAR if kind is Kind.SIZE else UNKNOWN
@@ -179,6 +181,14 @@ def iterate(frame: Frame, op: ir.Iterate) -> Value:
     if kind is Kind.UNKNOWN and value.device is not TOP:
         return replace(value, origin=None, group=None)
     return UNKNOWN
+
+
+def _is_object(frame: Frame, op: ir.Iterate) -> bool:
+    """True for a batch of which something is read that no tensor has (`batch.y`): it may be one that moves in place."""
+    return any(
+        op.dst in values and not frame.index.use(name).attributes <= TENSOR_ATTRIBUTES
+        for name, values in frame.index.stored.items()
+    )
 
 
 def element(frame: Frame, op: ir.Call, register: ir.Register) -> Value:

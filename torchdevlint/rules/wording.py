@@ -88,7 +88,7 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
     root = name.partition(".")[0]
     parameters = {parameter.name for parameter in facts.body.parameters}
     made = meeting.cpu.origin
-    if made is None or not owns(facts, made) or _may_be_none(root, made, facts):
+    if made is None or not owns(facts, made) or may_be_none(root, made, facts):
         return None
     is_bound = Cfg.of(facts.body).definitely_bound(root, made)
     if (
@@ -140,7 +140,7 @@ def is_surely_tensor(parameter: str, facts: Facts) -> bool:
     )
 
 
-def _may_be_none(name: str, made: ir.Op | None, facts: Facts) -> bool:
+def may_be_none(name: str, made: ir.Op | None, facts: Facts) -> bool:
     """True for an argument that may be left out and is None then, where no test of it decides that the tensor is made."""
     parameter = next((p for p in facts.body.parameters if p.name == name and p.default is not None), None)
     if parameter is None or facts.body.parent is None or made is None:

@@ -13,6 +13,7 @@ from torchdevlint.program import ir
 from torchdevlint.rules.factories import is_factory
 from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.inferred import Inferred
+from torchdevlint.rules.neighbours import default_device_is_set
 from torchdevlint.rules.premises import Premise
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
@@ -106,6 +107,8 @@ class ModelInputLeftOnCpu(Inferred):
         made, cpu = meeting.cpu.origin, meeting.cpu
         module = meeting.module
         if made is None or not owns(facts, made) or facts.in_forward or cpu.attribute or is_placeholder(made, facts):
+            return
+        if _follows_default_device(made, facts) and default_device_is_set(facts):
             return
         is_loss = module.symbol.endswith("Loss")
         device = meeting.other.device
@@ -228,6 +231,11 @@ def _is_device_used(summary: ClassSummary, facts: Facts) -> bool:
         for body in summary.cls.methods.values()
         for op in operations(body)
     )
+
+
+def _follows_default_device(made: ir.Op, facts: Facts) -> bool:
+    """True for a tensor that PyTorch's default device places: made by a factory without `device=`."""
+    return isinstance(made, ir.Call) and facts.callee(made) in functions.FACTORIES
 
 
 def _is_factory(made: ir.Op, facts: Facts) -> bool:

@@ -24,7 +24,7 @@ from torchdevlint.rules.surroundings import (
     in_unreachable_code,
     under_test_for_a_build,
 )
-from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, needed, operands_of, raised
+from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast", "torch.autocast_mode.autocast")
@@ -254,13 +254,66 @@ def _sources(call: ir.Call, facts: Facts) -> list[str]:
             and value.moved is None
             and facts.place(facts.receiver(call)) != parameter.name
             and is_surely_tensor(parameter.name, facts)
+            and not may_be_none(parameter.name, call, facts)
+            and not _is_read_on_host(parameter.name, facts)
         ):
             found.append(f"{parameter.name}.device")
     return found
 
 
+# What tells a number, or the shape, of a tensor.
+_READ_ON_HOST = frozenset(("size", "shape", "dim", "ndim", "numel", "item", "tolist", "dtype", "long", "int", "cpu"))
+
+
+def _is_read_on_host(name: str, facts: Facts) -> bool:
+    """True for an argument of which the body reads numbers alone (`for i in range(sizes[k]):`): it may be elsewhere than the module."""
+    held: set[ir.Register] = set()
+    for op in operations(facts.body):
+        if (isinstance(op, ir.Load) and op.name == name) or (isinstance(op, ir.Subscript) and op.object in held):
+            held.add(op.dst)
+        elif _takes_tensor(op, held, facts):
+            return False
+    return bool(held)
+
+
+def _takes_tensor(op: ir.Op, held: set[ir.Register], facts: Facts) -> bool:
+    """True for an operation that does more with one of these registers than to read a number."""
+    if isinstance(op, ir.Attribute):
+        return op.object in held and op.name not in _READ_ON_HOST
+    if isinstance(op, ir.Call):
+        return any(argument.value in held for argument in op.arguments) and not facts.callee(op).startswith("builtins.")
+    taken: tuple[ir.Register | None, ...] = ()
+    if isinstance(op, (ir.Store, ir.StoreAttribute, ir.StoreSubscript, ir.Return)):
+        taken = (op.value,)
+    elif isinstance(op, ir.Binary):
+        taken = (op.left, op.right)
+    elif isinstance(op, ir.AugmentedAssign):
+        taken = (op.target, op.value)
+    elif isinstance(op, ir.Sequence):
+        taken = tuple(element.value for element in op.elements)
+    return not held.isdisjoint(taken)
+
+
+def _enters_module(device: str, facts: Facts) -> bool:
+    """True where a tensor of a device is given to a layer, or computed with what the module holds: then it is where the module is."""
+    for op in operations(facts.body):
+        values = [value for _, value in operands_of(op, facts)]
+        if any(value.device.name == device for value in values) and (
+            any(_is_of_module(value) for value in values)
+            or (isinstance(op, ir.Call) and facts.value(op.function).kind is Kind.MODULE)
+        ):
+            return True
+    return False
+
+
+def _is_of_module(value: Value) -> bool:
+    """True for what a layer of the module gives, be it one that was put on a literal device."""
+    return value.device.name == "self" or (value.device.is_accelerator and value.evidence >= Evidence.STRONG)
+
+
 def _meets(call: ir.Call, device: str, facts: Facts) -> bool:
-    """True where what a call makes is computed with a tensor of this device, or with what a layer of the module gives."""
+    """True where what a call makes is computed with a tensor of this device, or with one of the module's where these enter it."""
+    enters = _enters_module(device, facts)
     names = {op.name for op in operations(facts.body) if isinstance(op, ir.Store) and op.value == call.dst}
     held = {op.dst for op in operations(facts.body) if isinstance(op, ir.Load) and op.name in names} | {call.dst}
 
@@ -270,14 +323,11 @@ def _meets(call: ir.Call, device: str, facts: Facts) -> bool:
     for op in operations(facts.body):
         given = operands_of(op, facts)
         others = [value for register, value in given if not is_made_here(register, value)]
-        if 0 < len(others) < len(given) and any(_is_there(value, device) for value in others):
+        if 0 < len(others) < len(given) and any(
+            value.device.name == device or (enters and _is_of_module(value)) for value in others
+        ):
             return True
     return False
-
-
-def _is_there(value: Value, device: str) -> bool:
-    """True for a tensor of the device, and for what a layer of the module gives, be it one that was put on a literal device."""
-    return value.device.name in (device, "self") or (value.device.is_accelerator and value.evidence >= Evidence.STRONG)
 
 
 def _moved_roots(facts: Facts) -> Iterator[str]:
