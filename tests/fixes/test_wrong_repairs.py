@@ -80,6 +80,29 @@ UNTOUCHED = {
             net.load_state_dict(torch.load(path), True, True)
             return net
         """,
+    "a 0-dim tensor that a model adds": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(3, 3)
+
+            def forward(self, x, offset):
+                return self.layer(x) + offset
+
+        def f(x):
+            net = Net().cuda()
+            offset = torch.tensor(1.0, requires_grad=True)
+            return net(x.cuda(), offset)
+        """,
+    "a module that a method of the class is given": """
+        class Averages(nn.Module):
+            def pairs(self, model):
+                return list(model.named_parameters())
+
+            def update(self, average, current, device):
+                average.to(device)
+                return zip(self.pairs(average), self.pairs(current))
+        """,
     "assigned on a condition": """
         def f(path, flag):
             with torch.device("meta"):

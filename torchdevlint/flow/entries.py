@@ -91,7 +91,7 @@ def _is_handled_otherwise(analysis: Analysis, summary: ClassSummary, name: str) 
     for body in _methods(summary).values():
         index = analysis.index_of(body)
         use = index.use(f"{index.self_name}.{name}")
-        if use.attributes - _HARMLESS or use.module_argument or use.torch_argument:
+        if use.attributes - _HARMLESS or use.module_argument or use.method_argument or use.torch_argument:
             return True
     return False
 

@@ -25,6 +25,9 @@ class NameUse:
     attributes: set[str] = field(default_factory=set)
     torch_argument: bool = False  # given to a torch function
     module_argument: bool = False  # given to a submodule: `self.conv(x)`
+    method_argument: bool = (
+        False  # given to a method of the class itself, which may want anything: `self.update(model)`
+    )
     host_argument: bool = False  # given to numpy or another host library
     arithmetic: bool = False
     index: bool = False  # what something is indexed with: `table[x]`
@@ -70,7 +73,10 @@ class NameUse:
             return Kind.TENSOR, Evidence.USAGE
         if self.torch_argument and not self.host_argument:
             return Kind.TENSOR, Evidence.USAGE
-        if self.module_argument and (used & methods.TENSOR_WEAK or self.arithmetic):
+        shown = used & methods.TENSOR_WEAK
+        if (self.module_argument and shown) or (self.method_argument and shown - methods.OF_MODULES_TOO):
+            return Kind.TENSOR, Evidence.USAGE
+        if self.arithmetic and (self.module_argument or self.method_argument):
             return Kind.TENSOR, Evidence.USAGE
         if used & methods.TENSOR_WEAK - {"dtype", "item", "max", "min", "sum", "mean", "to"} and not self.host_argument:
             return Kind.TENSOR, Evidence.NAME
@@ -149,7 +155,7 @@ class BodyIndex:
                 parts.add(op.dst)
             elif isinstance(op, ir.Attribute) and op.object in parts - set(read):
                 moved = moved or op.name in methods.MOVES
-        return moved and not (use.torch_argument or use.module_argument or use.arithmetic)
+        return moved and not (use.torch_argument or use.module_argument or use.method_argument or use.arithmetic)
 
     def _in_order(self) -> Iterator[ir.Op]:
         return (op for number in self.order for op in self.body.blocks[number].ops)
@@ -243,6 +249,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
                 definitions[op.dst] = op
     uses: dict[str, NameUse] = {}
     self_name = _self_name(body)
+    own_methods = body.owner.methods if self_name and body.owner is not None else {}
     self_calls: set[str] = set()
     self_stores: set[str] = set()
     self_reads: set[str] = set()
@@ -268,7 +275,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
                         self_reads.add(op.name)  # type: ignore[attr-defined]
             elif kind is ir.Call:
                 callee = _path(definitions, op.function)  # type: ignore[attr-defined]
-                _index_call(op, callee, definitions, aliases, self_name, self_calls, use)  # type: ignore[arg-type]
+                _index_call(op, callee, definitions, aliases, self_name, self_calls, own_methods, use)  # type: ignore[arg-type]
                 root, _, rest = callee.partition(".")
                 if callee and (root == self_name or not rest) and "." not in rest and root not in aliases:
                     local_calls.append((rest or root, op))  # type: ignore[arg-type]
@@ -322,7 +329,7 @@ def _self_name(body: ir.Body) -> str:
     return body.parameters[0].name
 
 
-def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_calls, use) -> None:  # type: ignore[no-untyped-def]
+def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_calls, methods_of_class, use) -> None:  # type: ignore[no-untyped-def]
     root, _, rest = callee.partition(".")
     qualified = aliases.get(root, "") if callee else ""
     is_torch = qualified.partition(".")[0] in (
@@ -374,6 +381,8 @@ def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_
             sized = True  # only the first argument is a tensor for sure
         elif is_host:
             use(path).host_argument = True
+        elif is_module and rest in methods_of_class:
+            use(path).method_argument = True
         elif is_module:
             use(path).module_argument = True
 

@@ -246,7 +246,8 @@ def may_be_on_host(frame: Frame, module: Value, argument: ir.Argument, at: int) 
     if name and index.takes_from_anywhere(name):
         return True
     use = index.use(name)
-    if not name or use.torch_argument or use.module_argument or use.arithmetic or use.called or use.attributes - _SIZES:
+    used = use.torch_argument or use.module_argument or use.method_argument or use.arithmetic or use.called
+    if not name or used or use.attributes - _SIZES:
         return False
     indices = {op.index for op in index.definitions if isinstance(op, ir.Subscript)}
     indices |= {

@@ -118,7 +118,7 @@ def parameter_value(
         and default is None
         and not use.called
         and not use.host_argument
-        and (use.module_argument or use.arithmetic)
+        and (use.module_argument or use.method_argument or use.arithmetic)
     ):
         return tensor(symbolic(f"{name}.device"), parameter=name, evidence=Evidence.USAGE)
     if (

@@ -43,6 +43,8 @@ TENSOR_ONLY = _names(
 TENSOR_WEAK = _names(
     "shape dtype device reshape sum mean max min flatten transpose float long int half double to cuda cpu numpy item T ndim squeeze abs"
 )
+# What models have as well.
+OF_MODULES_TOO = MOVES | CASTS | _names("device dtype")
 # Usage that only a module has.
 MODULE_ONLY = _names(
     "parameters named_parameters modules named_modules children named_children buffers named_buffers register_buffer register_forward_hook "

@@ -111,6 +111,8 @@ class ModelInputLeftOnCpu(Inferred):
         if _follows_default_device(made, facts) and default_device_is_set(facts):
             return
         is_loss = module.symbol.endswith("Loss")
+        if cpu.rank == 0 and not is_loss:
+            return  # a 0-dim tensor is let through by pointwise operations, and no layer takes one
         device = meeting.other.device
         given = _is_argument(meeting)
         kept = bool(module.attribute) and not given and not _is_factory(made, facts)

@@ -346,7 +346,8 @@ def _is_moved_later(summary: ClassSummary, name: str, facts: Facts) -> bool:
 def _is_combined(summary: ClassSummary, name: str, facts: Facts) -> bool:
     """True when a method computes with the attribute, or gives it to a submodule."""
     return any(
-        method not in _SETUP and (use.arithmetic or use.torch_argument or (use.module_argument and not use.called))
+        method not in _SETUP
+        and (use.arithmetic or use.torch_argument or ((use.module_argument or use.method_argument) and not use.called))
         for method, use in _uses(summary, name, facts)
     )
 
