@@ -28,7 +28,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "linter": frozenset({"sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}),
     "workspace": frozenset({"linter", "settings", "source", "findings", "rules.registry", "program.project"}),
     "reporting": frozenset({"findings", "rules.registry"}),  # SARIF tells what a rule is
-    "api": frozenset({"workspace", "linter", "settings", "source", "findings"}),
+    "api": frozenset({"rules.registry", "workspace", "linter", "settings", "source", "findings"}),
     "machine": frozenset(),
     "checkpoints": frozenset(),
     "doctor": frozenset({"source"}),

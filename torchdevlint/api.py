@@ -48,6 +48,7 @@ def check_source(
     gives TDL000.
     """
     from torchdevlint.linter import lint_source
+    from torchdevlint.rules import registry
     from torchdevlint.source.deadline import OutOfTime
     from torchdevlint.source.source import Source
 
@@ -56,8 +57,9 @@ def check_source(
         outcome = lint_source(Source(filename, text), settings)
     except OutOfTime as error:
         raise CheckError((f"{filename}: {error.message}",), ()) from None
-    if outcome.problems:
-        raise CheckError(outcome.problems, outcome.findings)
+    problems = (*registry.failures(), *outcome.problems)
+    if problems:
+        raise CheckError(problems, outcome.findings)
     return outcome.findings
 
 
@@ -75,6 +77,7 @@ def fix_source(
 ) -> tuple[str, tuple[Finding, ...]]:
     """The text with the safe fixes applied (`unsafe`: all), and the findings that remain in it. Arguments as in `check_source`."""
     from torchdevlint.linter import Repair, lint_source
+    from torchdevlint.rules import registry
     from torchdevlint.source.deadline import OutOfTime, limited
     from torchdevlint.source.source import Source
 
@@ -84,8 +87,9 @@ def fix_source(
             outcome = lint_source(Source(filename, text), settings, Repair.UNSAFE if unsafe else Repair.SAFE)
     except OutOfTime as error:
         raise CheckError((f"{filename}: {error.message}",), ()) from None
-    if outcome.problems:
-        raise CheckError(outcome.problems, outcome.findings)
+    problems = (*registry.failures(), *outcome.problems)
+    if problems:
+        raise CheckError(problems, outcome.findings)
     return (outcome.text if outcome.fixed else text), outcome.findings
 
 

@@ -145,7 +145,7 @@ def test_a_change_is_reported_and_ctrl_c_is_quiet(tmp_path: Path, running: Calla
     assert code == 130
     assert "interrupted" not in errors
     assert "Traceback" not in errors
-    assert errors.splitlines()[-1] == "torchdevlint: watching 2 files; end with Ctrl-C"
+    assert errors.splitlines()[0] == "torchdevlint: watching 2 files; end with Ctrl-C"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals")

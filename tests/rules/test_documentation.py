@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from torchdevlint.rules.registry import all_rules
 from torchdevlint.rules.rule import Rule
 
+ROOT = Path(__file__).parents[2]
 HEADINGS = [
     "What it does",
     "Why is this bad?",
@@ -60,6 +63,25 @@ def test_names_and_files_agree(rule: type[Rule]) -> None:
     assert rule.__module__.rpartition(".")[2] == rule.name.replace("-", "_")
     assert rule.__name__.lower() == rule.name.replace("-", "")
     assert rule.fixable in ("safe", "unsafe", "sometimes", "never")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_nothing_is_left_to_fill_in(rule: type[Rule]) -> None:
+    """What `torchdevlint new-rule` has left for its author."""
+    module = rule.name.replace("-", "_")
+    files = [
+        Path(inspect.getfile(rule)),
+        ROOT / "torchdevlint" / "proofs" / f"{module}.py",
+        *ROOT.glob(f"fixtures/*/{rule.name}/*.py"),
+    ]
+    left = [
+        f"{path.relative_to(ROOT)}:{row}: {line.strip()}"
+        for path in files
+        if path.exists()
+        for row, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "FILL_IN" in line
+    ]
+    assert not left, "fill in:\n" + "\n".join(left)
 
 
 def test_no_code_and_no_name_is_used_twice() -> None:

@@ -44,6 +44,7 @@ COMMANDS = {
     "prove": Command("torchdevlint.cli.prove", "show each rule's fault and its repair by running them"),
     "stubs": Command("torchdevlint.cli.stubs", "print what is known of a name of torch or another library"),
     "debug": Command("torchdevlint.cli.debug", "print what the analysis believes at a line, and why"),
+    "new-rule": Command("torchdevlint.cli.new_rule", "make the files of a new rule, in a checkout of torchdevlint"),
     "server": Command("torchdevlint.cli.server", "tell an editor of faults as one types (language server)"),
     "verify": Command(
         "torchdevlint.cli.verify", "run a program before and after each fix, to see which findings are true"

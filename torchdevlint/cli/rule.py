@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from torchdevlint import cli
-from torchdevlint.rules.registry import all_rules, rule_by_code
+from torchdevlint.rules.registry import all_rules, failures, rule_by_code
 from torchdevlint.rules.rule import Rule
 from torchdevlint.settings import unknown_code
 
@@ -40,6 +40,8 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the command; the exit code."""
+    for failure in failures():
+        cli.tell(failure)
     if arguments.code is None:
         rules = all_rules()
     elif arguments.all:

@@ -87,10 +87,13 @@ def do(job: Job) -> Answer:
         return Answer()
     if job.kind == "suppress":
         return Answer(insertions=tuple(_insertions(job)))
+    from torchdevlint.rules import registry
+
     outcome = _outcome(job, settings)
+    problems = (*registry.failures(), *outcome.problems)
     if job.kind == "examine":
-        return Answer(outcome.findings, problems=outcome.problems)
-    return Answer(texts=_texts(job.buffer, outcome), problems=outcome.problems)
+        return Answer(outcome.findings, problems=problems)
+    return Answer(texts=_texts(job.buffer, outcome), problems=problems)
 
 
 def _settings(job: Job) -> Settings | None:

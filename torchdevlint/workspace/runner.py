@@ -81,10 +81,12 @@ def check(
         inspect(targets)
     run.checked = [target.path for target in targets]
     if executor is not None:
+        run.problems += _failures_of_plugins()
         _check_elsewhere(targets, run, resolver, repair, folders_of(paths) if write else None, executor, progress)
         return run
     chosen = list(candidates(targets, run))
     if chosen:
+        run.problems += _failures_of_plugins()
         jobs = [Job(target, repair) for target, _ in chosen]
         within = folders_of(paths) if write else frozenset[Any]()
         with closing(_outcomes(jobs, [size for _, size in chosen], processes or cpus())) as outcomes:
@@ -98,6 +100,12 @@ def check(
         order = {target.path: index for index, (target, _) in enumerate(chosen)}
         run.outcomes.sort(key=lambda outcome: order[outcome.filename])
     return run
+
+
+def _failures_of_plugins() -> tuple[str, ...]:
+    from torchdevlint.rules import registry
+
+    return registry.failures()
 
 
 def _check_elsewhere(
