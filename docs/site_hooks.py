@@ -58,6 +58,7 @@ _MENU = {
         "fix-safety.md",
         "editors.md",
         "continuous-integration.md",
+        "scale.md",
         "explain.md",
         "doctor.md",
         "checkpoints.md",

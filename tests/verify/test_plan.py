@@ -362,3 +362,54 @@ def test_operands_are_noted_and_the_program_does_the_same(tmp_path: Path) -> Non
     assert noted.operands[10] == {"a": {"cuda:0"}, "held.x": {"cuda:0"}}  # a comprehension has names of its own
     assert noted.operands[6] == {"other": {"cpu"}}
     assert noted.operands[12] == {"a": {"cuda:0"}, "held.x": {"cuda:0"}}
+
+
+# ---------------------------------------------------------------------------------------------------- the ledger, pytest
+
+
+def test_the_ledger_begins_with_what_costs_most() -> None:
+    from torchdevlint.machine.launch import ProcessReport
+    from torchdevlint.verify.telling import cost, tell
+
+    def entry(row: int, kind: str, count: int, size: int) -> dict[str, Any]:
+        return {"kind": kind, "cause": "x", "implicit": False, "place": ["/f.py", row], "count": count, "bytes": size}
+
+    entries = [entry(1, "h2d", 1, 8), entry(2, "sync", 40, 0), entry(3, "d2h", 2, 80_000_000), entry(4, "sync", 2, 0)]
+    report = ProcessReport(**{**_report_fields(), "ledger": entries})
+    rows = [line.split(":")[1] for line in tell([report], ledger=True) if "/f.py" in line]
+    assert rows == ["3", "2", "4", "1"]
+    assert cost(1, 0) == cost(0, 100_000)
+
+
+def _report_fields() -> dict[str, Any]:
+    import dataclasses
+
+    from torchdevlint.machine.launch import ProcessReport
+
+    empty = {"bool": False, "int": 0, "str": "", "float": 0.0}
+    fields = dataclasses.fields(ProcessReport)
+    return {field.name: empty.get(str(field.type), ()) for field in fields if "None" not in str(field.type)} | {
+        field.name: None for field in fields if "None" in str(field.type)
+    }
+
+
+def test_pytest_does_not_warn_that_this_package_comes_too_early() -> None:
+    """With an installed wheel pytest wants to rewrite a plugin's package; on the machine it is imported before pytest."""
+    import _pytest.assertion.rewrite as rewrite
+
+    import torchdevlint
+
+    class Config:
+        told: list[Any] = []
+
+        def getini(self, name: str) -> list[str]:
+            return []
+
+        def issue_config_time_warning(self, warning: Any, stacklevel: int) -> None:
+            self.told.append(warning)
+
+    config = Config()
+    hook = rewrite.AssertionRewritingHook(config)  # type: ignore[arg-type]
+    hook.mark_rewrite("torchdevlint", "json")
+    assert torchdevlint and [str(warning) for warning in config.told if "torchdevlint" in str(warning)] == []
+    assert any("json" in str(warning) for warning in config.told)  # so the warning exists

@@ -33,6 +33,8 @@ th { background: var(--soft); } td.number { text-align: right; white-space: nowr
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; } .dim { color: var(--dim); }
 pre { margin: 0; padding: .8rem; overflow-x: auto; background: var(--soft); border: 1px solid var(--line); border-radius: 6px; }
 pre span { display: block; min-height: 1.45em; } .added { background: var(--added); } .gone { background: var(--gone); }
+table.findings { table-layout: fixed; } table.findings th:nth-child(1) { width: 28%; } table.findings th:nth-child(2) { width: 28%; }
+table.findings th:nth-child(3) { width: 17%; } table + table { margin-top: 1.5rem; }
 @media (max-width: 45rem) {
   body { padding: .8rem; } dl { grid-template-columns: 1fr; } dt { margin-top: .4rem; }
   table.wide thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
@@ -129,14 +131,18 @@ def _findings(rows: Iterable[tuple[Case, str, str, str]]) -> Iterator[str]:
         verdict, _, reason = evidence.partition(": ")
         told = f'<span class="{kind}">{_text(verdict)}</span>{"<br>" + _text(reason) if reason else ""}'
         cells.append([place, _text(before), _text(after), told])
-    yield from _table(("finding", "before", "after", "evidence"), cells)
+    yield from _table(("finding", "before", "after", "evidence"), cells, kind="wide findings")
 
 
 def _table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", numbers: Sequence[int] = ()
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str = "",
+    numbers: Sequence[int] = (),
+    kind: str = "wide",
 ) -> Iterator[str]:
     """A table of ready markup; on a narrow screen each row is a card with the heads as labels."""
-    yield '<table class="wide">'
+    yield f'<table class="{kind}">'
     if caption:
         yield f"<caption>{_text(caption)}</caption>"
     yield "<thead><tr>" + "".join(f"<th>{_text(head)}</th>" for head in heads) + "</tr></thead>\n<tbody>"
@@ -156,12 +162,12 @@ def _diffs(judge: Judge) -> Iterator[str]:
     for path, after in repaired.items():
         name = shorten(str(path))
         before, now = (raw.decode("utf-8", "backslashreplace") for raw in (judge.read[path], after))
-        yield "<pre>"
+        lines = []
         for line in unified(before, now, f"a/{name}", f"b/{name}"):
             header = line.startswith(("+++", "---"))
             kind = "" if header else {"+": "added", "-": "gone", "@": "dim"}.get(line[:1], "")
-            yield f"<span{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{_text(line)}</span>"
-        yield "</pre>"
+            lines.append(f"<span{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{_text(line)}</span>")
+        yield f"<pre>{''.join(lines)}</pre>"
 
 
 def _ledgers(report: Report, judge: Judge) -> Iterator[str]:
@@ -172,7 +178,7 @@ def _ledgers(report: Report, judge: Judge) -> Iterator[str]:
         yield "<p>None was counted (a virtual machine counts them, a real GPU does not).</p>"
         return
     yield from _ledger("the unchanged program", report.first, first)
-    if report.last is not None and report.last is not report.first:
+    if report.last is not None and list(report.last.ledger.items()) != list(report.first.ledger.items()):
         yield from _ledger("the program as it ran last, with the fixes of the errors in front", report.last, last)
 
 
