@@ -413,3 +413,21 @@ def test_pytest_does_not_warn_that_this_package_comes_too_early() -> None:
     hook.mark_rewrite("torchdevlint", "json")
     assert torchdevlint and [str(warning) for warning in config.told if "torchdevlint" in str(warning)] == []
     assert any("json" in str(warning) for warning in config.told)  # so the warning exists
+
+
+def test_a_warning_is_the_evidence_of_the_finding_that_it_names(tmp_path: Path) -> None:
+    """Both fixes are tried in one run, and each removes the warning of its own line."""
+    text = (
+        "import torch\nscaler = torch.cuda.amp.GradScaler(enabled=False)\n"
+        "with torch.cuda.amp.autocast(enabled=False):\n    print(1)\n"
+    )
+    told = "FutureWarning: `torch.cuda.amp.{0}(args...)` is deprecated. Please use `torch.amp.{0}('cuda', args...)` instead."
+
+    def answer(text: str, marks: Sequence[Mark]) -> Trial:
+        return _trial(
+            warnings=tuple(told.format(name) for name in ("GradScaler", "autocast") if f"torch.cuda.amp.{name}" in text)
+        )
+
+    _, report = _judge(tmp_path, text, answer, codes=("TDL805",))
+    assert [case.verdict for case in report.cases] == ["silent fault confirmed"] * 2
+    assert ["GradScaler" in case.before for case in report.cases] == [True, False]

@@ -4,7 +4,7 @@ import torch
 
 CODE = "TDL805"
 SHAPES = ("1", "cpu")
-EXPECT = r"FutureWarning: .torch.cuda.amp.GradScaler\(args...\). is deprecated"
+EXPECT = r"FutureWarning: .torch\.(cuda|cpu)\.amp\.\w+\(args...\). is deprecated"
 
 
 def fault() -> str:

@@ -349,7 +349,11 @@ class Judge:
         batch, later = _without_overlap(cases)
         attempt = self._attempt(*batch)
         pytest = self.runner.program.pytest
-        evidence = {case.number: _silent_evidence(case, current, attempt) for case in batch}
+        codes = [case.first.code for case in batch]
+        evidence = {
+            case.number: _silent_evidence(case, current, attempt, alone=codes.count(case.first.code) == 1)
+            for case in batch
+        }
         silent = [case for case in batch if evidence[case.number] is not None]
         ending = _difference(current, again, attempt.trial, True, pytest)
         changed = _difference(current, again, attempt.trial, False, pytest)
@@ -447,7 +451,7 @@ class Judge:
         near.sort(key=lambda one: abs(one.by.first.span.start.row - row))
         if self._fix(case) is None or not self._must_show(case):
             return False
-        for one in near[:_MOST_SECOND_LOOKS]:
+        for one in near[: _MOST_SECOND_LOOKS if self.runs < _MOST_RUNS else 0]:
             now, finding = self.sources, case.finding
             self.sources, case.finding = one.sources, one.findings[case.number]
             attempt = self._attempt(case)
@@ -679,8 +683,11 @@ def _may_be_silent(case: Case, current: Trial) -> bool:
     return warned or hazard or case.number in current.seen or (proof is not None and proof.ledger)
 
 
-def _silent_evidence(case: Case, current: Trial, attempt: Attempt) -> tuple[str, str, str] | None:
-    """A silent fault that the repair removed: (what it is, before, after)."""
+def _silent_evidence(case: Case, current: Trial, attempt: Attempt, alone: bool = True) -> tuple[str, str, str] | None:
+    """A silent fault that the repair removed: (what it is, before, after).
+
+    Where the fix is not `alone` with those of its rule, a warning must name what the finding names.
+    """
     trial = attempt.trial
     hazard = next((h for h in current.hazards if any(_at(case, line) for line in h.lines)), None)
     if hazard is not None and not any(
@@ -694,9 +701,10 @@ def _silent_evidence(case: Case, current: Trial, attempt: Attempt) -> tuple[str,
     if proof is None:
         return None
     gone = [text for text in current.warnings if text not in trial.warnings and re.search(proof.expect, text)]
-    if gone:
-        named = [text for text in gone if any(name in case.first.message for name in re.findall(r"(\w+)\(", text))]
-        return "warning", (named or gone)[0], "no warning"
+    named = [text for text in gone if any(name in case.first.message for name in re.findall(r"(\w+)\(", text))]
+    told = named or (gone if alone else [])
+    if told:
+        return "warning", told[0], "no warning"
     if proof.ledger:
         rows = [(str(case.path), row) for row in _rows(case)]
         moved = [(file, moved_row(row, 1 << 30, attempt.fix(case))) for file, row in rows]
