@@ -428,6 +428,6 @@ def test_a_warning_is_the_evidence_of_the_finding_that_it_names(tmp_path: Path) 
             warnings=tuple(told.format(name) for name in ("GradScaler", "autocast") if f"torch.cuda.amp.{name}" in text)
         )
 
-    _, report = _judge(tmp_path, text, answer, codes=("TDL805",))
+    _, report = _judge(tmp_path, text, answer, codes=("TDL805",), unsafe=True)  # the oldest torch is not known here
     assert [case.verdict for case in report.cases] == ["silent fault confirmed"] * 2
     assert ["GradScaler" in case.before for case in report.cases] == [True, False]
