@@ -79,7 +79,10 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault on one place of one file."""
+    """One fault on one place of one file.
+
+    `message` says in at most 110 characters what is wrong and what to do, `detail` what happens at run time and why ("" where that is all).
+    """
 
     code: str
     name: str
@@ -91,6 +94,7 @@ class Finding:
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     cell: int | None = None
+    detail: str = ""
 
     @property
     def place(self) -> str:

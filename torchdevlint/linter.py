@@ -15,6 +15,7 @@ from torchdevlint.program.ir import forget_nodes
 from torchdevlint.program.project import member
 from torchdevlint.rules.files.unparsable_file import UnparsableFile
 from torchdevlint.rules.files.unused_suppression import UnusedSuppression
+from torchdevlint.rules.message import bounded
 from torchdevlint.rules.registry import all_rules
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Settings
@@ -187,7 +188,7 @@ def unparsable(path: str, message: str, lines: LineIndex, row: int, column: int)
     row = min(row, lines.rows)  # a parser may count the end of the text as a line of its own
     start = lines.offset(Position(row, column))
     span = lines.span(start, start)
-    return Finding(rule.code, rule.name, rule.severity, message, path, span, noqa_row=row)
+    return Finding(rule.code, rule.name, rule.severity, bounded(message), path, span, noqa_row=row)
 
 
 def unused(path: str, suppressions: Suppressions, rules: Sequence[type[Rule]]) -> Iterator[Finding]:
@@ -195,11 +196,13 @@ def unused(path: str, suppressions: Suppressions, rules: Sequence[type[Rule]]) -
     rule, lines = UnusedSuppression, suppressions.lines
     for item in suppressions.unused((rule.code for rule in rules), (rule.code for rule in all_rules())):
         codes = ", ".join(item.codes)
-        message = f"nothing is suppressed by {codes}" if codes else "this comment suppresses nothing"
+        message = (
+            f"nothing is suppressed by {codes}; remove it" if codes else "this comment suppresses nothing; remove it"
+        )
         edit = Edit(item.start, item.end, item.content, lines.span(item.start, item.end))
         fix = Fix(Applicability.SAFE, "remove what suppresses nothing", (edit,))
         span = lines.span(item.directive.start, item.directive.end)
-        yield Finding(rule.code, rule.name, Severity.WARNING, message, path, span, span.start.row, fix=fix)
+        yield Finding(rule.code, rule.name, Severity.WARNING, bounded(message), path, span, span.start.row, fix=fix)
 
 
 # ---------------------------------------------------------------------------------------------------- repairs

@@ -13,6 +13,7 @@ from torchdevlint.fixes.scope import Scope, Verdict
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.observed import Observed
 from torchdevlint.program import ir
+from torchdevlint.rules.message import bounded
 from torchdevlint.rules.rule import NodeFix, Report
 from torchdevlint.source.lines import Lines
 from torchdevlint.source.positions import LineIndex, spans
@@ -51,21 +52,23 @@ def place(
     for report, fix in zip(reports, fixes, strict=True):
         span = span_of(report.op)
         related = tuple(Related(path, span_of(mention.op), mention.message) for mention in report.related)
+        message, detail = report.message, report.detail
+        names = [row_name(other.span.start.row) for other in related]
         try:
-            message = report.message.format(*(row_name(other.span.start.row) for other in related))
+            message, detail = message.format(*names), detail.format(*names)
         except (IndexError, KeyError, ValueError) as error:
             problems.append(f"{path}: {report.rule.code}: message {report.message!r}: {error!r}")
-            message = report.message
         yield Finding(
             code=report.rule.code,
             name=report.rule.name,
             severity=report.severity,
-            message=message,
+            message=bounded(message),
             filename=path,
             span=span,
             noqa_row=lines.logical(span.start.row)[1],
             related=related,
             fix=_text_fix(fix, splicer),
+            detail=detail,
         )
 
 

@@ -85,9 +85,41 @@ a b,c.py:4:5: info: TDL803 test-note
     -	x = f('日本', y)
     +	x = h('日本', y)
 
-Found 4 faults.
+Found 3 faults and 1 note.
 [*] 1 can be repaired with `--fix` (1 more with `--unsafe-fixes`)."""
     )
+
+
+DETAIL = (
+    'On an accelerator that raises "Expected all tensors to be on the same device". '
+    '`self.register_buffer("mean", ..., persistent=False)` moves with the module.'
+)
+
+
+def test_full_wraps_the_message_and_the_detail_at_words() -> None:
+    finding = Finding("TDL603", "test", Severity.ERROR, "wrong; do it", "a", span(1, 1, 1, 7), 1, detail=DETAIL)
+    lines = render("full", Outcome("a", (finding,), text=TEXT), style=Style(width=60))
+    assert lines[1:8] == [
+        "  wrong; do it",
+        "    |",
+        "  1 | import torch",
+        "    | ^^^^^^",
+        '  On an accelerator that raises "Expected all tensors to be',
+        '  on the same device". `self.register_buffer("mean", ...,',
+        "  persistent=False)` moves with the module.",
+    ]
+    assert all(len(line) <= 60 for line in lines)
+
+
+def test_the_detail_is_in_the_formats_that_have_room() -> None:
+    finding = Finding("TDL603", "test", Severity.ERROR, "wrong; do it", "a", span(1, 1, 1, 7), 1, detail=DETAIL)
+    outcome = Outcome("a", (finding,), text=TEXT)
+    assert json.loads("\n".join(render("json", outcome)))[0]["detail"] == DETAIL
+    sarif = json.loads("\n".join(render("sarif", outcome)))
+    assert sarif["runs"][0]["results"][0]["message"]["text"] == f"wrong; do it. {DETAIL}"
+    assert DETAIL.split('"')[0] in "\n".join(render("junit", outcome))
+    for name in ("concise", "grouped", "github", "gitlab"):
+        assert "Expected all" not in "\n".join(render(name, outcome)), name
 
 
 def test_concise() -> None:
@@ -96,7 +128,7 @@ def test_concise() -> None:
         "a b,c.py:3:5: TDL501 two rows",
         "a b,c.py:4:5: TDL501 two rows",
         "a b,c.py:4:5: TDL803 a note",
-        "Found 4 faults.",
+        "Found 3 faults and 1 note.",
         "[*] 1 can be repaired with `--fix` (1 more with `--unsafe-fixes`).",
     ]
 
@@ -107,8 +139,9 @@ def test_concise() -> None:
         ((), Style(), ["No faults found."]),
         ((Outcome("a", (SECOND,)),), Style(), ["Found 1 fault."]),
         ((Outcome("a", (), (FIRST, SECOND)),), Style(), ["Repaired 2 faults, 0 left."]),
-        ((Outcome("a", (NOTE,)),), Style(), ["Found 1 fault.", "1 can be repaired with `--fix --unsafe-fixes`."]),
-        ((Outcome("a", (NOTE,)),), Style(unsafe_fixes=True), ["Found 1 fault.", "[*] 1 can be repaired with `--fix`."]),
+        ((Outcome("a", (SECOND,), (FIRST, NOTE, NOTE)),), Style(), ["Repaired 1 fault and 2 notes, 1 left."]),
+        ((Outcome("a", (NOTE,)),), Style(), ["Found 1 note.", "1 can be repaired with `--fix --unsafe-fixes`."]),
+        ((Outcome("a", (NOTE,)),), Style(unsafe_fixes=True), ["Found 1 note.", "[*] 1 can be repaired with `--fix`."]),
     ],
 )
 def test_summary(outcomes: tuple[Outcome, ...], style: Style, lines: list[str]) -> None:
@@ -123,6 +156,7 @@ def test_json_has_the_fields_of_the_contract() -> None:
         "name": "test-rule",
         "severity": "warning",
         "message": "100% wrong: here, see",
+        "detail": None,
         "filename": path,
         "cell": None,
         "location": {"row": 2, "column": 14},

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from torchdevlint.cli.rule import page
 from torchdevlint.rules.registry import all_rules
 from torchdevlint.rules.rule import Rule
 
@@ -54,6 +55,17 @@ def test_the_example_and_its_repair_are_code(rule: type[Rule]) -> None:
         code = textwrap.dedent("\n".join(line for line in sections[heading].splitlines() if line.startswith("    ")))
         assert code.strip(), heading
         compile("def _():\n" + textwrap.indent(code, " "), f"{rule.code} {heading}", "exec")
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_a_page_fits_on_a_screen_and_has_no_figures_of_samples(rule: type[Rule]) -> None:
+    text = page(rule)
+    assert sum(max(1, len(textwrap.wrap(line, 100))) for line in text.splitlines()) <= 60
+    assert not re.search(r"\bwere read\b|\bof public code\b|\bpublic repositories\b|\bunread\b", text), (
+        "figures are in docs/accuracy.md"
+    )
+    silence = re.search(r"## When it stays silent\n(.+?)\n## ", text, re.DOTALL)
+    assert silence is None or len(silence[1].split()) <= 85
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

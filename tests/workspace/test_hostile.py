@@ -285,7 +285,7 @@ def test_numbers_that_python_does_not_convert() -> None:
     text = f"import torch\nx = torch.zeros(3).to('cuda:{digits}')\ny = torch.device('cuda', {digits})\ntorch.cuda.set_device({digits})\n"
     found = check_source(text, level="info")
     assert [finding.message for finding in found if finding.code == "TDL512" and finding.span.start.row == 2] == [
-        'no device index has 5000 digits: this raises "Could not parse device index"'
+        "no device index has 5000 digits; write one as in `cuda:0`"
     ]
 
 

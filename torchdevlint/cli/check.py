@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from torchdevlint import cli
 from torchdevlint.reporting import FORMATS, renderer
-from torchdevlint.reporting.style import Style
+from torchdevlint.reporting.style import WIDTH, Style
 from torchdevlint.settings import Resolver, Selection, SettingsError, check_codes, check_patterns, parse_level
 from torchdevlint.source.reading import LARGEST_SOURCE
 from torchdevlint.workspace import runner
@@ -421,7 +421,7 @@ def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
 
 def _print(arguments: argparse.Namespace, result: runner.Run, file: IO[str]) -> None:
     outcomes = result.outcomes
-    style = Style(_wants_colour(file), arguments.unsafe_fixes, file.isatty(), tuple(result.problems))
+    style = Style(_wants_colour(file), arguments.unsafe_fixes, file.isatty(), tuple(result.problems), _width(file))
     if arguments.diff:
         from torchdevlint.reporting import diff
 
@@ -441,6 +441,11 @@ def _print(arguments: argparse.Namespace, result: runner.Run, file: IO[str]) -> 
         lines = renderer(arguments.output_format)(outcomes, style)
     for line in lines:
         file.write(line + "\n")
+
+
+def _width(file: IO[str]) -> int:
+    """Where prose ends: at the terminal's edge, or at the usual width."""
+    return min(WIDTH, cli.terminal_width()) if file.isatty() else WIDTH
 
 
 def _wants_colour(file: IO[str]) -> bool:

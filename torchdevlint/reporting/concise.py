@@ -36,11 +36,11 @@ def is_fixable(finding: Finding, style: Style) -> bool:
 def summary(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
     """How many findings, how many repaired, how many could be."""
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    repaired = sum(len(outcome.fixed) for outcome in outcomes)
+    repaired = [finding for outcome in outcomes for finding in outcome.fixed]
     if repaired:
         yield f"Repaired {_count(repaired)}, {len(findings)} left."
     elif findings:
-        yield f"Found {_count(len(findings))}."
+        yield f"Found {_count(findings)}."
     elif not style.problems:
         yield style.paint("No faults found.", "green")
     if style.problems:
@@ -59,5 +59,8 @@ def _problems(number: int) -> str:
     return "1 problem is" if number == 1 else f"{number} problems are"
 
 
-def _count(number: int) -> str:
-    return "1 fault" if number == 1 else f"{number} faults"
+def _count(findings: Sequence[Finding]) -> str:
+    """Faults are counted apart from notes, which tell of style and speed."""
+    notes = sum(finding.severity.label == "info" for finding in findings)
+    counts = ((len(findings) - notes, "fault"), (notes, "note"))
+    return " and ".join(f"{number} {word}{'s'[: number != 1]}" for number, word in counts if number)

@@ -1,9 +1,10 @@
-"""For people: the message, the source line with a caret, the related places, and the fix as a diff."""
+"""For people: the message, the source line with a caret, the reasons, the related places, and the fix as a diff."""
 
 from __future__ import annotations
 
 import itertools
 import re
+import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from torchdevlint.reporting.style import SEVERITY_COLOURS, Style
 
 if TYPE_CHECKING:
     from torchdevlint.findings import Finding, Outcome, Span
+
+_LEAST_WIDTH = 40
 
 
 def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
@@ -27,10 +30,10 @@ def render(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
 
 
 def _folded(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
-    """Each finding with those behind it in the file that say the same (code and message)."""
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    """Each finding with those behind it in the file that say the same."""
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
-        groups.setdefault((finding.code, finding.message), []).append(finding)
+        groups.setdefault((finding.code, finding.message, finding.detail), []).append(finding)
     return [(first, rest) for first, *rest in groups.values()]
 
 
@@ -40,8 +43,9 @@ def _paragraph(
     label = finding.severity.label
     head = style.paint(f"{finding.code} {finding.name}", SEVERITY_COLOURS[label], "bold")
     yield f"{shown_name(finding.filename)}:{finding.place}: {label}: {head}"
-    yield f"  {shown(finding.message)}"
+    yield from _prose(finding.message, style)
     yield from _excerpt(finding.span, outcome.cells.get(finding.cell or 0, 0), rows, SEVERITY_COLOURS[label], style)
+    yield from _prose(finding.detail, style)
     for other in finding.related:
         cell = f" of cell {other.cell}" if other.cell != finding.cell else ""
         yield f"  {style.paint('note:', 'cyan')} line {other.span.start.row}{cell}: {shown(other.message)}"
@@ -56,6 +60,14 @@ def _paragraph(
         for line in itertools.islice(changed, 2, None):
             if not line.startswith(("@@", "\\ No newline")):
                 yield "    " + diff.painted(line, style._replace(terminal=True))
+
+
+def _prose(text: str, style: Style) -> list[str]:
+    """Lines that end at words, two columns to the right."""
+    width = max(style.width, _LEAST_WIDTH)
+    return textwrap.wrap(
+        shown(text), width, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _rows(findings: Sequence[Finding], most: int = 12) -> str:

@@ -35,6 +35,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
         "name": finding.name,
         "severity": finding.severity.label,
         "message": _unicode(finding.message),
+        "detail": _unicode(finding.detail) or None,
         "filename": _absolute(finding.filename),
         "cell": finding.cell,
         "location": _location(finding.span.start),

@@ -41,7 +41,8 @@ def _case(finding: Finding) -> Iterator[str]:
     row = f' line="{finding.span.start.row}"' if finding.cell is None else ""
     name = _attribute(f"{finding.code} {finding.name} ({finding.place})")
     yield f"    <testcase name={name} classname={_attribute(finding.filename)} file={_attribute(finding.filename)}{row}>"
-    body = escape(f"{shown(finding.filename)}:{finding.place}: {finding.code} {shown(finding.message)}")
+    told = [f"{finding.filename}:{finding.place}: {finding.code} {finding.message}", *filter(None, [finding.detail])]
+    body = escape("\n".join(map(shown, told)))
     kind, message = _attribute(finding.severity.label), _attribute(finding.message)
     yield f"      <failure type={kind} message={message}>{body}</failure>"
     yield "    </testcase>"

@@ -82,7 +82,7 @@ def _result(finding: Finding, index: int, fingerprint: str) -> dict[str, Any]:
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity.label],
-        "message": {"text": shown(finding.message)},
+        "message": {"text": shown(f"{finding.message}. {finding.detail}" if finding.detail else finding.message)},
         "locations": [_location(finding.filename, finding.span, finding.cell)],
         "partialFingerprints": {"torchdevlint/v1": fingerprint},
     }

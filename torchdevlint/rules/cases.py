@@ -173,6 +173,12 @@ def is_the_same_variable(meeting: Meeting, facts: Facts) -> bool:
     return converts_argument(made, facts) and other.device.name.endswith(".device")
 
 
+def cpu_tensor(made: ir.Op, facts: Facts) -> str:
+    """How a message calls a tensor that is made on the CPU: by its name, where it has one."""
+    names = names_of(made, facts) if owns(facts, made) else set()
+    return f"the CPU tensor `{names.pop()}`" if len(names) == 1 else "this CPU tensor"
+
+
 def names_of(made: ir.Op, facts: Facts) -> set[str]:
     """The names that a result is bound to, also after methods and sums with constants: `x = torch.from_numpy(x).float() / 255`."""
     if not isinstance(made, ir.ValueOp):

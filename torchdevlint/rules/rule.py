@@ -47,7 +47,9 @@ class Mention(NamedTuple):
 class Report(NamedTuple):
     """A finding before positions are known.
 
-    `message` may hold `{0}`, `{1}`, ...: the line numbers of `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`).
+    `message` says what is wrong and, behind a semicolon, what to do, in at most 110 characters (longer names are cut in the middle).
+    `detail` says what happens at run time, with PyTorch's own words, and why. Both may hold `{0}`, `{1}`, ...: the line numbers of
+    `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`).
     `holds` is asked once the whole file was analysed, when every use of a value is known; a report that does not hold is dropped.
     `rests_on` is the argument that must be on an accelerator for it to be true. Where every caller in a project gives a CPU tensor, it is a note;
     where callers are unknown, an error is a warning.
@@ -62,6 +64,7 @@ class Report(NamedTuple):
     holds: Callable[[], bool] | None = None
     rests_on: Premise | None = None
     proven: bool = False  # by inference: no surroundings make it a note
+    detail: str = ""
 
 
 _Check = TypeVar("_Check", bound=Callable[..., Any])
@@ -188,10 +191,12 @@ class Rule:
         holds: Callable[[], bool] | None = None,
         rests_on: Premise | None = None,
         proven: bool = False,
+        detail: str = "",
     ) -> Report:
         """A report of this rule on `op` (the expression to change)."""
         told = self.severity if severity is None else severity
-        return Report(type(self), op, _OF_A_COMPREHENSION.sub("", message), told, related, fix, holds, rests_on, proven)
+        message, detail = (_OF_A_COMPREHENSION.sub("", text) for text in (message, detail))
+        return Report(type(self), op, message, told, related, fix, holds, rests_on, proven, detail)
 
     @classmethod
     def hooks(cls) -> Iterator[tuple[Hook, str]]:

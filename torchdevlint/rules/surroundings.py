@@ -52,14 +52,14 @@ _MEASURES = (
 
 
 def in_tests(_: ir.Op, facts: Facts) -> bool:
-    """True in a file of tests, or in a folder of tests: who wrote them knows the machine that they run on. A program in such a folder is none."""
+    """True in a file or a folder of tests, whose author knows the machine. A program in such a folder is no test."""
     if is_test_file(facts):
         return True
     return not _TEST_FOLDERS.isdisjoint(_folders(facts)) and not reads_command_line(facts)
 
 
 def in_self_test(op: ir.Op, facts: Facts) -> bool:
-    """True in `def test(self, device="cpu"):` of a module, which makes its own inputs: who calls it does so with a module that is new."""
+    """True in a module's `def test(self, device="cpu"):`, which makes its own inputs."""
     body = body_of(op, facts)
     if body is None or body.owner is None or not _SELF_TEST.match(body.name):
         return False
@@ -68,7 +68,7 @@ def in_self_test(op: ir.Op, facts: Facts) -> bool:
 
 
 def in_data_folder(_: ir.Op, facts: Facts) -> bool:
-    """True in a module of a folder for data sets, loaders and transforms, whose tensors are on the CPU by custom."""
+    """True in a module of a folder for data sets, loaders or transforms."""
     return any(_DATA_FOLDER.fullmatch(folder) for folder in _folders(facts))
 
 
@@ -79,7 +79,7 @@ def _folders(facts: Facts) -> tuple[str, ...]:
 
 
 def in_exporter(_: ir.Op, facts: Facts) -> bool:
-    """True in a program that exports a model and moves nothing: all of it is on the CPU."""
+    """True in a program that exports a model and moves nothing."""
     return (
         facts.mentions("export", "trace")
         and not facts.mentions("cuda", "to", "device")
@@ -88,7 +88,7 @@ def in_exporter(_: ir.Op, facts: Facts) -> bool:
 
 
 def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
-    """True in a program that hides the GPUs from itself: `os.environ["CUDA_VISIBLE_DEVICES"] = "-1"`."""
+    """True in a program that hides its GPUs: `os.environ["CUDA_VISIBLE_DEVICES"] = "-1"`."""
     if not facts.mentions("environ"):
         return False
     for body in facts.program.bodies:
@@ -102,7 +102,7 @@ def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
 
 
 def with_trainers_on_host(_: ir.Op, facts: Facts) -> bool:
-    """True in a program each of whose trainers runs on the CPU: `Trainer(accelerator="cpu")`."""
+    """True in a program whose trainers all run on the CPU: `Trainer(accelerator="cpu")`."""
     if not facts.mentions("Trainer") or not facts.mentions("accelerator"):
         return False
     chosen = [
@@ -116,7 +116,7 @@ def with_trainers_on_host(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
-    """True under a parameter that is off by default, that no call in the file turns on, and that no other file of the project names, or of a private function."""
+    """True in a branch that no call takes: under a parameter that is off by default and never turned on."""
     member = facts.analysis.member
     for test, side, body in _tests_before(op, facts):
         if body.kind != "function":
@@ -137,7 +137,7 @@ _BUILDS = frozenset({"rocm", "hip", "cuda"})
 
 
 def under_test_for_a_build(op: ir.Op, facts: Facts) -> bool:
-    """True where a test told which build or system this is: `if SYSTEM == "rocm":`, also beside other conditions."""
+    """True behind a test of the build or the system: `if SYSTEM == "rocm":`."""
     for register, side, body in _tests_before(op, facts):
         definitions = facts.analysis.index_of(body).definitions
         test = definitions[register]
@@ -185,7 +185,7 @@ def _tests_before(op: ir.Op, facts: Facts) -> Iterator[tuple[ir.Register, bool, 
 
 
 def in_class_of_a_trial(op: ir.Op, facts: Facts) -> bool:
-    """True in a class that is defined under `if __name__ == "__main__"`: who tries out the file so knows the machine."""
+    """True in a class that is defined under `if __name__ == "__main__"`."""
     body = body_of(op, facts)
     while body is not None and body.owner is None:
         body = body.parent
@@ -199,7 +199,7 @@ def in_class_of_a_trial(op: ir.Op, facts: Facts) -> bool:
 
 
 def in_function_that_moves_to_gpus(op: ir.Op, facts: Facts) -> bool:
-    """True in a function of a project that says by its name that it moves to a GPU, or is the variant for one: `move_to_cuda`, `intersectionGPU`."""
+    """True in a function of a project that says by its name that it is for a GPU: `move_to_cuda`, `intersectionGPU`."""
     body = body_of(op, facts) if facts.analysis.member is not None else None
     while body is not None and not _MOVES_TO_GPUS.search(body.name):
         body = body.parent
@@ -207,7 +207,7 @@ def in_function_that_moves_to_gpus(op: ir.Op, facts: Facts) -> bool:
 
 
 def in_benchmark(op: ir.Op, facts: Facts) -> bool:
-    """True in a benchmark, by the name of its folder, file or function, that measures times or memory of a GPU."""
+    """True in a benchmark that measures times or memory of a GPU."""
     if not facts.mentions(*_MEASURES) and not (facts.mentions("cuda") and facts.mentions("Event", "synchronize")):
         return False
     member = facts.analysis.member
@@ -223,43 +223,43 @@ def in_benchmark(op: ir.Op, facts: Facts) -> bool:
 
 
 def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:
-    """True in a function that another one of its name takes the place of before anything reads it, and in a file that imports what the project lacks."""
+    """True in a shadowed function, and in a file that imports what the project lacks."""
     body = body_of(op, facts)
     return body is not None and is_unreachable(body, facts)
 
 
 def in_unnamed_code(op: ir.Op, facts: Facts) -> bool:
-    """True in a function or a file of a project that nobody there names, unless it is part of a package for others."""
+    """True in code of a project that no other code there names, unless it is part of a package for others."""
     body = body_of(op, facts)
     return body is not None and is_unnamed(body, facts)
 
 
 def where_batches_may_be_placed(_: ir.Op, facts: Facts) -> bool:
-    """True in a file of a project that imports another one, itself or by way of those that import it, which makes batches and places something."""
+    """True in a file of a project that imports one, or is imported by one, that makes batches and places something."""
     return batches_may_be_placed(facts)
 
 
 def in_program_that_moves_nothing(_: ir.Op, facts: Facts) -> bool:
-    """True in a program of a project, which nobody imports, in which no method moves anything: its modules stay where they are made."""
+    """True in a program of a project in which no method moves anything."""
     return moves_no_module(facts)
 
 
 def in_project(_: ir.Op, facts: Facts) -> bool:
-    """True in a project of several files, where those who build and place the parts of a model stand in other files as a rule."""
+    """True in a project of several files, where another file may place the parts of a model."""
     member = facts.analysis.member
     return member is not None and member.project.tells_by_silence
 
 
 def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
-    """True in a project of programs, no package for others, of which no file speaks of a device: all of it runs on the CPU."""
+    """True in a project of programs, no package for others, of which no file speaks of a device."""
     return places_nothing(facts)
 
 
 def under_another_default_device(_: ir.Op, facts: Facts) -> bool:
-    """True where a program of the project that leads here sets PyTorch's default device: factories do not make CPU tensors then."""
+    """True where a program of the project that leads here sets PyTorch's default device."""
     return default_device_is_set(facts)
 
 
 def where_moves_keep_parameters(_: ir.Op, facts: Facts) -> bool:
-    """True in a project of several files that names nothing by which the move of a module replaces its Parameters: XLA, FSDP, `to_empty`, `assign=True`."""
+    """True in a project that names nothing by which a move replaces Parameters: XLA, FSDP, `to_empty`, `assign=True`."""
     return moves_keep_parameters(facts)

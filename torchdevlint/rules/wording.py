@@ -15,6 +15,8 @@ from torchdevlint.rules.structure import body_of, operations, tensors_within
 
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
 
+_LONGEST_SPELLED = 20  # the device of a tensor is spelled in a message up to this length
+
 
 def describe(value: Value) -> str:
     """How a message names a tensor that may be on an accelerator."""
@@ -32,6 +34,16 @@ def describe(value: Value) -> str:
     if name.endswith(".device"):
         return f"a tensor on the device of `{name.removesuffix('.device')}`"
     return f"a tensor that was moved to `{name}`" if name else "a tensor on another device"
+
+
+def briefly(value: Value) -> str:
+    """As `describe`, in the few words that a message has room for."""
+    name = value.device.name
+    if not value.parameter and value.attribute and value.attribute != "module":
+        return f"`self.{value.attribute}`"
+    if value.parameter or value.attribute == "module" or not name or name == "self":
+        return describe(value)
+    return f"a tensor on `{name}`" if len(name) <= _LONGEST_SPELLED else "a tensor on another device"
 
 
 def factory_name(op: ir.Op, facts: Facts) -> str:

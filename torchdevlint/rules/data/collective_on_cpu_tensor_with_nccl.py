@@ -110,18 +110,16 @@ class CollectiveOnCpuTensorWithNccl(Rule):
         here = bool(self._backends)
         if not here and not _speaks_of_devices(facts):
             return
-        group = (
-            "this file's process group is NCCL, which has" if here else "the process group on GPUs is NCCL, which has"
-        )
+        group = "this file's process group is NCCL" if here else "the process group on GPUs is NCCL"
         for call, value, name, device, takes in self._found:
             origin = value.origin
             assert isinstance(origin, ir.Call)
             short = name.rpartition(".")[2]
             yield self.report(
                 call,
-                f"`{short}` gets a CPU tensor (made on line {{0}}), and {group} no CPU "
-                f'backend: it raises "No backend type associated with device '
-                f'type cpu"; create the tensor with `device={device or "..."}`',
+                f"`{short}` gets a CPU tensor, which NCCL refuses; create the tensor with `device={device or '...'}`",
+                detail=f"The tensor is made on line {{0}}, and {group}, which has no CPU backend: the call raises "
+                '"No backend type associated with device type cpu".',
                 severity=ERROR if here else WARNING,
                 related=(Mention(origin, "here the CPU tensor is made"),),
                 fix=lambda origin=origin, device=device, takes=takes: _fix(origin, device if takes else None),  # type: ignore[misc]

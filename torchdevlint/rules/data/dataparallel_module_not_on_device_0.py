@@ -81,9 +81,9 @@ class DataparallelModuleNotOnDevice0(Rule):
         device = facts.nearest_device(construction)
         yield self.report(
             construction,
-            '`DataParallel` wraps a module on the CPU, and line {0} calls it: with more than one GPU that raises "module must '
-            "have its parameters and buffers on device cuda:0 (device_ids[0]) but found one of them on "
-            f'device: cpu"; move the wrapper to the first device: `.to({device or "device"})`',
+            f"`DataParallel` wraps a module on the CPU and is called on line {{0}}; add `.to({device or 'device'})`",
+            detail='With more than one GPU the call raises "module must have its parameters and buffers on device cuda:0 (device_ids[0]) '
+            'but found one of them on device: cpu"; with one GPU the wrapper moves the module itself.',
             related=(Mention(call, "here it is called"),),
             fix=lambda: _move(construction, device),
         )
@@ -96,9 +96,9 @@ class DataparallelModuleNotOnDevice0(Rule):
             return
         yield self.report(
             call,
-            '`DistributedDataParallel` gets `device_ids`, and the module is still on the CPU: it raises "DistributedDataParallel '
-            "device_ids and output_device arguments only work with "
-            'single-device/multiple-device GPU modules"; move the module to its GPU before it is wrapped',
+            "`DistributedDataParallel` with `device_ids` gets a module on the CPU; move the module to its GPU first",
+            detail='It raises "DistributedDataParallel device_ids and output_device arguments only work with '
+            'single-device/multiple-device GPU modules".',
         )
 
 

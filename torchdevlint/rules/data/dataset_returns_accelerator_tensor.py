@@ -129,9 +129,9 @@ class DatasetReturnsAcceleratorTensor(Rule):
                 seen = severity if placed.certain or severity is not ERROR or loader is not None else WARNING
                 yield self.report(
                     placed.op,
-                    f'{where} puts its tensors on `{placed.device}`: in a DataLoader worker that raises "Cannot re-initialize '
-                    f'CUDA in forked subprocess", and with `pin_memory=True` "cannot pin '
-                    f"'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\"; return CPU tensors and move the batch in the loop",
+                    f"{where} puts its tensors on `{placed.device}`; return CPU tensors and move the batch in the loop",
+                    detail='In a DataLoader worker that raises "Cannot re-initialize CUDA in forked subprocess", and with '
+                    "`pin_memory=True` \"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\".",
                     severity=seen,
                     related=related,
                 )

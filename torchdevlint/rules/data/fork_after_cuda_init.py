@@ -99,8 +99,8 @@ class ForkAfterCudaInit(Rule):
                 continue
             yield self.report(
                 call,
-                f"line {{0}} uses an accelerator before this process is forked, and `{target.name}` uses one in the child: with "
-                f'the start method "fork" that raises "Cannot re-initialize CUDA in forked '
-                'subprocess"; use `multiprocessing.get_context("spawn")`',
+                f'`{target.name}` uses an accelerator in a child, as line {{0}} did in the parent; start it with the method "spawn"',
+                detail='With the start method "fork" the child raises "Cannot re-initialize CUDA in forked subprocess": use '
+                '`multiprocessing.get_context("spawn")`.',
                 related=(Mention(used, "here the accelerator is used first"),),
             )

@@ -64,8 +64,8 @@ class PinMemoryOfAcceleratorTensor(Rule):
             device = value.device
         yield self.report(
             call,
-            f"the tensor is on `{device.name}`, and only host memory can be pinned: on an accelerator this raises {_TEXT}; pin it "
-            f"first, then move it with `non_blocking=True`",
+            f"only host memory can be pinned, and this tensor is on `{device.name}`; pin it first, then move it",
+            detail=f"On an accelerator this raises {_TEXT}. A pinned tensor can be moved with `non_blocking=True`.",
             severity=ERROR if device.is_accelerator else WARNING,
             fix=(lambda: _swap(call)) if chained else None,
         )
@@ -83,8 +83,8 @@ class PinMemoryOfAcceleratorTensor(Rule):
             if value.kind is Kind.TENSOR and value.device.is_accelerator and not value.others:
                 yield self.report(
                     call,
-                    f"the dataset's tensors are on `{value.device.name}`, and `pin_memory=True` pins each batch: that raises "
-                    f"{_TEXT}; keep the dataset on the CPU, or leave `pin_memory` out",
+                    f"`pin_memory=True` pins host memory, and the dataset is on `{value.device.name}`; keep the dataset on the CPU",
+                    detail=f"It raises {_TEXT}. Without `pin_memory` the dataset can stay where it is.",
                 )
                 return
 

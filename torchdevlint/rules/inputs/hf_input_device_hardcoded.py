@@ -58,9 +58,9 @@ class HfInputDeviceHardcoded(Rule):
         name, origin = models[0]
         yield self.report(
             call,
-            f"the inputs go to `{device.name}` whatever the machine, and `device_map` decides where `{name}` is (line {{0}}): "
-            f"without CUDA this raises, and on another device the model raises "
-            f'"Expected all tensors to be on the same device"; use `{name}.device`',
+            f"these inputs go to `{device.name}`, but `device_map` decides where `{name}` is; use `{name}.device`",
+            detail=f"`{name}` is placed on line {{0}}. Without `{device.name}` this line raises, and where the model is on another device its "
+            'call raises "Expected all tensors to be on the same device".',
             related=(Mention(origin, "here the model is placed"),),
             fix=lambda: _follow(call, name),
         )

@@ -44,16 +44,9 @@ class ModelInputLeftOnCpu(Inferred):
         inputs = tokenizer(text, return_tensors="pt").to(device)
 
     ## When it stays silent
-    Models whose device is unknown, batches of a loader that the caller gave, tests, `DataParallel` and the other wrappers that move inputs,
-    models loaded with `device_map` or quantized, values from functions that were not followed, loaders that such a function gave
-    (`accelerator.prepare`, prefetchers), loaders over a caller's tensors, of a data set that is told a device, or with a collate function
-    that moves its batches (and in such a file what a function is given as a loader), default devices, functions that export a model that they are given, inputs that
-    `forward` moves itself, or never reads, in the class of this file or of the project.
-
-    In a project of several files, what a model that is an argument gets is a note: its callers know where it is, and of the last six such
-    findings that were read in unread projects one was true. So is a part of a loader's batch where a file that this one imports, or its
-    importers, makes batches and places something. So is an argument that meets a model made here, where no caller that is seen
-    gives it on an accelerator.
+    Models whose device is unknown or that place their inputs themselves (`DataParallel`, `device_map`, a `forward` that moves them); batches
+    that the caller, a function that was not followed, or a collate function may have placed; tests; functions that export a model. In a project
+    it is a note where the callers know where the model is, and where the imported files place batches.
 
     ## Fix safety
     `.to(device)` on a tokenizer's output or a tensor is safe: on a CPU run it does nothing. Unsafe where the device is that of an argument,
@@ -92,9 +85,8 @@ class ModelInputLeftOnCpu(Inferred):
                 continue
             yield self.report(
                 call,
-                f"`{summary.cls.name}` keeps the device that it is asked for (line {{0}}) and never uses it: neither `self.{model}` nor its "
-                f"inputs are moved there, so that work stays on the CPU, or raises {MISMATCH} for a model that the caller moved; move both "
-                f"to `self.device`",
+                f"`{summary.cls.name}` never uses the device that it keeps; move `self.{model}` and its inputs to `self.device`",
+                detail=f"The device is kept on line {{0}}. Work stays on the CPU, or raises {MISMATCH} for a model that the caller moved.",
                 severity=WARNING,
                 related=(Mention(stores[0].op, "here the device is kept"),),
             )
@@ -155,17 +147,21 @@ class ModelInputLeftOnCpu(Inferred):
         of_loader = cpu.group is not None or _is_iteration(made, facts) or isinstance(made, (ir.Unpack, ir.Iterate))
         certain = certain and not (of_loader and where_batches_may_be_placed(meeting.op, facts))
         what = f"`{place}`" if place else "this input"
-        where = (
-            f"the model `{meeting.other.parameter}`, wherever it was moved"
-            if given
-            else f"a model on {device.describe()}"
-        )
+        if given:
+            where = f", `{meeting.other.parameter}` may be elsewhere"
+        else:
+            where = f" and meets {'the output of ' * is_loss}a model on {device.describe()}"
         moved = _where_moved(meeting, facts)
+        expression = _spelled(device)
+        is_long = given and expression.startswith("next(")
+        advice = (
+            f"move it to the device of `{meeting.other.parameter}`" if is_long else f"move it with `.to({expression})`"
+        )
         yield self.report(
             at,
-            f"{what} is still on the CPU when it meets {f'the output of a model on {device.describe()}' if is_loss else where}"
-            f"{' (moved on line {0})' if moved else ''}: on an accelerator that raises {MISMATCH}; move it first, for example "
-            f"`.to({_spelled(device)})`",
+            f"{what} is on the CPU{where}; {advice}",
+            detail=f"{'The model is moved on line {0}. ' if moved else ''}On an accelerator the two raise {MISMATCH}."
+            + (f" `.to({expression})` moves it there." if is_long else ""),
             severity=ERROR if certain else WARNING,
             related=(
                 *((Mention(moved, "here the model moved"),) if moved is not None else ()),
@@ -181,8 +177,9 @@ class ModelInputLeftOnCpu(Inferred):
         device = meeting.other.device
         return self.report(
             copy,
-            f"this moves copies for the model alone: the batch stays on the CPU, and a part of it meets the model's output on "
-            f"{device.describe()} on line {{0}}, which raises {MISMATCH} on an accelerator; bind the moved batch to its name first",
+            "this moves copies for the model alone, and the loss gets the CPU batch; bind the moved batch to its name",
+            detail=f"A part of the batch meets the model's output on {device.describe()} on line {{0}}: on an accelerator that raises "
+            f"{MISMATCH}.",
             related=(Mention(meeting.op, "here the two meet"),),
         )
 
@@ -199,8 +196,8 @@ class ModelInputLeftOnCpu(Inferred):
         what = f"an input on {given.device.describe()}" if chosen else f"the argument `{given.parameter}`"
         yield self.report(
             made,
-            f"this model is made on the CPU and never moved, and on line {{0}} it gets {what}: on an accelerator that raises "
-            f"{MISMATCH}; move it first, for example `.to({_spelled(given.device)})`",
+            f"this model is on the CPU and gets {what} on line {{0}}; move it with `.to({_spelled(given.device)})`",
+            detail=f"It is made here and never moved. On an accelerator that raises {MISMATCH}.",
             severity=ERROR if moved is not None else WARNING,
             related=(Mention(meeting.op, "here it is called"),),
             fix=lambda: _move(made, given.device.name) if not chosen else None,

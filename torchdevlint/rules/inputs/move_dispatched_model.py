@@ -87,16 +87,20 @@ class MoveDispatchedModel(Rule):
             return
         spelled = facts.place(register) or "the model"
         if several:
-            message = (
-                f"`{spelled}` was placed by `device_map` on line {{0}}; moving it warns \"You shouldn't move a model that is "
-                f'dispatched using accelerate hooks" and raises "You can\'t move a model '
-                f'that has some modules offloaded to cpu or disk" where parts are offloaded; remove the move'
+            message = f"`{spelled}` was placed by `device_map` on line {{0}} and must not be moved; remove the move"
+            detail = (
+                'It warns "You shouldn\'t move a model that is dispatched using accelerate hooks", and raises "You can\'t move a model '
+                'that has some modules offloaded to cpu or disk" where parts are offloaded.'
             )
         else:
-            message = f"`{spelled}` was placed on one device by `device_map` on line {{0}}: this move is redundant, or undoes it"
+            message, detail = (
+                f"`device_map` put `{spelled}` on one device on line {{0}}, which this repeats or undoes; remove the move",
+                "",
+            )
         yield self.report(
             call,
             message,
+            detail=detail,
             severity=ERROR if several else INFO,
             related=(Mention(origin, "here it is placed"),),
             fix=(lambda: _remove(call, facts)) if several else None,
@@ -111,9 +115,8 @@ class MoveDispatchedModel(Rule):
             return
         yield self.report(
             call,
-            '`pipeline(model=..., device=...)` gets a model that `device_map` placed on line {0}: it raises "The model has been '
-            "loaded with accelerate and therefore cannot be moved to a specific "
-            'device"; leave `device=` out',
+            "`device_map` placed this model on line {0}, and `pipeline` cannot move it; leave `device=` out",
+            detail='It raises "The model has been loaded with accelerate and therefore cannot be moved to a specific device".',
             related=(Mention(origin, "here it is placed"),),
             fix=lambda: _without_device(call),
         )

@@ -84,8 +84,8 @@ class MoveQuantizedModel(Rule):
         )
         yield self.report(
             call,
-            f"the model was loaded quantized on line {{0}}: `{method}()` raises ValueError ({text}); remove the call, the loader "
-            f"has placed the model",
+            f"the quantized model of line {{0}} refuses `{method}()`; remove the call",
+            detail=f"It raises ValueError ({text}). The loader has placed the model.",
             related=(Mention(origin, "here it is loaded"),),
             fix=lambda: _remove(call, facts),
         )

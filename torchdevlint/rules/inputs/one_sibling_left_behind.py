@@ -37,12 +37,8 @@ class OneSiblingLeftBehind(Rule):
             images, labels = images.to(device), labels.to(device)
 
     ## When it stays silent
-    The sibling is a length, an index, a name; it goes through `.item()` or stays in host code; wrappers that move inputs; a model
-    whose `forward` moves that input itself, also in a class of another file of the project; batches of a loader whose data set is told a
-    device, or whose collate function moves what it returns.
-
-    In a project it is a note where a file that this one imports, or its importers, makes batches and places something: of the twelve
-    findings of this rule that were read in projects, five had batches that came placed, and two were true.
+    The sibling is a length, an index, a name; it goes through `.item()` or stays in host code; the wrapper or the model's `forward` moves it;
+    the data set is told a device, or the collate function moves what it returns.
 
     ## Fix safety
     The same move on the sibling is safe when both are known to be tensors.
@@ -119,14 +115,15 @@ class OneSiblingLeftBehind(Rule):
         written = facts.definition(register)
         written = where_taken_out(written, value, facts) or written
         beside = (
-            f"meets a model's output on {device.describe()} (line {{0}})"
+            f"and meets the output of a model on {device.describe()} (line {{0}})"
             if output
-            else f"has a sibling that was moved to {device.describe()} on line {{0}}"
+            else f"but its sibling from the batch moved to {device.describe()} on line {{0}}"
         )
         what = "call" if isinstance(call, ir.Call) else "line"
         yield self.report(
             written if written is not None else call,
-            f"`{place}` comes from a batch, stays on the CPU and {beside}: on an accelerator this {what} raises {MISMATCH}; move `{place}` too",
+            f"`{place}` stays on the CPU, {beside}; move it too",
+            detail=f"On an accelerator this {what} raises {MISMATCH}.",
             severity=ERROR if certain else WARNING,
             related=(
                 Mention(sibling.moved, "here the output is made" if output else "here its sibling moved"),

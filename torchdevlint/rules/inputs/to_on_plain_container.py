@@ -21,6 +21,13 @@ _NAMES = {
     Kind.NDARRAY: "a NumPy array",
     Kind.SIZE: "a torch.Size",
 }
+_ADVICE = {
+    Kind.PARAMETERS: "move the module",
+    Kind.OPTIMIZER: "move the model before the optimizer is built",
+    Kind.LOADER: "move each batch in the loop",
+    Kind.NDARRAY: "make a tensor of it first, with `torch.from_numpy`",
+    Kind.SIZE: "leave the call out",
+}
 
 
 class ToOnPlainContainer(Rule):
@@ -76,7 +83,8 @@ class ToOnPlainContainer(Rule):
             return
         yield self.report(
             call,
-            f"{known} has no `.{method}()`: this raises AttributeError on every machine; move its elements one by one",
+            f"{known} has no `.{method}()`; {_ADVICE.get(value.kind, 'move its elements one by one')}",
+            detail="This raises AttributeError on every machine.",
             fix=lambda: _fix(call, register, value.kind, facts),
         )
 

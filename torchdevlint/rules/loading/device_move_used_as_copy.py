@@ -104,14 +104,15 @@ class DeviceMoveUsedAsCopy(Rule):
             if restored is None:
                 continue
             what = (
-                "`state_dict()` holds the parameters themselves, not copies"
+                "`state_dict()` holds the parameters themselves, which training changes; use `copy.deepcopy(...)`"
                 if snapshot.bare
-                else "`.cpu()` and `.to()` copy nothing when the tensor is there already, as in a run on the CPU"
+                else "`.cpu()` and `.to()` do not copy a tensor that is there already; add `.clone()` to keep this snapshot"
             )
             yield self.report(
                 snapshot.made,
-                f"{what}: the training that follows changes this snapshot too, and line {{0}} restores the last weights without an error; "
-                + ("use `copy.deepcopy(...)`" if snapshot.bare else "add `.clone()`"),
+                what,
+                detail="The training that follows changes this snapshot too: line {0} restores the last weights, without an error"
+                + ("." if snapshot.bare else ", in a run on the CPU."),
                 related=(Mention(restored, "here the snapshot is restored"),),
                 fix=lambda snapshot=snapshot: _fix(snapshot, facts),  # type: ignore[misc]
             )

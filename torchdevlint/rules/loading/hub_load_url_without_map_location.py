@@ -61,8 +61,8 @@ class HubLoadUrlWithoutMapLocation(Rule):
             return
         yield self.report(
             call,
-            'this restores the weights to the device that they were published from: if that was a GPU, a machine without one raises "Attempting to deserialize '
-            'object on a CUDA device"; pass `map_location="cpu"`',
+            'without `map_location` the weights go to the device of their publisher; pass `map_location="cpu"`',
+            detail='Weights that were saved from a GPU raise "Attempting to deserialize object on a CUDA device" on a machine without one.',
             fix=(lambda: _fix(call, facts)) if register is None else None,
         )
 

@@ -56,8 +56,8 @@ class JitLoadWithoutMapLocation(Rule):
             if facts.value(register).kind in (Kind.DICT, Kind.FUNCTION):
                 yield self.report(
                     call,
-                    '`torch.jit.load` takes a string or a torch.device as `map_location`: a dict or a function raises "map_location should be '
-                    'either None, string or torch.device"',
+                    "`torch.jit.load` takes no dict or function as `map_location`; pass a string or a `torch.device`",
+                    detail='It raises "map_location should be either None, string or torch.device".',
                 )
             return
         if call.has_splat or facts.guarded("cuda") or _saved_here(call, facts):
@@ -66,8 +66,8 @@ class JitLoadWithoutMapLocation(Rule):
         text = device or '"cpu"'
         yield self.report(
             call,
-            "without `map_location` the modules are moved to the device they were saved from: an archive saved from a GPU fails to load on a machine "
-            f"without one; pass `map_location={text}`",
+            f"without `map_location` the modules go to the device they were saved from; pass `map_location={text}`",
+            detail="An archive that was saved from a GPU fails to load on a machine without one.",
             severity=INFO if is_temporary(call.argument("f", 0), facts) else WARNING,
             fix=lambda: _fix(call, text, given=register is not None),
         )

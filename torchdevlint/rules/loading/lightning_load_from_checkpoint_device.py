@@ -56,8 +56,8 @@ class LightningLoadFromCheckpointDevice(Rule):
             return
         yield self.report(
             call,
-            "the module comes back on the device that the checkpoint was saved from, where it exists: a file of `cuda:1` raises on a machine with one GPU; pass "
-            "`map_location`",
+            "without `map_location` the module goes to the device it was saved from; pass `map_location`",
+            detail="A checkpoint of `cuda:1` raises on a machine with one GPU; where there is no such accelerator Lightning takes the CPU.",
             fix=lambda: _fix(call),
         )
 

@@ -70,8 +70,8 @@ class LoadCheckpointOntoAccelerator(Rule):
             return
         yield self.report(
             call,
-            "the weights were loaded onto the accelerator on line {0} and are copied there once more: twice the memory until the dict goes; load them with "
-            '`map_location="cpu"`, `load_state_dict` copies across devices',
+            'these weights are on the accelerator already and are copied once more; load them with `map_location="cpu"`',
+            detail="They were loaded on line {0}, and take twice the memory until the dict is freed. `load_state_dict` copies across devices.",
             related=(Mention(load, "here they are loaded"),),
             fix=lambda: _fix(load, facts),
         )

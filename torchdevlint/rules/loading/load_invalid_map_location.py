@@ -70,9 +70,10 @@ class LoadInvalidMapLocation(Rule):
             spelled = f"`{name}`" if name else "the value"
             yield self.report(
                 call,
-                f"{spelled} is a number, and `map_location` calls whatever is no string, device or dict: this load raises "
-                f"\"TypeError: 'int' object is not callable\"; pass a device"
-                + (f' such as `f"cuda:{{{{{name}}}}}"`' if name else ""),
+                f"{spelled} is a number, which `map_location` does not take; "
+                + (f'pass a device such as `f"cuda:{{{{{name}}}}}"`' if name else "pass a device"),
+                detail="`map_location` calls whatever is no string, device or dict: this load raises "
+                "\"TypeError: 'int' object is not callable\".",
                 fix=fix,
             )
         elif (
@@ -90,22 +91,24 @@ class LoadInvalidMapLocation(Rule):
                 else f"'{kind}' object is not callable"
             )
             yield self.report(
-                call, f'`map_location` takes no {kind}: this load raises "TypeError: {raised}"; pass a device string'
+                call,
+                f'`map_location` takes no {kind}; pass a device string such as "cuda:0"',
+                detail=f'This load raises "TypeError: {raised}".',
             )
         elif isinstance(text, str) and re.match(r"cpu:\d+\Z", text):
             yield self._reported_cpu(call, written)
         elif isinstance(text, str) and not _KNOWN.match(text):
             yield self.report(
                 call,
-                f'PyTorch knows no device "{text}": this load raises "don\'t know how to restore data location"; '
-                'the name of GPUs is "cuda"'.replace("{", "{{").replace("}", "}}"),
+                f'PyTorch knows no device `{text}`; write "cuda" for a GPU'.replace("{", "{{").replace("}", "}}"),
+                detail='This load raises "don\'t know how to restore data location".',
             )
 
     def _reported_cpu(self, call: ir.Call, written: ir.Op) -> Report:
         return self.report(
             call,
-            'the CPU has no index in a checkpoint: this load raises "don\'t know how to restore data location ... (tagged with cpu:0)"; '
-            'write "cpu"',
+            'the CPU has no index in a checkpoint; write "cpu"',
+            detail='This load raises "don\'t know how to restore data location ... (tagged with cpu:0)".',
             fix=lambda: _replace(written, '"cpu"', Ground.OLD_LINE_RAISED),
         )
 
@@ -119,15 +122,16 @@ class LoadInvalidMapLocation(Rule):
         if devices:
             yield self.report(
                 call,
-                "the values of a `map_location` dict must be strings: with a `torch.device` a key that matches raises "
-                '"TypeError: expected string or bytes-like object"; write the device as a string',
+                "a `map_location` dict holds strings, not `torch.device` objects; write the devices as strings",
+                detail='A key that matches raises "TypeError: expected string or bytes-like object".',
                 fix=lambda: _spell(devices, facts),
             )
         elif any(key in _INDEXED for key in keys):
             yield self.report(
                 call,
-                "a saved tensor's location always has an index (`cuda:0`), so this key never matches and the tensors go back to the device "
-                'they were saved from; name the index, or pass `map_location="cpu"`',
+                "a `map_location` key without an index matches no tensor; name the index (`cuda:0`)",
+                detail="The location of a saved tensor always has an index, so the tensors go back to the device they were saved from. "
+                '`map_location="cpu"` brings all of them to the CPU.',
             )
 
 

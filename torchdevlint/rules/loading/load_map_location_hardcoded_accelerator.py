@@ -52,12 +52,9 @@ class LoadMapLocationHardcodedAccelerator(Rule):
         model.load_state_dict(state)
 
     ## When it stays silent
-    Behind an availability test, a flag that was assigned from one, an assertion or an early exit; in a `try` that catches
-    RuntimeError; in tests that are skipped without a GPU; in files that need CUDA anyway (Triton, CuPy, CUDA extensions); devices that are
-    computed (`f"cuda:{rank}"`, a dict, a name). It is a note where CUDA is needed anyway: a file that cannot be imported without
-    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, and workers of NCCL. Where the file stands in a project, so is a file that imports such a one through
-    other files, and one whose programs all stop where there is no CUDA.
+    Behind an availability test, an assertion or an early exit; in a `try` that catches RuntimeError; in tests that are skipped without a GPU;
+    in files that need CUDA anyway (Triton, CuPy, CUDA extensions); for a device that is computed. It is a note where CUDA is needed
+    anyway: in a file, or a project, that cannot be imported without a library for CUDA alone, and in workers of NCCL.
 
     ## Fix safety
     `"cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use.
@@ -97,8 +94,8 @@ class LoadMapLocationHardcodedAccelerator(Rule):
 
         yield self.report(
             call,
-            f"this load needs `{device.name}`: it fails on every machine without that device, whatever the file holds; load with "
-            f'`{keyword}="cpu"`, or look for the device first',
+            f'this load fails on machines without `{device.name}`; load with `{keyword}="cpu"`, or test for the device first',
+            detail="It fails whatever the file holds, also with CPU tensors alone.",
             severity=INFO if needs_cuda_anyway(facts.body, facts) else WARNING,
             fix=fix,
         )

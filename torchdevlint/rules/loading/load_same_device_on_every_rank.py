@@ -77,11 +77,11 @@ class LoadSameDeviceOnEveryRank(Rule):
             return
         if device.name not in ("cuda", "cuda:0") or (device.name == "cuda" and facts.mentions("set_device")):
             return
-        where = "the current GPU, which is GPU 0 in all of them" if device.name == "cuda" else "GPU 0"
+        where = "the current GPU, which is GPU 0 in each of them" if device.name == "cuda" else "GPU 0"
         yield self.report(
             call,
-            f"every process of this program loads its copy to {where}: one context and one copy per process there, until it runs out of memory; pass "
-            '`map_location="cpu"`, or the device of the rank',
+            'each process loads its copy to GPU 0; pass `map_location="cpu"`, or the device of the rank',
+            detail=f"This load goes to {where}: one context and one copy per process there, until it runs out of memory.",
             fix=lambda: _fix(call),
         )
 

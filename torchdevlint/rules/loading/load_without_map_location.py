@@ -54,33 +54,10 @@ class LoadWithoutMapLocation(Rule):
     `load_state_dict` copies the values to wherever the model's parameters are.
 
     ## When it stays silent
-    A second positional argument, `*args` or `**kwargs` (they may carry it); a literal `.safetensors` path, which is read onto the CPU; inside
-    `FakeTensorMode` or `skip_data`; a file that the same function has just written from CPU tensors or plain values, or from anything in a
-    program of one process; a file that it fills when it does not exist; a file whose name says that it holds prepared data
-    (`self.processed_paths[0]`, "split_dict.pt", "train.pt") or the state of random generators (`rng_state.pth`: bytes on the CPU) or a count (`steps.pt`); data sets;
-    tests; buffers over what another process sent; the branch of an availability test whose other branch does map; `load` functions of other
-    libraries.
-
-    A published file is `info`: one that comes with the package (`__file__`), that a download gave (`hf_hub_download`), that stands in a folder
-    `pretrained...` by a literal path, or whose name ends in its hash or is that of an architecture (`resnet101.pth`), be it by each call of the
-    function, by the default of an option or under a name of another module of the project. Such files are saved from the CPU as a rule. So is a
-    file that is read by the keys `"params"` and `"params_ema"` of BasicSR, which saves every tensor with `.cpu()`, and one of which nothing tells
-    that it holds weights or the state of a training run: features, graphs, tables, results, what is plotted or written as JSON, and what is read
-    for its epoch and its accuracy alone. What is done with the result tells it (`load_state_dict`, `.eval()`, `["optimizer"]`), or its name and
-    the file's (`checkpoint`, `model`), or that the program loads weights elsewhere.
-
-    So is a load of what the same run has written: behind the training loop of the same function (also one over a function of the file that trains),
-    or where each call of the function stands behind training, be it by another method of the same object (the best checkpoint of this very run), of
-    the path that a trainer keeps which ran in the same function before, behind a `torch.save` to the same file in a program of one process, in a
-    temporary folder. So is one that no call in the file gives a path to (`init_weights(pretrained="")`), one of a torch2trt engine, one behind a move
-    to a literal CUDA device, also where each call of the function stands behind such, and one in a file that saves the results of `.cpu()` alone.
-
-    Where the file stands in a project, its other files count: a load in a file that cannot be imported without a library for CUDA alone, be it
-    through other files; calls from other files; and a file in which the project saves nothing but what is certainly on the CPU, or plain values: `{k: v.cpu() for k, v in
-    state.items()}`, numbers, texts. Who saves
-    it is known by the keys that are read, by the literal name of the file (a saver in the folder of the load comes before those of others) or by
-    the spelling of its path; where none of these tells, all of the project's calls of `torch.save` must save such, and it must have no other way
-    to save.
+    `map_location` is given, or may be (`*args`, `**kwargs`); the file is a `.safetensors`, prepared data or the state of random generators;
+    the same function has just written it. It is a note for a published file (one of the package, a download, a folder
+    `pretrained...`, a hash in the name), for what the same run has written, for a file that tells of no weights, and where all
+    that the project saves is on the CPU.
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
@@ -134,8 +111,8 @@ class LoadWithoutMapLocation(Rule):
 
         return self.report(
             call,
-            "`torch.load` without `map_location` restores each tensor to the device it was saved from: a checkpoint from a GPU fails to load "
-            'on a machine without that GPU, and takes its memory where it is; pass `map_location="cpu"` or the device you want',
+            '`torch.load` restores tensors to the device they were saved from; pass `map_location="cpu"` or a device',
+            detail="A checkpoint that was saved from a GPU fails to load on a machine without that GPU, and takes memory on it where there is one.",
             severity=severity,
             fix=fix,
             holds=lambda: not _is_plain_state(call, facts),

@@ -68,8 +68,9 @@ class PickleTensorsBypassesMapLocation(Rule):
         name = facts.callee(call)
         yield self.report(
             call,
-            f"`{name}` writes {_WHAT[found.kind]} with the device it is on, and its reader has no `map_location`: on a machine without that device it raises "
-            '"Attempting to deserialize object on a CUDA device"; use `torch.save`, or move it to the CPU first',
+            f"`{name}` stores {_WHAT[found.kind]} with its device; use `torch.save`, or move it to the CPU first",
+            detail='Its reader has no `map_location`: on a machine without that device it raises "Attempting to deserialize object on a CUDA '
+            'device".',
         )
 
 

@@ -78,11 +78,10 @@ class RngStateMovedToAccelerator(Rule):
         moved = facts.value(register).moved
         yield self.report(
             call,
-            f"{'this random state was moved' if moved is not None else '`map_location` has moved this random state'} to the accelerator as well: `"
-            + name.rpartition(".")[2]
-            + '` wants it on the CPU and raises "RNG state must be a '
-            'torch.ByteTensor"; '
-            + ("pass `[state.cpu() for state in ...]`" if several else "pass it through `.cpu()`"),
+            f"this random state was moved, and `{name.rpartition('.')[2]}` wants it on the CPU; "
+            + ("pass `[s.cpu() for s in ...]`" if several else "pass it through `.cpu()`"),
+            detail=f"{'It was moved' if moved is not None else '`map_location` has moved it'} to the accelerator as well: the call raises "
+            '"RNG state must be a torch.ByteTensor".',
             fix=lambda: _fix(register, several, safe="cuda" not in name, facts=facts),
         )
 

@@ -54,7 +54,8 @@ class SaveAcceleratorTensors(Rule):
             return
         yield self.report(
             call,
-            f"the file will carry the tag of `{device}`: every reader without it must pass `map_location`; save CPU copies of the tensors",
+            f"the file will carry the tag of `{device}`, which its readers need or must map; save CPU copies",
+            detail=f"Each tensor in it carries the tag of `{device}`: every reader without that device must pass `map_location`.",
         )
 
 

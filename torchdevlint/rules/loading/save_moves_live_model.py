@@ -80,8 +80,8 @@ class SaveMovesLiveModel(Rule):
             return
         yield self.report(
             move,
-            f"`{place}.{written.name}(...)` moves the model itself, not a copy: the code that runs after this save works with a CPU model and fails or crawls on "
-            "an accelerator; save CPU copies of the state dict's tensors instead",
+            f"`{place}.{written.name}(...)` moves the model itself, which is used again; save CPU copies of its tensors",
+            detail="The code that runs after this save works with a CPU model: on an accelerator it fails, or runs on the CPU without a word.",
             fix=lambda: _fix(move, state_dict, place),
         )
 

@@ -76,8 +76,9 @@ class FunctionalLossWeightOnCpu(Inferred):
 
         yield self.report(
             made,
-            f"this weight is a CPU tensor and meets {describe(meeting.other)} in a loss on line {{0}}: on an accelerator that raises {MISMATCH}; "
-            f"create it with `device={expression or '<logits>.device'}`",
+            f"this CPU weight meets {describe(meeting.other)} on line {{0}}; "
+            + (f"create it with `device={expression}`" if expression else "create it on the device of the logits"),
+            detail=f"On an accelerator that raises {MISMATCH}.",
             related=(Mention(meeting.op, "here the loss gets it"),),
             fix=fix,
         )

@@ -112,8 +112,8 @@ class LossWeightOnCpu(Inferred):
         device = facts.nearest_device(built)
         return self.report(
             built,
-            f"the weight of this `{value.symbol.removeprefix('torch.')}` is a CPU tensor and nothing moves the loss: on an accelerator's logits it raises "
-            f"{MISMATCH}; move the loss with `.to({device or 'device'})`",
+            f"the weight of this `{value.symbol.removeprefix('torch.')}` stays on the CPU; move the loss with `.to({device or 'device'})`",
+            detail=f"Nothing moves the loss: on an accelerator's logits it raises {MISMATCH}.",
             severity=severity,
             related=(met,) if met is not None else (),
             fix=lambda: _fix(built, device),

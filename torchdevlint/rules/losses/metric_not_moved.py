@@ -83,9 +83,9 @@ class MetricNotMoved(Rule):
                 device = facts.nearest_device(made)
                 yield self.report(
                     made,
-                    f"this metric stays on the CPU, and line {{0}} updates it with a tensor on `{value.device.name}`: on an "
-                    f"accelerator that raises {_TEXT}; "
+                    f"this metric is on the CPU and gets a tensor on `{value.device.name}` on line {{0}}; "
                     f"move it with `.to({device or 'device'})`",
+                    detail=f"On an accelerator that raises {_TEXT}.",
                     related=(Mention(call, "here it is updated"),),
                     fix=lambda device=device: _move(made, device),  # type: ignore[misc]
                 )
@@ -104,9 +104,9 @@ class MetricNotMoved(Rule):
                     assert display is not None
                     yield self.report(
                         display,
-                        f"`self.{name}` keeps its metrics in a plain {store.value.kind.value}, so `.to(device)` of the module "
-                        f"leaves them on the CPU and updating them raises {_TEXT}; "
+                        f"`.to(device)` does not reach the metrics in the plain {store.value.kind.value} `self.{name}`; "
                         f"keep them in `nn.{container}`",
+                        detail=f"They stay on the CPU when the module moves, and updating them raises {_TEXT}.",
                         fix=lambda store=store, container=container: _register(store, container, facts),  # type: ignore[misc]
                     )
                     break

@@ -73,9 +73,8 @@ class BufferReferenceGoesStale(Rule):
             return
         yield self.report(
             op,
-            f"`self.{op.name}` is a second reference to the buffer `{buffer}`; `.to(device)` replaces the buffer by a new tensor, "
-            f"so the attribute stays on the old device with the old values; take it from "
-            f"`self.{buffer}` where it is used",
+            f"`self.{op.name}` keeps the old `{buffer}` when the module moves; take it from `self.{buffer}` where it is used",
+            detail="`.to(device)` replaces a buffer by a new tensor: the attribute stays on the old device, with the old values.",
         )
 
 

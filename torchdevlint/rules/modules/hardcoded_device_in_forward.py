@@ -59,15 +59,9 @@ class HardcodedDeviceInForward(Rule):
             return x + torch.zeros(x.shape, device=x.device)
 
     ## When it stays silent
-    An override of `cuda`, `to` or `_apply`, a method that says so (`to_gpu`); a test of the device stands around the line
-    (`if x.is_cuda`; outside of `forward` also `torch.cuda.is_available()`); devices that the module or the file chose once;
-    files for Triton, CuPy or CUDA extensions;
-    Lightning modules (TDL609). It is a note where CUDA is needed anyway: a file that cannot be imported without
-    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, workers of NCCL, a class whose constructor stops without CUDA, and in a
-    project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA.
-    Where the file stands in a project, so is a file that imports such a one through
-    other files, and one whose programs all stop where there is no CUDA.
+    An override of `cuda`, `to` or `_apply`; behind a test of the device; a device that the module or the file chose once; Lightning
+    modules (TDL609). It is a note where CUDA is needed anyway: in a file, or a project, that cannot be imported without a library for CUDA
+    alone, in the frame of a kernel, and where each call comes behind what stops without CUDA.
 
     ## Fix safety
     Safe where `forward` makes a tensor and combines it with an argument that it uses as it came; elsewhere the fix is unsafe, because
@@ -126,11 +120,12 @@ class HardcodedDeviceInForward(Rule):
             if id(facts.body) in self._told:
                 return  # the same decision as at the method's first place
             self._told.add(id(facts.body))
-        advice = f"use `{sources[0]}`" if sources else "follow the device of an input or a parameter instead"
+        advice = f"use `{sources[0]}`" if sources else "follow the device of an input or a parameter"
         yield self.report(
             call,
-            f"`{written}` in a method of a module ties it to {_which(device.name)}: without {needed(device.name)} {raised(device.name)}, and on another device "
-            f'the next operation raises "Expected all tensors to be on the same device"; {advice}',
+            f"`{written}` ties this module to {_which(device.name)}; {advice}",
+            detail=f"Without {needed(device.name)} {raised(device.name)}. Where the module is on another device the next operation raises "
+            f"{MISMATCH}.",
             severity=_severity(facts),
             fix=lambda: _fix(call, name, sources, certain, facts),
         )
@@ -150,8 +145,8 @@ class HardcodedDeviceInForward(Rule):
         where = "the module is" if summary.is_module else "the arguments are"
         yield self.report(
             call,
-            f"this goes to CUDA wherever there is one: on such a machine, where {where} on the CPU or on `cuda:1`, the operations that follow raise {MISMATCH}; "
-            f"use {follow}",
+            f"this goes to CUDA wherever there is one, even for {'a module' if summary.is_module else 'arguments'} on the CPU; use {follow}",
+            detail=f"On such a machine, where {where} on the CPU or on `cuda:1`, the operations that follow raise {MISMATCH}.",
             severity=_severity(facts),
             fix=lambda: _fix(call, facts.callee(call), sources, False, facts),
         )
@@ -171,8 +166,8 @@ class HardcodedDeviceInForward(Rule):
         follow = f"`{sources[0]}.type`" if sources else "the device type of an input or a parameter"
         yield self.report(
             call,
-            '`torch.autocast("cuda")` in a method of a module acts on CUDA alone: on the CPU or another accelerator autocast stays as it was outside; '
-            f"use {follow}",
+            f'`torch.autocast("cuda")` in a module acts on CUDA alone; use {follow}',
+            detail="On the CPU or another accelerator autocast stays as it was outside.",
             severity=INFO if facts.constant(call.keyword("enabled")) is False else _severity(facts),
         )
 

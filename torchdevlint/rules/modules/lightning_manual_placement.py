@@ -61,15 +61,15 @@ class LightningManualPlacement(Rule):
             late = bool(own) and facts.body.name not in _EARLY
             yield self.report(
                 call,
-                f"`{device.name}` is spelled in a LightningModule, which the Trainer places: it raises without CUDA and is the "
-                f"wrong device in runs over several; use `self.device`",
+                f"the Trainer places this module, and `{device.name}` ties it to one device; use `self.device`",
+                detail=f"The line raises without `{device.name}`, and names the wrong device in runs over several.",
                 fix=(lambda: _fix(call, name, own)) if late and ":" not in device.name else None,
             )
         elif name in (".to", ".cuda") and _is_prepared(facts.receiver(call), facts):
             yield self.report(
                 call,
-                f"`accelerator.prepare` has placed this, and the literal `{device.name}` moves it: it raises without CUDA and is "
-                f"the wrong device in runs over several; use `accelerator.device`, or nothing",
+                f"`accelerator.prepare` has placed this, and `{device.name}` moves it; use `accelerator.device`, or leave it out",
+                detail=f"The line raises without `{device.name}`, and names the wrong device in runs over several.",
             )
 
 

@@ -99,9 +99,8 @@ class ModuleHasNoDeviceAttribute(Rule):
                 continue
             yield self.report(
                 op,
-                f"`nn.Module` has no attribute `{op.name}`, and `{name}` does not define one: this raises AttributeError on every "
-                f"machine (\"'{name}' object has no attribute "
-                f"'{op.name}'\"); ask a parameter or an input, for example `next({place or 'model'}.parameters()).{op.name}`",
+                f"`{name}` has no attribute `{op.name}`; use `next({place or 'model'}.parameters()).{op.name}`",
+                detail=f"`nn.Module` defines none: this raises \"'{name}' object has no attribute '{op.name}'\" on every machine.",
                 fix=lambda op=op, place=place: _fix(op, place),  # type: ignore[misc]
             )
 

@@ -107,8 +107,9 @@ class ModulesInPlainContainer(Rule):
         what = "parameters" if parameters else "submodules"
         return self.report(
             store.op,
-            f"`self.{name}` keeps {what} in a plain {value.kind.value}, which `.to()`, `parameters()` and `state_dict()` do not see: after `.to(device)` they stay "
-            f"on the CPU and using them raises, and they are neither trained nor saved; keep them in `nn.{container}`",
+            f"`self.{name}` hides its {what} in a plain {value.kind.value}; keep them in `nn.{container}`",
+            detail="`.to()`, `parameters()` and `state_dict()` do not see them: after `.to(device)` they stay on the CPU and using them "
+            "raises, and they are neither trained nor saved.",
             fix=lambda: _fix(store, value, container, facts),
         )
 

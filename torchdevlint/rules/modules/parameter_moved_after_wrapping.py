@@ -12,6 +12,8 @@ from torchdevlint.program import ir
 from torchdevlint.rules.literals import spelled_callee
 from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_method
 
+_MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps"})
+
 
 class ParameterMovedAfterWrapping(Rule):
     """Finds parameters and leaves that stop being what they are when they move.
@@ -66,8 +68,10 @@ class ParameterMovedAfterWrapping(Rule):
             ):
                 yield self.report(
                     call,
-                    f"`.{method}(...)` of a Parameter returns a plain tensor wherever it has something to do: it is not registered, gets no "
-                    "gradient, and optimizers refuse it; move the tensor before it is wrapped",
+                    f"`.{method}()` on a Parameter returns a plain tensor that is not registered; "
+                    f"{'move' if method in _MOVES else 'convert'} the data first",
+                    detail="The tensor gets no gradient, and optimizers refuse it. Where there is nothing to do, as in a run on the CPU, the "
+                    "method returns the Parameter itself.",
                     severity=WARNING if facts.value(inner.argument("data", 0)).device.place == "sym" else ERROR,
                     fix=lambda: None if is_updated_in_place(call, facts) else _move_inside(call),
                 )
@@ -92,8 +96,8 @@ class ParameterMovedAfterWrapping(Rule):
         safe = name in functions.DETERMINISTIC_FACTORIES
         yield self.report(
             call,
-            "the moved tensor is no leaf: it gets no `.grad`, and optimizers refuse it (on the CPU the move does nothing and all is well); "
-            "create it with `device=`",
+            "the moved tensor is no leaf and gets no `.grad`; create it with `device=`",
+            detail="Optimizers refuse it. On the CPU the move does nothing, and all is well.",
             severity=WARNING,
             fix=(lambda: _create_there(call, register is not None, device, safe))
             if plain and not is_updated_in_place(call, facts)

@@ -49,10 +49,9 @@ class StaleDeviceAttribute(Rule):
             return self.head(x) + torch.zeros(4, device=x.device)
 
     ## When it stays silent
-    The class overrides `to`, `cuda` or `_apply`, or sets the attribute again elsewhere; classes that are no modules; base classes of other
-    files; classes of a program each instance of which is what a DataLoader or a data set calls (`collate_fn=Collate(device)`): nobody moves
-    it. A constructor that places the module itself (`self.to(device)`, `device=device`), takes the device of another tensor or of the
-    settings (`config["device"]`), or whose caller has to name the device, gets an info: the attribute is right until somebody moves the module again.
+    The class is no module, overrides `to`, `cuda` or `_apply`, or sets the attribute again; a DataLoader or a data set alone calls it. It is a
+    note where the constructor places the module itself, or takes the device of another tensor, of the settings or of a caller that has
+    to name it: the attribute is right until somebody moves the module again.
 
     ## Proof
     The module is moved after its construction and called: the tensor made on `self.device` raises; on the input's device it works.
@@ -105,10 +104,10 @@ class StaleDeviceAttribute(Rule):
                 op, method = used
                 yield self.report(
                     stores[0].op,
-                    f"`self.{name}` is set once, in the constructor, and `{method}` places tensors on it (line {{0}}); `.to()`, "
-                    f"`.cuda()` and `map_location` do not change it, so after a move these tensors "
-                    f'are on the old device ("Expected all tensors to be on the same device"); follow an input or a parameter: '
-                    f"`x.device`, `next(self.parameters()).device`",
+                    f"`self.{name}` stays when the module moves, and `{method}` places tensors on it; use an input's device",
+                    detail=f"`self.{name}` is set once, in the constructor, and `{method}` uses it on line {{0}}. `.to()`, `.cuda()` and "
+                    "`map_location` do not change it: after a move these tensors are on the old device "
+                    '("Expected all tensors to be on the same device"). `x.device` and `next(self.parameters()).device` follow the module.',
                     severity=INFO if _is_placed_there(stores[0], summary, facts) else WARNING,
                     related=(Mention(op, f"here `self.{name}` places a tensor"),),
                 )

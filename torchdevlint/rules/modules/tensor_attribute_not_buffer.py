@@ -33,11 +33,9 @@ class TensorAttributeNotBuffer(Inferred):
 
     ## What it does
     Looks for `self.x = <tensor>` in an `nn.Module` where `x` is no parameter and no buffer, and where a method that `forward` reaches
-    combines `self.x` with an argument, a parameter or a submodule's output. An attribute that the constructor alone puts on a device
-    (`device=device`, `.cuda()`) is reported as a warning where a method computes with it; so is a CPU tensor that a class which is no module
-    keeps and combines with an argument. So is a tensor that one method puts into a plain dict (`self.kept[name] = ...`), made on the CPU or computed
-    from the module's own parameters, and that another method takes out (`self.kept[name]`, `.get(name)`, `.pop(name)`) and combines with what follows
-    the module; the report stands on the line that makes the dict.
+    combines `self.x` with an argument, a parameter or a submodule's output. As a warning also an attribute that the constructor puts on a
+    device once, a CPU tensor of a class that is no module, and a tensor that one method puts into a plain dict of the module and another
+    takes out.
 
     ## Why is this bad?
     `Module.to()` moves parameters and buffers only. The attribute stays on the CPU and the operation raises
@@ -54,14 +52,9 @@ class TensorAttributeNotBuffer(Inferred):
             self.register_buffer("scale", torch.ones(3), persistent=False)
 
     ## When it stays silent
-    Attributes that are moved where they are read or in an overridden `to`, `cuda` or `_apply`; 0-dim tensors in pointwise operations; tensors that are only
-    an index or a shape; attributes that are refilled from the inputs, or given to another method than the constructor; lists whose element the
-    method stores anew before it uses it; tensors without elements, which wait to be replaced; helpers in tests. Entries of a
-    dict where one method leads to both ends or `forward` fills it, where the reader speaks of a device, where one store of them is no tensor for
-    certain, and where the dict as a whole is updated, copied or given away. An attribute
-    on a device that the module is moved to by its own constructor or by each function that makes it, that the whole
-    file uses, or that those who make the module in other files of a project name
-    to it, is an info; so is one of a class that is no module where no caller gives an accelerator.
+    It is moved where it is read, or by an override of `to`, `cuda` or `_apply`; it is 0-dim, an index, a shape or an empty placeholder; it is
+    refilled from the inputs. It is a note where the constructor, or each function that makes the module, moves the module to the
+    same device, and in a class that is no module where no caller gives an accelerator.
 
     ## Fix safety
     Safe never: a floating-point buffer is cast by `.half()` where the attribute was not, and an assignment of something else to the name
@@ -123,15 +116,18 @@ class TensorAttributeNotBuffer(Inferred):
             return
         store = faulty[0]
         left = "where the caller made it" if given else "on the CPU"
-        use = f'use `self.register_buffer("{name}", ..., persistent=False)`'
+        use, how = (
+            "register it as a buffer",
+            f'`self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
+        )
         if store.value.kind is not Kind.TENSOR:
-            use = "register each tensor in it as a buffer"
+            use, how = "register each tensor in it as a buffer", ""
         if store.value.symbol == "distribution":
-            use = "register its parameters as buffers and build the distribution where it is used"
+            use, how = "register its parameters as buffers", "Build the distribution where it is used."
         yield self.report(
             store.op,
-            f"`self.{name}` is a plain attribute, so `.to(device)` leaves it {left}; line {{0}} combines it with {describe(meeting.other)}: "
-            f"on an accelerator that raises {MISMATCH}; {use}",
+            f"`self.{name}` stays {left} when the module moves; {use}",
+            detail=f"Line {{0}} combines it with {describe(meeting.other)}: on an accelerator that raises {MISMATCH}. {how}".rstrip(),
             severity=WARNING if given else ERROR,
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
             fix=lambda: _fix(summary, name, store, stores, facts) if store.value.symbol != "distribution" else None,
@@ -154,8 +150,9 @@ class TensorAttributeNotBuffer(Inferred):
                 continue
             yield self.report(
                 placed[0].op,
-                f"`self.{name}` is a plain attribute that the constructor puts on a device once: `.to(device)` leaves it there, and a module "
-                f'that is moved afterwards raises {MISMATCH} where it is used; use `self.register_buffer("{name}", ..., persistent=False)`',
+                f"`self.{name}` stays where the constructor put it when the module moves; register it as a buffer",
+                detail=f"It is a plain attribute, and `.to(device)` leaves it there: a module that is moved afterwards raises {MISMATCH} where it "
+                f'is used. `self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
                 severity=INFO if _is_placed_with_module(placed[0], summary, facts) else WARNING,
                 fix=partial(_fix, summary, name, placed[0], stores, facts),
             )
@@ -173,10 +170,10 @@ class TensorAttributeNotBuffer(Inferred):
         read = _read_here(name, facts) or meeting.op
         yield self.report(
             summary.stores_of(name)[0].op,
-            f"`self.{name}` is a plain dict, so `.to(device)` does not move the tensor that line {{0}} puts into it: it stays "
-            f"{'on the CPU' if always else 'where the module was then'}; what line {{1}} takes out is combined with "
-            f"{describe(meeting.other)}: {'on an accelerator' if always else 'in a module that was moved in between'} that raises {MISMATCH}; "
-            "register the tensors as buffers, or move the entry to the device of what it meets where it is read",
+            f"tensors in `self.{name}` do not move with the module; register them as buffers, or move them when read",
+            detail=f"It is a plain dict. What line {{0}} puts into it stays {'on the CPU' if always else 'where the module was then'}; what "
+            f"line {{1}} takes out is combined with {describe(meeting.other)}: "
+            f"{'on an accelerator' if always else 'in a module that was moved in between'} that raises {MISMATCH}.",
             severity=ERROR if always else WARNING,
             related=(
                 Mention(entry.op, "here the entry is stored"),
@@ -205,13 +202,12 @@ class TensorAttributeNotBuffer(Inferred):
         # A constant can be moved where it is used; what is trained or added to must be made in the right place.
         constant = len(stores) == 1 and not cpu.needs_grad and meeting.role == "operand" and not made.value.needs_grad
         read = _read_here(name, facts) if constant and not _has_device(made.body, summary) else None
-        where = f"`self.{name}` is made on the CPU{' (line {0})' if read is not None else ''} and no method moves it; "
+        advice = "create it there, or move it" if read is None else "move it there first"
         yield self.report(
             made.op if read is None else read,
-            where
-            + f"{'line {0}' if read is None else 'here it is'} combine{'s it' if read is None else 'd'} with {describe(other)}: on an accelerator that "
-            f"raises {MISMATCH}; "
-            + ("create it on the device of what it meets, or move it there" if read is None else "move it there first"),
+            f"`self.{name}` is on the CPU and meets {describe(other)}; {advice}",
+            detail=f"It is made on the CPU{' (line {0})' if read is not None else ''} and no method moves it. "
+            f"{'Line {0} combines the two' if read is None else 'Here the two are combined'}: on an accelerator that raises {MISMATCH}.",
             severity=WARNING,
             rests_on=premise_of(other, facts),
             related=(

@@ -111,9 +111,9 @@ class TraceBakesDevice(Rule):
             instead = f"`{place}.{_NEW[name]}(...)`" if name in _NEW else f"a tensor derived from `{place}`"
             yield self.report(
                 call,
-                f"`{cls.name}` is traced on line {{0}}, and a trace records `device={place}.device` as the constant of that run: "
-                f"elsewhere the graph makes this tensor on the wrong device "
-                f'("Expected all tensors to be on the same device"); use {instead}',
+                f"`{cls.name}` is traced on line {{0}}, which fixes `{place}.device` as a constant; use {instead}",
+                detail="Elsewhere the graph makes this tensor on the device of that run, and raises "
+                '"Expected all tensors to be on the same device".',
                 severity=INFO if id(trace) in self._used_here else WARNING,
                 related=(Mention(trace, "here it is traced"),),
                 fix=lambda call=call, name=name, place=place: _fix(call, name, place),  # type: ignore[misc]

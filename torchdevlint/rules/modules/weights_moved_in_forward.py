@@ -65,9 +65,9 @@ class WeightsMovedInForward(Rule):
         method = facts.callee(call)
         yield self.report(
             call,
-            f"`self.{attribute}{method}(...)` in `{facts.body.name}` moves the submodule in place on every call: it hides a "
-            f"missing `model.to(device)`, takes the weights away from where the "
-            f"module was placed, and under `nn.DataParallel` the move is lost and repeated each step; move the whole module once, outside",
+            f"`self.{attribute}{method}(...)` moves weights on every call of `{facts.body.name}`; move the module once, outside",
+            detail="It hides a missing `model.to(device)` and takes the weights away from where the module was placed. Under "
+            "`nn.DataParallel` the move is lost, and repeated in each step.",
         )
 
 

@@ -67,9 +67,9 @@ class OptimizerBeforeDeviceMove(Rule):
             place = facts.place(facts.receiver(call)) or "the model"
             yield self.report(
                 built,
-                f"this optimizer is built before `{place}` is moved on line {{0}}: that works today for CUDA, MPS and XPU moves because `Module.to` keeps "
-                "Parameter identity, and stops working with XLA, FSDP, `to_empty`, `assign=True` or an optimizer that makes state at "
-                "construction; build the optimizer after the move",
+                f"this optimizer is built before `{place}` moves on line {{0}}; build the optimizer after the move",
+                detail="It works for moves to CUDA, MPS and XPU today, as `Module.to` keeps each Parameter object. It stops working with XLA, "
+                "FSDP, `to_empty`, `assign=True` or an optimizer that makes state at construction.",
                 related=(Mention(call, "here the model moves"),),
                 fix=lambda built=built, optimizer=optimizer: sink_below(built, call, optimizer, facts),  # type: ignore[misc]
             )

@@ -92,15 +92,22 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
         built = optimizer.origin
         if built is None or built_again(built, call, facts):
             return
-        effect = (
-            "line {0} replaces the model's parameters after this optimizer was built: `step()` updates the old ones and the model never trains, silently"
+        message, effect = (
+            (
+                "line {0} replaces the parameters that this optimizer holds; build the optimizer afterwards",
+                "`step()` updates the old parameters: the model never trains, without an error.",
+            )
             if replaced
-            else "this optimizer makes its state when it is built, on the CPU, and line {0} moves the model afterwards: on an accelerator `step()` raises "
-            '"Expected all tensors to be on the same device"'
+            else (
+                "this optimizer makes its state on the CPU, and line {0} moves the model; build the optimizer afterwards",
+                "The state is made when the optimizer is built. On an accelerator `step()` raises "
+                '"Expected all tensors to be on the same device".',
+            )
         )
         yield self.report(
             built,
-            effect + "; build the optimizer afterwards",
+            message,
+            detail=effect,
             related=(Mention(call, "here the parameters are replaced" if replaced else "here the model moves"),),
             fix=lambda: sink_below(built, call, optimizer, facts),
         )

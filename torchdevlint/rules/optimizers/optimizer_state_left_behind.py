@@ -77,16 +77,17 @@ class OptimizerStateLeftBehind(Rule):
             yield self._told(call, state.moved, loaded, facts)
 
     def _told(self, call: ir.Call, filled: ir.Op, loaded: bool, facts: Facts) -> Report:
-        got = "line {0} gave its optimizer state" if loaded else "its optimizer made state in `step()` on line {0}"
+        got = "Line {0} gave the optimizer state" if loaded else "The optimizer made state in `step()` on line {0}"
         advice = (
             "move the model before the optimizer's `load_state_dict`"
             if loaded
-            else "move it back before the next `step()`, or work on a copy"
+            else "move it back before the next `step()`, or use a copy"
         )
         return self.report(
             call,
-            f"this moves the model after {got}, and the state stays behind: on an accelerator the next `step()` raises "
-            f'"Tensors of the same index must be on the same device"; {advice}',
+            f"this moves the model but not its optimizer's state; {advice}",
+            detail=f"{got}, and on an accelerator the next `step()` raises "
+            '"Tensors of the same index must be on the same device".',
             related=(Mention(filled, "here the optimizer gets state"),),
             fix=(lambda: _load_below(filled, call, facts)) if loaded else None,
         )

@@ -80,8 +80,8 @@ class AcceleratorWithoutRuntimeCheck(Rule):
         advice = "pass `check_available=True`" if falls_back else "ask `torch.accelerator.is_available()` first"
         report = self.report(
             call,
-            'this tells what the build supports, not what the machine has: without a GPU a CUDA build answers `cuda` ("Found no NVIDIA driver" follows), '
-            f"a CPU build answers None; {advice}",
+            f"this tells what the build supports, not what the machine has; {advice}",
+            detail='Without a GPU a CUDA build answers `cuda` ("Found no NVIDIA driver" follows), and a CPU build answers None.',
             severity=ERROR if falls_back else WARNING,
             fix=(lambda: _fix(call, facts)) if falls_back else None,
         )

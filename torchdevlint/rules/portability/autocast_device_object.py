@@ -53,8 +53,8 @@ class AutocastDeviceObject(Rule):
         place = facts.place(register)
         yield self.report(
             call,
-            "`torch.autocast` wants a string: a torch.device raises \"Expected `device_type` of type `str`, got: `<class 'torch.device'>`\"; "
-            f"pass `{place or 'device'}.type`",
+            f"`torch.autocast` wants a string, not a `torch.device`; pass `{place or 'device'}.type`",
+            detail="It raises \"Expected `device_type` of type `str`, got: `<class 'torch.device'>`\".",
             fix=lambda: _fix(register, facts),
         )
 

@@ -61,7 +61,8 @@ class AvailabilityFunctionNotCalled(Rule):
             return
         yield self.report(
             read,
-            f"`{function}` is a function, and a function is always true: this does not ask for the device; call it: `{function}()`",
+            f"without `()` this function is always true; call it: `{function}()`",
+            detail="A function object is true on every machine: this does not ask for the device.",
             fix=lambda: _call(read, Ground.WAKES_CODE if _is_negated(read.dst, facts) else Ground.OLD_LINE_RAISED),
         )
 

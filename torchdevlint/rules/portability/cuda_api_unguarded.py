@@ -107,19 +107,9 @@ class CudaApiUnguarded(Rule):
             torch.cuda.synchronize()
 
     ## When it stays silent
-    Functions that return without CUDA (`is_available`, `device_count`, `empty_cache`, `manual_seed`, `manual_seed_all`,
-    `memory_allocated`, `max_memory_allocated`, `get_rng_state_all`, `is_bf16_supported`); guarded calls (a test, a flag,
-    `device.type == "cuda"`, `try`, a skip decorator); functions that the file calls only under a guard; functions and classes whose
-    name says CUDA or GPU; files of kernels (Triton, CuPy, CUDA extensions). In files that demand an accelerator
-    (`if not torch.cuda.is_available(): raise`) or run one process per GPU, in functions that capture a CUDA graph,
-    and in files that never ask for one where no device is in
-    scope either, the finding is an info. So it is behind a test for an offload hook, behind a move to a literal CUDA device (`model.cuda()`) that
-    lies on every way to the call, and where CUDA is needed anyway: a file that cannot be imported without
-    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, workers of NCCL, a class whose constructor stops without CUDA, and in a
-    project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA.
-    Where the file stands in a project, so is a file that imports such a one through
-    other files, and one whose programs all stop where there is no CUDA.
+    A function that returns without CUDA (`is_available`, `device_count`, `empty_cache`, `manual_seed`, `memory_allocated`); a call behind a test, a
+    flag, a `try` or a skip decorator, or in what its name or its file says is for CUDA. It is a note where the program demands an
+    accelerator or never asks for one, behind a move to a literal CUDA device, and where CUDA is needed anyway.
 
     ## Fix safety
     A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line
@@ -198,8 +188,8 @@ class CudaApiUnguarded(Rule):
             test = _test_for(seen.name)
             yield self.report(
                 seen.op,
-                f"`{seen.name}(...)` raises on a machine without the device ({RAISING[seen.name]} on a CPU build), and nothing "
-                f"here asks for one; put it under `if {test}:`",
+                f"`{seen.name}()` fails without {seen.name.split('.')[1].upper()}; put it under `if {test}:`",
+                detail=f"On a CPU build it raises {RAISING[seen.name]}, and nothing here asks for the device.",
                 severity=self._severity(seen, facts),
                 fix=lambda seen=seen: _fix(seen, facts),  # type: ignore[misc]
             )

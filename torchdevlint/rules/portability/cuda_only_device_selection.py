@@ -86,8 +86,8 @@ class CudaOnlyDeviceSelection(Rule):
         plain = all(isinstance(facts.definition(value), ir.Constant) for value in choice.values)
         yield self.report(
             choice,
-            "this knows CUDA and the CPU alone: on a machine with an Apple, Intel or other accelerator the program runs on the CPU; `torch.accelerator` "
-            "(torch 2.6) names whatever is there",
+            "this knows CUDA and the CPU alone; use `torch.accelerator` (torch 2.6) for whatever is there",
+            detail="On a machine with an Apple, Intel or other accelerator the program runs on the CPU.",
             fix=(lambda: _fix(choice, facts)) if plain and ":" not in spelled[0][0] else None,
         )
 

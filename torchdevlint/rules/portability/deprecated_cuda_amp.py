@@ -49,10 +49,8 @@ class DeprecatedCudaAmp(Rule):
             loss = criterion(model(images), labels)
 
     ## When it stays silent
-    Names of other packages (apex, accelerate); a `try` that imports both spellings for old versions, or whose handler falls back to the old
-    one; a test of torch's version, or of what torch has, in a file that names the new spelling as well. It is a note where the requirements
-    of the project (`requirements.txt`, `environment.yml`, `setup.py`, `setup.cfg`, `pyproject.toml`) rule out torch 2.4 and all that follow,
-    and where the file has this very warning ignored.
+    Names of other packages (apex, accelerate); a `try` or a test of the version that has both spellings. It is a note where the requirements
+    of the project rule out torch 2.4 and all that follow, and where the file has this very warning ignored.
 
     ## Fix safety
     Safe where the project's oldest torch is known to have the new name (`target-torch`, or the lower bound in its dependencies): `torch.amp.autocast`
@@ -94,7 +92,8 @@ class DeprecatedCudaAmp(Rule):
                 continue
             yield self.report(
                 call,
-                f'`torch.{device}.amp.{last}` is deprecated and warns since PyTorch 2.4; use `torch.amp.{last}` with the device type "{device}"',
+                f'`torch.{device}.amp.{last}` is deprecated since torch 2.4; use `torch.amp.{last}` with the type "{device}"',
+                detail="It gives a FutureWarning. `torch.amp` has the same functions for every device, with the device type as an argument.",
                 severity=INFO if _is_out_of_reach(facts) or _is_silenced(last, facts) else WARNING,
                 fix=lambda call=call, name=name, written=written: self._fix(call, name, written, facts),  # type: ignore[misc]
             )

@@ -93,13 +93,15 @@ class DeviceIndexOutOfRange(Rule):
             if self._single is not None:
                 yield self.report(
                     op,
-                    f'line {{0}} leaves one GPU visible, and its index is 0: index {index} raises "CUDA error: invalid device ordinal"',
+                    f"line {{0}} leaves one GPU visible, so `cuda:{index}` does not exist; use index 0",
+                    detail='It raises "CUDA error: invalid device ordinal".',
                     related=(Mention(self._single, "here the variable is set"),),
                 )
             else:
                 yield self.report(
                     op,
-                    f'a machine with fewer than {index + 1} GPUs raises "CUDA error: invalid device ordinal" here',
+                    f"a machine with fewer than {index + 1} GPUs has no `cuda:{index}`; test `torch.cuda.device_count()` first",
+                    detail='There this raises "CUDA error: invalid device ordinal".',
                     severity=INFO,
                 )
 

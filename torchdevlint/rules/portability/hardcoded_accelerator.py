@@ -71,13 +71,10 @@ class HardcodedAccelerator(Rule):
     """Finds literal accelerators that nobody looked for.
 
     ## What it does
-    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"`, `torch.device("cuda")` and `torch.device(f"cuda:{index}")` outside of an availability test: each place where a
-    device is in scope, else the first of a function. A file that never asks for a device gets one finding, at its first place: it is one
-    decision. In methods of modules this is TDL605. Also, once for a file, the default `device="cuda"` of a public function or constructor
-    that places something on it, when no call in the file gives another. Also the input of a model that the caller gives, where the function
-    puts it on CUDA whenever the machine has it, and neither the file nor who calls
-    the function moves a model. Also, guarded or not, `.cuda()` of a value that was moved to a named device before,
-    or that came through `.cpu()`: it goes to the current GPU, whatever device it was on.
+    Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"`, `torch.device("cuda")` and `torch.device(f"cuda:{index}")` outside of an availability
+    test: each place where a device is in scope, else the first of a function or of a file that never asks for a device, as it is one decision.
+    Also the default `device="cuda"` of a public function that places something on it, the input of a model that is placed by the caller,
+    and a `.cuda()` of a value that was moved to a named device before. In methods of modules this is TDL605.
 
     ## Why is this bad?
     On a machine without CUDA the line raises `AssertionError: Torch not compiled with CUDA enabled` or `RuntimeError: Found no NVIDIA driver on
@@ -91,23 +88,10 @@ class HardcodedAccelerator(Rule):
         labels = labels.to(device)
 
     ## When it stays silent
-    Behind an availability test, a flag, an assertion or an early exit; under `x.is_cuda` or `device.type == "cuda"`; in a `try` that
-    catches the error; in a loop over `range(torch.cuda.device_count())`;
-    in tests that a decorator or `pytest.skip` may skip; a `torch.device` that is only compared or listed; default
-    values of argparse, and of parameters where the function tests the machine or a script's own call chooses; computed indices
-    (`f"cuda:{rank}"`, `.cuda(args.gpu)`) in programs with one process per GPU; files that need CUDA anyway (Triton, CuPy, CUDA
-    extensions) or whose `main` stops where there is none (`assert torch.cuda.is_available()`); functions that call a collective; files that start a
-    process group and never ask for a device; Lightning's `accelerator="gpu"`. In files of tests it is a note: who wrote them has the
-    machine that they run on; so has who tries out a module under `if __name__ == "__main__"`.
-    It is a note as well where CUDA is needed anyway: a file that cannot be imported without
-    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, workers of NCCL, a class whose constructor stops without CUDA, and in a
-    project a function each of whose calls comes behind `torch.cuda.set_device`, the start of NCCL or what stops without CUDA, and a package of a
-    project whose requirements name kernels for CUDA (triton). In a project it is a note, too, for another accelerator than CUDA (`.to("npu")`):
-    of nine that were read in projects none was true. A file that imports another framework (Paddle) and not torch is not looked at.
-    Where the file stands in a project, so is a file that imports such a one through
-    other files, and one whose programs all stop where there is no CUDA; and the default of a parameter that each call of the project gives,
-    unless an `__init__.py` offers the function to others.
+    Behind an availability test, a flag, an assertion, an early exit or a `try`; in tests that may be skipped; in files that need CUDA anyway
+    (Triton, CuPy, CUDA extensions, one process per GPU) or whose `main` stops without it; for a computed index. It is a note in tests and
+    trials, and where CUDA is needed anyway: the file, or its project, cannot be imported without a library for CUDA alone, or each call
+    comes behind what stops without CUDA.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -185,12 +169,12 @@ class HardcodedAccelerator(Rule):
         for one in found:
             is_note = _is_chosen(one, facts) or needs_cuda_anyway(one.body, facts, one.call) or _is_trial(one, facts)
             if one.name:
-                yield self._reported(one, "", is_note)
+                yield self._reported(one, is_note)
             else:
                 told.setdefault((id(one.body) if asks else 0, is_note), []).append(one)
         for (_, is_note), (first, *others) in told.items():
             where = "function" if asks and first.body.kind == "function" else "file"
-            yield self._reported(first, f" ({len(others)} more in this {where})" if others else "", is_note)
+            yield self._reported(first, is_note, len(others), where)
         defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
             if model not in self._moved and not is_moved_by_callers(call, model, facts):
@@ -202,7 +186,8 @@ class HardcodedAccelerator(Rule):
     def _reported_second_move(self, call: ir.Call, device: str, spelled: str, is_note: bool) -> Report:
         return self.report(
             call,
-            f"this goes to the current GPU, but {spelled}: where that is another GPU, the tensors part; use `{device}`",
+            f"this goes to the current GPU, but {spelled}; use `{device}`",
+            detail="Where that is another GPU, the program goes on with tensors on two devices.",
             severity=INFO if is_note else WARNING,
             fix=lambda: _move_to(call, device),
         )
@@ -210,26 +195,30 @@ class HardcodedAccelerator(Rule):
     def _reported_choice(self, call: ir.Call, model: str) -> Report:
         return self.report(
             call,
-            f"this goes to CUDA wherever there is one, but `{model}` stays where the caller put it: with a model on the CPU of such a machine, or on `cuda:1`, the call "
-            f"raises {MISMATCH}; use `next({model}.parameters()).device`",
+            f"this goes to CUDA wherever there is one, but `{model}` may not; use `next({model}.parameters()).device`",
+            detail=f"`{model}` stays where the caller put it: with a model on the CPU of such a machine, or on `cuda:1`, the call raises "
+            f"{MISMATCH}.",
         )
 
     def _reported_default(self, default: DefaultDevice, others: int, is_note: bool) -> Report:
         called = called_as(default.function)
-        more = f" ({others} more in this file)" if others else ""
+        more = f" ({others} more)" if others else ""
         return self.report(
             default.op,
-            f"`{called}(...)` called without `{default.parameter.name}`{more} needs {needed(default.device)}: where there is none {raised(default.device)}; "
-            "default to None and choose the device in the function, with an availability test",
+            f"`{called}(...)` without `{default.parameter.name}` needs {needed(default.device)}{more}; "
+            "default to None and choose the device inside",
+            detail=f"Where there is none {raised(default.device)}. Choose it by an availability test in the function."
+            + (f" {others} more in this file." if others else ""),
             severity=INFO if is_note else WARNING,
         )
 
-    def _reported(self, found: _Found, more: str, is_note: bool) -> Report:
-        spelled = f"`{found.spelled}`{more} needs {needed(found.device)}: where there is none"
-        advice = f"use `{found.name}`" if found.name else "choose the device with an availability test"
+    def _reported(self, found: _Found, is_note: bool, others: int = 0, where: str = "file") -> Report:
+        fails = "takes {} for granted" if found.spelled.startswith("torch.device") else "fails on machines without {}"
         return self.report(
             found.literal or found.call,
-            f"{spelled} {raised(found.device)}; {advice}",
+            f"`{found.spelled}` {fails.format(needed(found.device))}{f' ({others} more)' if others else ''}; {_advice(found)}",
+            detail=f"Where there is none {raised(found.device)}."
+            + (f" {others} more in this {where}." if others else ""),
             severity=INFO if is_note else WARNING,
             fix=lambda: _fix(found),
         )
@@ -247,9 +236,21 @@ class _Found(NamedTuple):
     safe: bool = False
     computed: bool = False  # the index is read from a setting: no other device to replace it with
 
-    @property
     def type(self) -> str:
         return self.device.partition(":")[0]
+
+
+def _advice(found: _Found) -> str:
+    if not found.name:
+        return "choose the device with an availability test"
+    form = (
+        "`.to({})`"
+        if found.spelled.startswith(".")
+        else "`device={}`"
+        if found.spelled.startswith("device=")
+        else "`{}`"
+    )
+    return f"use {form.format(found.name)}"
 
 
 def _sets_current_gpu(facts: Facts) -> bool:

@@ -74,8 +74,8 @@ class MpsFallbackSetTooLate(Rule):
             return
         yield self.report(
             op,
-            f'`{VARIABLE}` is read while torch is imported (line {{0}}): set here it does nothing, and a missing operator still raises "not currently '
-            'implemented for the MPS device"; set it above the import',
+            f"`{VARIABLE}` is read while torch is imported (line {{0}}); set it above the import",
+            detail='Set here it does nothing: a missing operator still raises "not currently implemented for the MPS device".',
             related=(Mention(earlier, "here torch is imported"),),
             fix=lambda: _fix(op, earlier, facts),
         )

@@ -9,7 +9,7 @@ from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_device_call
+from torchdevlint.rules.rule import ERROR, MakesFix, NodeFix, Report, Rule, on_device_call
 from torchdevlint.rules.structure import target_of_move
 
 _FLOAT64 = ("torch.float64", "torch.double", "numpy.float64", "numpy.double")
@@ -68,16 +68,23 @@ class MpsFloat64(Rule):
         if not self._concerns(facts):
             return
         name = facts.callee(call)
-        message = 'MPS has no float64: this raises "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn\'t support float64"; use float32'
         if name == ".to" and _is_mps(target_of_move(call, facts)):
             if _names_float64(call.keyword("dtype"), facts) or _names_float64(call.positional(1), facts):
-                yield self.report(call, message)
+                yield self._told(call)
             elif _is_float64(facts.definition(facts.receiver(call)), facts):
-                yield self.report(call, message, fix=lambda: _fix(call))
+                yield self._told(call, lambda: _fix(call))
         elif (name == ".double" and _on_mps(facts.receiver(call), facts)) or (
             name.startswith("torch.") and _names_float64(call.keyword("dtype"), facts) and _places_on_mps(call, facts)
         ):
-            yield self.report(call, message)
+            yield self._told(call)
+
+    def _told(self, call: ir.Call, fix: MakesFix | None = None) -> Report:
+        return self.report(
+            call,
+            "MPS has no float64; use float32",
+            detail='This raises "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn\'t support float64".',
+            fix=fix,
+        )
 
 
 def _places_on_mps(call: ir.Call, facts: Facts) -> bool:

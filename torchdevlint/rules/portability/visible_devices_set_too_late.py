@@ -116,8 +116,9 @@ class VisibleDevicesSetTooLate(Rule):
                 continue
             yield self.report(
                 place.op,
-                f"`{place.what}` has no effect here: `{touch.what}` on line {{0}} has started the CUDA driver, which reads the variable once; the program goes on "
-                "with the GPUs that were visible then; set it before that call, or outside of the program",
+                f"`{place.what}` has no effect after `{touch.what}` on line {{0}}; set it before that call",
+                detail="That call has started the CUDA driver, which reads the variable once: the program goes on with the GPUs that were "
+                "visible then.",
                 related=(Mention(touch.op, "here the driver starts"),),
             )
 

@@ -62,8 +62,8 @@ class EmptyCacheInLoop(Rule):
             return
         yield self.report(
             call,
-            "this gives PyTorch no more memory: it waits for the GPU and makes the next turn ask the driver for the same memory again; drop it, or call it "
-            "between phases",
+            "this gives PyTorch no more memory and waits for the GPU in every turn; drop it, or call it between phases",
+            detail="The next turn must ask the driver for the same memory again.",
         )
 
 

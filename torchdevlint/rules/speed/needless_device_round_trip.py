@@ -65,7 +65,8 @@ class NeedlessDeviceRoundTrip(Rule):
         if call.keyword("device") is not None or _is_moved(call, facts):
             yield self.report(
                 call,
-                "this brings a tensor to the host and back through NumPy: two copies, and the gradient is cut; use `.detach().clone()`",
+                "this brings a tensor to the host and back, which cuts the gradient; use `.detach().clone()`",
+                detail="It copies the data twice, through NumPy.",
             )
 
 

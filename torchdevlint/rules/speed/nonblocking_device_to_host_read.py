@@ -85,8 +85,9 @@ class NonblockingDeviceToHostRead(Rule):
         if _is_temporary(call, facts) and _may_be_apple(target, facts):
             yield self.report(
                 call,
-                "nothing else holds the tensor that is copied here: on MPS an asynchronous copy reads it after it is gone, and the values are wrong without an error; "
-                "on CUDA unpinned memory gains nothing; drop `non_blocking=True`, or create the tensor on the device",
+                "nothing else holds the tensor copied here, and MPS may read it too late; drop `non_blocking=True`",
+                detail="On MPS an asynchronous copy reads its source after the source is gone: the values are wrong, without an error. On CUDA "
+                "unpinned memory gains nothing. A tensor that is created on the device needs no copy.",
                 severity=WARNING if may_meet_mps(facts) else INFO,
                 fix=lambda: _fix(call),
             )
@@ -112,8 +113,8 @@ class NonblockingDeviceToHostRead(Rule):
             return
         yield self.report(
             call,
-            "this copy to the host may not be complete when line {0} reads it: nothing waits for it in between, and the values may be wrong without an error; drop "
-            "`non_blocking=True`, or synchronize before the read",
+            "line {0} may read this copy before it is complete; drop `non_blocking=True`, or synchronize first",
+            detail="Nothing waits for the copy to the host in between: the values may be wrong, without an error.",
             related=(Mention(read, "here the host reads it"),),
             fix=lambda: _fix(call),
         )

@@ -56,8 +56,8 @@ class PinThenMoveInline(Rule):
             return
         yield self.report(
             call,
-            "pinning blocks this thread for a copy on the host, and the move that follows gains less than that costs; move without `.pin_memory()`, or let the "
-            "DataLoader pin (`pin_memory=True`)",
+            "pinning here costs more than the move gains by it; drop `.pin_memory()`, or let the DataLoader pin",
+            detail="It blocks this thread for a copy on the host. A DataLoader with `pin_memory=True` pins in a thread of its own.",
             fix=lambda: _fix(pinned),
         )
 

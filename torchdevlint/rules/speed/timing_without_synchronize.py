@@ -106,8 +106,8 @@ class TimingWithoutSynchronize(Rule):
                 continue
             yield self.report(
                 difference,
-                "kernels run asynchronously: this interval ends when the work of line {0} is queued, not when it is done; call "
-                "`torch.cuda.synchronize()` before both clock readings",
+                "this interval ends when line {0} is queued, not done; call `torch.cuda.synchronize()` before both readings",
+                detail="Kernels run asynchronously: the call returns before the work is done.",
                 related=(Mention(work, "here the work is queued"),),
             )
 

@@ -20,7 +20,7 @@ from torchdevlint.rules.surroundings import (
     in_unreachable_code,
     under_another_default_device,
 )
-from torchdevlint.rules.wording import describe, owns
+from torchdevlint.rules.wording import briefly, owns
 
 _TEXT = '"indices should be either on cpu or on the same device as the indexed tensor (cpu)"'
 
@@ -44,12 +44,8 @@ class AcceleratorIndexIntoCpuTensor(Inferred):
         labels = torch.eye(classes, device=device)[targets.to(device)]
 
     ## When it stays silent
-    Assignments `table[index] = value`, whose indices PyTorch's source moves to the table (awaits a GPU); slices, integers and 0-dim
-    indices; an index that is on the CPU or of which nothing is known, or that was moved to where an object of another file keeps
-    its tensors (`self.buffer.device`); plain attributes of modules (TDL603).
-
-    In a project, an argument is asked of its callers, in this file and the others: where they
-    give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
+    Assignments `table[index] = value`; slices, integers and 0-dim indices; an index that is on the CPU or of which nothing is known; plain
+    attributes of modules (TDL603). In a project it is a note where the callers give the argument on the CPU.
 
     ## Fix safety
     The index is brought to the CPU, which is safe: on the CPU `.cpu()` returns the index itself, elsewhere the old line failed.
@@ -85,9 +81,8 @@ class AcceleratorIndexIntoCpuTensor(Inferred):
             index = _index(meeting.op, facts)
             yield self.report(
                 meeting.op,
-                f"a CPU tensor (made on line {{0}}) is indexed with {describe(other)}: on an accelerator that raises {_TEXT}; "
-                f"bring the index to the CPU (`.cpu()`), or create the tensor on the "
-                "index's device",
+                f"a CPU tensor is indexed with {briefly(other)}; bring the index to the CPU with `.cpu()`",
+                detail=f"The tensor is made on line {{0}}. On an accelerator that raises {_TEXT}. It could also be created on the index's device.",
                 severity=severity,
                 related=(Mention(made, "here the CPU tensor is made"),),
                 fix=lambda: _index_on_cpu(index),

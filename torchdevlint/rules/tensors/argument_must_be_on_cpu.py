@@ -109,8 +109,9 @@ class ArgumentMustBeOnCpu(Inferred):
         )
         yield self.report(
             written,
-            f"{f'`{spelled}`' if spelled else f'the tensor of {what}'} is {where}, and {callee} reads its {what} on the host: on "
-            f"an accelerator that raises {text}; pass it with `.cpu()`",
+            f"{f'`{spelled}`' if spelled else f'this tensor of {what}'} is {where}, and {callee} reads it on the host; "
+            "pass it with `.cpu()`",
+            detail=f"On an accelerator that raises {text}.",
             severity=ERROR if moved else WARNING,
             related=(Mention(value.moved, "here it was moved"),) if value.moved is not None else (),
             fix=lambda: _on_cpu(written),

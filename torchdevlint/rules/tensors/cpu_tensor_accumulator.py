@@ -9,6 +9,7 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence
 from torchdevlint.program import ir
+from torchdevlint.rules.cases import cpu_tensor
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_meet
@@ -21,9 +22,8 @@ from torchdevlint.rules.surroundings import (
 )
 from torchdevlint.rules.wording import (
     MISMATCH,
-    describe,
+    briefly,
     device_expression,
-    factory_name,
     how_to_make_there,
     is_certainly_there,
     make_there,
@@ -52,10 +52,8 @@ class CpuTensorAccumulator(Inferred):
         total = torch.tensor(0.0, device=device)
 
     ## When it stays silent
-    Python numbers; `.item()` or `.cpu()` on the right side; `total = total + loss` with a 0-dim `total`; tensors that are moved before the update.
-
-    In a project, an argument is asked of its callers, in this file and the others: where they
-    give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
+    Python numbers; `.item()` or `.cpu()` on the right side; `total = total + loss` with a 0-dim `total`; tensors that are moved before
+    the update. In a project it is a note where the callers give the argument on the CPU.
 
     ## Fix safety
     Safe in `forward`, where the old line failed on every machine with an accelerator; elsewhere unsafe.
@@ -97,11 +95,12 @@ class CpuTensorAccumulator(Inferred):
                 return None
             return make_there(made, expression, Ground.OLD_LINE_RAISED if safe else Ground.UNSEEN_CODE, facts)
 
+        given = briefly(other).replace("a tensor", "one", 1)
         yield self.report(
             made,
-            f"{factory_name(made, facts)} makes a CPU tensor that line {{0}} updates in place with {describe(other)}: an output "
-            f"must be on the operands' device, even a 0-dim one, so on an "
-            f"accelerator that raises {MISMATCH}; {advice}",
+            f"line {{0}} updates {cpu_tensor(made, facts)} with {given}; {advice}",
+            detail="An output must be on the operands' device, even a 0-dim one: on an accelerator the update raises "
+            f"{MISMATCH}.",
             severity=ERROR if certain else WARNING,
             related=(Mention(meeting.op, "here it is updated in place"),),
             fix=fix,

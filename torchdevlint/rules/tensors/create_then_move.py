@@ -73,7 +73,8 @@ class CreateThenMove(Rule):
         device = _device_text(call, register, facts)
         yield self.report(
             call,
-            f"`{name}(...)` is filled on the host and then copied, which is slow; create it with `device={device or '...'}`",
+            f"`{name}(...)` is filled on the host and then copied; create it with `device={device or ''}`",
+            detail="The copy takes time, and waits. The values are the same.",
             fix=lambda: _fix(call, made, device, _ground(made, name, facts)),
         )
 

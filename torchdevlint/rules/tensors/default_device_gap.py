@@ -65,7 +65,7 @@ class DefaultDeviceGap(Rule):
             return
         shuffle = call.argument("shuffle", 2)
         if shuffle is not None and facts.constant(shuffle) is True:
-            self._loaders.append((call, "DataLoader(shuffle=True)"))
+            self._loaders.append((call, "DataLoader"))
 
     @on_call("torch.utils.data.random_split")
     def note_split(self, call: ir.Call, facts: Facts) -> None:
@@ -89,17 +89,17 @@ class DefaultDeviceGap(Rule):
         for call, what in self._loaders:
             yield self.report(
                 call,
-                f"the default device is `{device}` (line {{0}}), and `{what}` draws its order there with a CPU generator: on an "
-                f"accelerator it raises \"Expected a 'cuda' device type for generator but "
-                f"found 'cpu'\"; give it `generator=torch.Generator(device=...)` on that device",
+                f"`{what}` draws with a CPU generator, but the default device is `{device}`; give it a generator there",
+                detail="The default device is set on line {0}: on an accelerator this raises \"Expected a 'cuda' device type for generator but "
+                "found 'cpu'\". Pass `generator=torch.Generator(device=...)`.",
                 related=note,
             )
         for made, op, name in self._met:
             yield self.report(
                 made,
-                f"{name} ignores the default device `{device}` (line {{0}}) and makes a CPU tensor, which meets one on the "
-                f'default device on line {{1}}: on an accelerator that raises "Expected all '
-                'tensors to be on the same device"; move it with `.to(...)`',
+                f"{name} makes a CPU tensor, whatever the default device; move it with `.to(...)`",
+                detail=f"The default device is `{device}` (line {{0}}), and line {{1}} combines the tensor with one on it: on an accelerator that "
+                'raises "Expected all tensors to be on the same device".',
                 related=(*note, Mention(op, "here they meet")),
             )
 

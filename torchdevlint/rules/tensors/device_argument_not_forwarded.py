@@ -106,12 +106,9 @@ class DeviceArgumentNotForwarded(Rule):
             return embed(tokens.to(device)) + embed_positions(positions(tokens.size(1), device=device))
 
     ## When it stays silent
-    The callee only stores its device, gives it to the `map_location` of a load alone, or finds one of its own when none is given
-    (`if device is None: device = x.device`); the caller is the constructor of a module, which moves as a whole; the caller
-    moves the result, or what it goes into; the caller's device is the very default (`def empty(device=device)` in the caller too); files of
-    tests; `*args` or `**kwargs` may carry the argument; callees of other files that are never given a device. A host default beside the device
-    that an object keeps for itself is an info, unless the callee runs a model that it is given; so is a default in a caller that makes other
-    tensors without a device.
+    The callee only stores its device, or finds one of its own when none is given; the caller moves the result, or has the very default;
+    `*args` or `**kwargs` may carry the argument; tests. It is a note where the object keeps a device for itself beside a host default, and
+    where the caller makes other tensors without a device.
 
     ## Fix safety
     Unsafe: the callee may do more with its device than to create tensors.
@@ -121,7 +118,7 @@ class DeviceArgumentNotForwarded(Rule):
     run's values.
 
     ## References
-    25 of 566 repairs of device faults in public repositories were of this kind.
+    CUDA semantics, "Device-agnostic code" (docs/source/notes/cuda.rst).
     """
 
     code, name, severity = "TDL517", "device-argument-not-forwarded", ERROR
@@ -216,9 +213,9 @@ class DeviceArgumentNotForwarded(Rule):
                 last = name.rpartition(".")[2]
                 yield self.report(
                     call,
-                    f"this calls `{last}` without `device=`, which another call of the file passes (line {{0}}), although `{in_hand}` is at "
-                    f"hand: its default is used, and on an accelerator the results end up on different "
-                    f'devices ("Expected all tensors to be on the same device"); pass `device={in_hand}`',
+                    f"this calls `{last}` without the `device=` that line {{0}} passes; pass `device={in_hand}`",
+                    detail=f"The default is used although `{in_hand}` is at hand: on an accelerator the results end up on different devices "
+                    '("Expected all tensors to be on the same device").',
                     severity=INFO,  # what the callee does without one is not known
                     related=(Mention(beside, "here the device is passed"),),
                     fix=lambda call=call, in_hand=in_hand: _pass(call, "device", in_hand),  # type: ignore[misc]
@@ -248,8 +245,8 @@ class DeviceArgumentNotForwarded(Rule):
             )
             yield self.report(
                 dropped.call,
-                f"this {how} without `{name}=`, so {default} is used although `{in_hand}` was asked for: {effect}; pass "
-                f"`{name}={in_hand}`",
+                f"this {how} without `{name}=`, so {default} is used; pass `{name}={in_hand}`",
+                detail=f"`{in_hand}` was asked for: {effect}.",
                 # A host default beside a device that the caller keeps for itself may be meant: results, replay buffers. So may
                 # intermediate results on the CPU in a caller that makes others there.
                 severity=INFO
@@ -265,8 +262,9 @@ class DeviceArgumentNotForwarded(Rule):
                 continue
             yield self.report(
                 found.op,
-                f"`{found.body.name}` is asked for `{found.parameter}` and only maps the checkpoint to it (line {{0}}): `load_state_dict` "
-                f"copies the values into `{found.name}`, which stays on the CPU; return `{found.name}.to({found.parameter})`",
+                f"`{found.body.name}` returns `{found.name}` on the CPU; return `{found.name}.to({found.parameter})`",
+                detail=f"It is asked for `{found.parameter}` and only maps the checkpoint to it (line {{0}}): `load_state_dict` copies the values "
+                f"into `{found.name}`, which stays on the CPU.",
                 severity=WARNING,
                 related=(Mention(found.called, "here the checkpoint is mapped"),),
                 fix=lambda found=found: _return_moved(found, facts),  # type: ignore[misc]
@@ -294,8 +292,8 @@ class DeviceArgumentNotForwarded(Rule):
             factory = there.callee(call)
             yield self.report(
                 call,
-                f"`{body.name}` never uses its parameter `{name}`: `{factory}(...)` makes its tensor on the CPU whatever the caller asks for; "
-                f"create it with `device={name}`",
+                f"`{body.name}` never uses its `{name}` and makes this tensor on the CPU; create it with `device={name}`",
+                detail=f"`{factory}(...)` makes its tensor on the CPU whatever the caller asks for.",
                 severity=WARNING,
                 fix=lambda call=call: give_device(call, name, Ground.UNSEEN_CODE),  # type: ignore[misc]
             )
@@ -303,9 +301,8 @@ class DeviceArgumentNotForwarded(Rule):
             if isinstance(op, ir.StoreAttribute) and op.name == name:
                 yield self.report(
                     op,
-                    f"`{body.qualname}` never uses its parameter `{name}` and stores another device as `{op.name}`: what the "
-                    f"caller asks for is ignored without an "
-                    f"error; store the parameter, and move what has to be moved to it",
+                    f"`{body.qualname}` never uses its `{name}` and stores another device; store the parameter",
+                    detail="What the caller asks for is ignored, without an error. What has to be moved must go to that device.",
                     severity=WARNING,
                 )
                 return

@@ -69,8 +69,8 @@ class DeviceComparedToString(Rule):
                 spelled = facts.place(device)
                 yield self.report(
                     compare,
-                    f"{f'`{spelled}`' if spelled else 'this'} is a `torch.device`, which never equals a string: this is always {always}; "
-                    "compare its `.type`, or compare with a `torch.device`",
+                    f"{f'`{spelled}`' if spelled else 'a `torch.device`'} never equals a string, so this is always {always}; compare its `.type`",
+                    detail="A `torch.device` equals another `torch.device` alone: for one with an index, compare with `torch.device(...)`.",
                     fix=_fix_for(operator, device, text, texts, facts),
                 )
                 return

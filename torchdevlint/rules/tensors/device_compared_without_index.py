@@ -71,8 +71,8 @@ class DeviceComparedWithoutIndex(Rule):
             always = "False" if op.operators[0] == "==" else "True"
             yield self.report(
                 op,
-                f"a tensor on the accelerator reports an index (`{bare}:0`), this device has none (`{bare}`): the comparison is always {always} there, without an "
-                "error; compare `.type`, or name the index",
+                f"on `{bare}` this is always {always}, as a tensor's device has an index; compare `.type`, or name the index",
+                detail=f"A tensor on the accelerator reports `{bare}:0`, this device is `{bare}`: they differ, without an error.",
                 fix=lambda: _fix(op, facts),
             )
             return
@@ -83,11 +83,10 @@ class DeviceComparedWithoutIndex(Rule):
                 return
 
     def _reported_given(self, op: ir.Compare, name: str, bare: str, facts: Facts) -> Report:
-        equal = "not equal to" if op.operators[0] == "==" else "unequal to"
         return self.report(
             op,
-            f'the caller chooses `{name}`: `torch.device("{bare}:1")`, and `{bare}:0` too, is {equal} `torch.device("{bare}")`, so such a device takes the other '
-            "branch; compare `.type`",
+            f'`{name}` may be `{bare}:0`, which is not equal to `torch.device("{bare}")`; compare `.type`',
+            detail=f'The caller chooses `{name}`: with an index, as in `torch.device("{bare}:1")`, it takes the other branch.',
             fix=lambda: _fix(op, facts),
         )
 

@@ -71,15 +71,15 @@ class DeviceFixedAtImport(Rule):
             if self._sets:
                 yield self.report(
                     call,
-                    "this default is computed when the file is imported and starts the CUDA driver, so line {0} sets the visible devices too late: the driver has read "
-                    "them; default to None and choose inside",
+                    "this default starts the driver at import, before line {0} sets the devices; default to None and choose inside",
+                    detail="The driver reads the visible devices once, when it starts: line {0} sets them too late.",
                     related=(Mention(self._sets[0], "here the program chooses its devices"),),
                 )
             elif not _is_script(facts):
                 yield self.report(
                     call,
-                    "this default is computed when the file is imported: it starts the driver before the program can choose its devices, and holds for every caller; "
-                    "default to None and choose inside",
+                    "this default starts the CUDA driver when the file is imported; default to None and choose inside",
+                    detail="The program cannot choose its devices before, and the choice holds for every caller.",
                     severity=INFO,
                 )
 
@@ -98,8 +98,9 @@ class DeviceFixedAtImport(Rule):
             if target is not None and (target.is_accelerator or target.chosen):
                 yield self.report(
                     call,
-                    "this uses the accelerator when the file is imported: the driver starts before the program can choose its devices, and a later fork raises "
-                    '"Cannot re-initialize CUDA in forked subprocess"; do it in a function',
+                    "this uses the accelerator when the file is imported; do it in a function",
+                    detail="The driver starts before the program can choose its devices, and a later fork raises "
+                    '"Cannot re-initialize CUDA in forked subprocess".',
                     severity=INFO,
                 )
 

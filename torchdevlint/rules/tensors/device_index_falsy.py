@@ -122,7 +122,8 @@ class DeviceIndexFalsy(Rule):
             if _last(test.place) in known and _last(test.place) in _INDEX_NAMES:
                 yield self.report(
                     test.op,
-                    f"`{test.place}` is a device index, and the first GPU has index 0: this takes it for no GPU, without an error; write `{test.place} is not None`",
+                    f"`{test.place}` may be 0, the index of the first GPU, which is false; write `{test.place} is not None`",
+                    detail="It is a device index: the test takes the first GPU for no GPU, without an error.",
                     fix=lambda test=test: _fix(test),  # type: ignore[misc]
                 )
 

@@ -87,8 +87,8 @@ class DeviceMethodNotCalled(Rule):
             return
         yield self.report(
             written,
-            f"`{statement.name}` is bound to the method `{written.name}` here, not to its result: the next operation on it fails; "
-            f"call it: `{statement.name}.{written.name}()`",
+            f"`{statement.name}` is bound to the method `{written.name}`; call it: `{statement.name}.{written.name}()`",
+            detail="The name holds the method, not its result: the next operation on it fails.",
             fix=lambda: _call(written),
         )
 
@@ -109,7 +109,8 @@ class DeviceMethodNotCalled(Rule):
         name = facts.callee(call).removeprefix(".")
         yield self.report(
             call,
-            f"`{name}` is a property of a tensor: calling it raises TypeError; write it without parentheses",
+            f"`{name}` is a property of a tensor; write it without parentheses",
+            detail="Calling it raises TypeError.",
             fix=lambda: _read(call),
         )
 

@@ -40,10 +40,8 @@ class DiscardedDeviceMove(Rule):
             images = images.to(device)
 
     ## When it stays silent
-    Modules, metrics, BatchEncoding and BatchFeature, PyG data: they move in place. Receivers whose type is not known, such as the parts
-    of a batch beside one that is no tensor (graphs). A tensor that was moved to a device before is a note. The result of
-    a call that has no name (`torch.zeros(1).cuda()` wakes the GPU up on purpose). `apply_chat_template`, which gives a tensor or a
-    BatchEncoding by the version of transformers.
+    Modules, metrics, BatchEncoding and BatchFeature, PyG data, which move in place; receivers whose type is not known; the result of a call
+    that has no name (`torch.zeros(1).cuda()` wakes the GPU up on purpose). A tensor that was moved to a device before is a note.
 
     ## Fix safety
     `x = x.to(...)` is safe: the old line did nothing. It is unsafe for an argument that only its name (`labels`) tells to be a tensor. None
@@ -78,10 +76,12 @@ class DiscardedDeviceMove(Rule):
             return
         is_cast = len(call.arguments) == 1 and facts.frame is not None and facts.frame.is_dtype(call.arguments[0].value)
         does = "moves" if method.name in _MOVES and not is_cast else "converts"
+        again = f"`{place}.{method.name}(...)` {does} nothing in place; write `{place} = {place}.{method.name}(...)`"
+        thrown = f"It returns a new tensor, which is thrown away here, and `{place}` stays as it is."
         yield self.report(
             call,
-            f"`{place}.{method.name}(...)` {does} nothing in place: it returns a new tensor, which is thrown away here, and `{place}` stays "
-            f"as it is; write `{place} = {place}.{method.name}(...)`".replace("{", "{{").replace("}", "}}"),
+            again.replace("{", "{{").replace("}", "}}"),
+            detail=thrown.replace("{", "{{").replace("}", "}}"),
             severity=INFO if _is_placed(call, method.object, facts) else severity if does == "moves" else WARNING,
             fix=lambda: _assign(call, safe=severity is ERROR),
         )
@@ -102,8 +102,8 @@ class DiscardedDeviceMove(Rule):
         if facts.place(method.object) == f"{place}.{store.name}" and _is_splatted(place, facts):
             yield self.report(
                 store,
-                f"this sets an attribute beside the data: `**{place}` still passes the old, unmoved tensor; "
-                f'write `{place}["{store.name}"] = ...`, or move all of it with `{place}.to(...)`',
+                f'`**{place}` still passes the tensor that was not moved; write `{place}["{store.name}"] = ...`',
+                detail=f"This sets an attribute beside the data. `{place}.to(...)` moves all of it.",
                 fix=lambda: _set_item(store),
             )
 
@@ -113,7 +113,8 @@ class DiscardedDeviceMove(Rule):
             target = facts.definition(first)
             yield self.report(
                 call,
-                "`send_to_device` returns what it moved: thrown away here, the old value stays where it is; assign the result",
+                "`send_to_device` returns what it moved, and this throws it away; assign the result",
+                detail="The old value stays where it is.",
                 fix=lambda: _assign(call, target),
             )
 

@@ -9,15 +9,16 @@ from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.cases import cpu_tensor
 from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
 from torchdevlint.rules.structure import exports
 from torchdevlint.rules.surroundings import in_project_for_the_host, in_tests, under_another_default_device
 from torchdevlint.rules.wording import (
     MISMATCH,
+    briefly,
     describe,
     device_expression,
-    factory_name,
     how_to_make_there,
     is_certainly_there,
     make_there,
@@ -49,10 +50,7 @@ class FactoryOfAcceleratorScalar(Rule):
 
     ## When it stays silent
     `torch.tensor(t)` and `torch.as_tensor(t)` of a tensor `t`, which keep its device; 0-dim results in pointwise operations; results that
-    are moved first.
-
-    In a project, an argument is asked of its callers, in this file and the others: where they
-    give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
+    are moved first. In a project it is a note where the callers give the argument on the CPU.
 
     ## Fix safety
     Safe in `forward`, where the old line failed on an accelerator and gives the same on the CPU; elsewhere unsafe.
@@ -61,7 +59,7 @@ class FactoryOfAcceleratorScalar(Rule):
     The operation raises on an accelerator; with `device=` it gives the CPU run's values.
 
     ## References
-    torch/utils/_device.py (_device_constructors); RULES: 566 repairs.
+    torch/utils/_device.py (_device_constructors).
     """
 
     code, name, severity = "TDL522", "factory-of-accelerator-scalar", ERROR
@@ -92,9 +90,9 @@ class FactoryOfAcceleratorScalar(Rule):
 
         yield self.report(
             made,
-            f"{factory_name(made, facts)} takes a number from a tensor that may be on an accelerator, and makes its own tensor on "
-            f"the CPU; on line {{0}} it meets {describe(meeting.other)}, which raises "
-            f"{MISMATCH}; {advice}",
+            f"{cpu_tensor(made, facts)} meets {briefly(meeting.other)} on line {{0}}; {advice}",
+            detail="It takes a number from a tensor that may be on an accelerator, and makes its own on the CPU: on an accelerator the two "
+            f"raise {MISMATCH}.",
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
             fix=fix,
             rests_on=premise_of(meeting.other, facts),

@@ -12,6 +12,7 @@ from torchdevlint.program import ir
 from torchdevlint.rules.cases import (
     comes_from_host,
     converts_argument,
+    cpu_tensor,
     flags_before,
     is_for_models_without_parameters,
     is_known_empty,
@@ -53,9 +54,9 @@ from torchdevlint.rules.surroundings import (
 from torchdevlint.rules.tensors import default_device_gap, factory_of_accelerator_scalar, mixed_device_operation
 from torchdevlint.rules.wording import (
     MISMATCH,
+    briefly,
     describe,
     device_expression,
-    factory_name,
     how_to_make_there,
     is_certainly_there,
     is_data_code,
@@ -73,49 +74,33 @@ class FactoryWithoutDeviceInForward(Inferred):
 
     ## What it does
     Follows tensors made by a factory without `device=` (`torch.zeros`, `torch.arange`, `torch.from_numpy`, ...) to the operation where
-    they meet an argument, a parameter, a buffer or the output of a submodule. In `forward` and what it calls this is an error,
-    but for what is made behind a test of an input's kind or shape: that and what other functions make is a warning. So is a tensor
-    that a function returns beside others which it puts on the device that it was asked for.
+    they meet an argument, a parameter, a buffer or the output of a submodule: an error in `forward` and what it calls, a warning elsewhere.
 
     ## Why is this bad?
-    The code works as long as everything is on the CPU. Once the module or the argument is on an accelerator the operation raises
-    `RuntimeError: Expected all tensors to be on the same device`.
+    Once the module or the argument is on an accelerator the operation raises `RuntimeError: Expected all tensors to be on the same device`.
 
     ## Example
         def forward(self, x):
-            mask = torch.ones(x.size(0), 1)
-            return x * mask
+            return x * torch.ones(x.size(0), 1)
 
     ## Use instead
         def forward(self, x):
-            mask = torch.ones(x.size(0), 1, device=x.device)
-            return x * mask
+            return x * torch.ones(x.size(0), 1, device=x.device)
 
     ## When it stays silent
-    0-dim tensors in pointwise operations (PyTorch lets them through); tensors that are moved before the operation, also on a
-    condition; tensors that are only an index, a size or the source of an assignment `y[i] = t`; code under a default device
-    (`torch.set_default_device`, `with torch.device(...)`); operands that are not known to be tensors; lengths that a module
-    is given, and inputs that its own `forward` in this file moves; the side of an availability test that says no. Outside of `forward`: an argument
-    that the function itself gives to `.numpy()`, or that every caller in the file gives on the CPU or leaves to its default None; an array that is
-    converted (`if isinstance(x, np.ndarray): x = torch.from_numpy(x)`); a tensor that is made where the argument is None or, by
-    `isinstance`, no tensor; what a function returns on the two sides of a caller's flag (`full=False`); the start of a choice
-    (`y = torch.tensor([0])` before several branches give `y` its value); probes of which only the shape is read; models that the same method
-    makes; tests, also a method `test` of a module that asks for no input; functions that export a model; functions that call `.numpy()` and
-    speak of no device. A function that draws, or whose result a function of the file draws, gets an info.
-
-    In a project, an argument, or what an object that is no module keeps of its constructor's, is asked of its callers, in this file and the others: where they
-    all give it on the CPU, the finding is a note, and where they do not tell, it is no error.
+    0-dim tensors in pointwise operations; tensors that are moved before the operation, or are only an index, a size or the source of
+    `y[i] = t`; code under a default device; operands that are not known to be tensors, or that the callers give on the CPU. A function that
+    draws gets a note, and so does a project whose callers all give the argument on the CPU.
 
     ## Fix safety
-    Adding `device=` (or `.to(...)` where the factory has no such keyword) is safe in `forward` when it names the device of the tensor that is met, or
-    when the class of the module that is met tells where its weights are: on the CPU nothing changes, elsewhere the old line failed. For a
-    model of unknown class, and outside of `forward`, it is unsafe. CPU tensors that meet each other first are moved together.
+    `device=`, or `.to(...)`, is safe in `forward` where it names the device of the tensor that is met: on the CPU nothing changes,
+    elsewhere the old line failed. It is unsafe for a model of unknown class and outside of `forward`.
 
     ## Proof
-    The forward pass of a module on an accelerator raises the error; with `device=x.device` it gives the values of the CPU run.
+    The forward pass of a module on an accelerator raises; with `device=x.device` it gives the values of the CPU run.
 
     ## References
-    aten/src/ATen/TensorIterator.cpp (compute_types), aten/src/ATen/core/op_registration/adaption.h (common_device_check_failure).
+    aten/src/ATen/TensorIterator.cpp (compute_types), aten/src/ATen/core/op_registration/adaption.h.
     """
 
     code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
@@ -168,8 +153,8 @@ class FactoryWithoutDeviceInForward(Inferred):
         advice = how_to_make_there(made, expression, facts)
         yield self.report(
             made,
-            f"{factory_name(made, facts)} makes a CPU tensor that meets {describe(meeting.other)} on line {{0}}: "
-            f"on an accelerator that raises {MISMATCH}; {advice}",
+            f"{cpu_tensor(made, facts)} meets {briefly(meeting.other)} on line {{0}}; {advice}",
+            detail=f"On an accelerator that raises {MISMATCH}.",
             severity=severity,
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
             fix=fix,
@@ -257,8 +242,9 @@ class FactoryWithoutDeviceInForward(Inferred):
                 continue
             yield self.report(
                 made,
-                f"the function returns this CPU tensor beside {describe(placed[0])}: on an accelerator its results are on two devices, and mixing "
-                f"them raises {MISMATCH}; create it with `device={expression if spelled else 'the same device'}`",
+                f"this CPU tensor is returned beside {briefly(placed[0])}; "
+                f"create it {f'with `device={expression}`' if spelled else 'on the same device'}",
+                detail=f"On an accelerator the results of the function are on two devices, and mixing them raises {MISMATCH}.",
                 severity=WARNING,
                 holds=lambda: not is_host_argument(placed[0], facts),
                 rests_on=premise_of(placed[0], facts),
@@ -278,7 +264,7 @@ class FactoryWithoutDeviceInForward(Inferred):
                 and is_factory(made, facts)
                 and not (made.positional_count == 1 and is_placeholder(made, facts))
             ):
-                yield self._inconsistent(made, placed[0], facts, "the list that is returned holds")
+                yield self._inconsistent(made, placed[0], facts, "the returned list holds")
 
     @on_file
     def finish(self, facts: Facts) -> Iterator[Report]:
@@ -312,8 +298,8 @@ class FactoryWithoutDeviceInForward(Inferred):
         rests_on = Premise(facts.body, "") if subject == "the function returns" else premise_of(other, facts)
         return self.report(
             made,
-            f"on this path {subject} a CPU tensor, on another one {describe(other)}: on an accelerator that makes "
-            f"tensors on two devices, and {mixing} raises {MISMATCH}; create it with `device={expression or 'the same device'}`",
+            f"here {subject} a CPU tensor, elsewhere {briefly(other).replace('a tensor', 'one', 1)}; create it on the same device",
+            detail=f"On an accelerator the paths give tensors on two devices, and {mixing} raises {MISMATCH}.",
             severity=WARNING,
             holds=lambda: not is_host_argument(other, facts),
             rests_on=rests_on,

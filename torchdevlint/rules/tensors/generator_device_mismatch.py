@@ -118,9 +118,10 @@ class GeneratorDeviceMismatch(Rule):
         bare = not made.arguments and owns(facts, made)
         yield self.report(
             call,
-            f"this samples on {where} with a CPU generator (made on line {{0}}): on an accelerator it raises \"Expected a 'cuda' "
-            f"device type for generator but found 'cpu'\"; make the generator "
-            f"with `torch.Generator(device={spelled or '...'})`, or sample on the CPU and move the result",
+            f"this samples on {where} with a CPU generator; "
+            f"make the generator {f'with `torch.Generator(device={spelled})`' if spelled else 'there'}",
+            detail="It is made on line {0}. On an accelerator it raises \"Expected a 'cuda' device type for generator but found 'cpu'\". "
+            "Sampling on the CPU and moving the result works as well.",
             severity=ERROR if device.is_accelerator or device.chosen or spelled else WARNING,
             related=(Mention(made, "here the generator is made"),),
             fix=lambda: _with_device(made, spelled) if bare and spelled else None,
@@ -138,9 +139,9 @@ class GeneratorDeviceMismatch(Rule):
             return
         yield self.report(
             call,
-            f"`{facts.callee(call).rpartition('.')[2]}` draws its order on the CPU, and this generator (line {{0}}) is on "
-            f"`{generator.device.name}`: it raises \"Expected a 'cpu' device type for "
-            "generator but found 'cuda'\"; give it a `torch.Generator()`",
+            f"`{facts.callee(call).rpartition('.')[2]}` draws on the CPU, and its generator is on `{generator.device.name}`; "
+            "give it a `torch.Generator()`",
+            detail="It is made on line {0}: this raises \"Expected a 'cpu' device type for generator but found 'cuda'\".",
             severity=ERROR,
             related=(Mention(generator.origin, "here the generator is made"),),
         )

@@ -89,7 +89,8 @@ class InvalidDeviceString(Rule):
             fault = _fault(text, facts)
             if fault is None or not (strict or _LIKE_A_DEVICE.match(text)):
                 continue
-            yield self.report(op, fault, fix=lambda op=op, text=text: _fix(op, text))  # type: ignore[misc]
+            message, detail = fault
+            yield self.report(op, message, detail=detail, fix=lambda op=op, text=text: _fix(op, text))  # type: ignore[misc]
         index = call.argument("index", 1) if name == "torch.device" else None
         if index is not None:
             yield from self._index(call, register, index, facts)
@@ -100,11 +101,14 @@ class InvalidDeviceString(Rule):
         if isinstance(text, str) and ":" in text:
             yield self.report(
                 call,
-                'the index is given twice: this raises "type (string) must not include an index because index was passed explicitly"',
+                "the device index is given twice; give it once",
+                detail='This raises "type (string) must not include an index because index was passed explicitly".',
             )
         elif isinstance(number, int) and not isinstance(number, bool) and number < 0:
             yield self.report(
-                call, 'a device index cannot be negative: this raises "Device index must not be negative"'
+                call,
+                "a device index cannot be negative; write 0 or above",
+                detail='This raises "Device index must not be negative".',
             )
 
 
@@ -118,28 +122,39 @@ def _literals(register: ir.Register | None, facts: Facts) -> Iterator[tuple[ir.O
             yield from _literals(value, facts)
 
 
-def _fault(text: str, facts: Facts) -> str | None:
+def _fault(text: str, facts: Facts) -> tuple[str, str] | None:
+    """What is wrong with a device string, as message and detail."""
     match = _SHAPE.match(text)
     shown = text.replace("{", "{{").replace("}", "}}")
     if match is None and (":" in text or text.rstrip("0123456789-") in _TYPES):
-        return f"torch does not know the device `{shown}`: this raises \"Invalid device string: '{shown}'\"; write the type and an index, as in `cuda:0`"
+        form = f"torch does not know the device `{shown}`; write the type and an index, as in `cuda:0`"
+        return form, f"This raises \"Invalid device string: '{shown}'\"."
     kind = match.group(1) if match is not None else text
     if kind in _TYPES:
         index = match.group(2) if match is not None else None
         if index is not None and len(index) > _MOST_DIGITS:
-            return f'no device index has {len(index)} digits: this raises "Could not parse device index"'
+            return (
+                f"no device index has {len(index)} digits; write one as in `cuda:0`",
+                'This raises "Could not parse device index".',
+            )
         if index is not None and int(index) > _MOST:
-            return f"a device index is an int8: `{shown}` wraps around to another GPU without a word"
+            return (
+                f"the index of `{shown}` wraps around to another GPU; write one below 128",
+                "A device index is an int8.",
+            )
         return None
     if kind not in _MEANT and kind.lower() not in (*_TYPES, "gpu", "nvidia"):
         return None  # a backend that a plug-in may have named
     if facts.mentions("rename_privateuse1_backend"):
         return None
     if not text:
-        return 'an empty device string raises "Device string must not be empty"'
+        return (
+            "an empty string names no device; write one such as `cpu`",
+            'This raises "Device string must not be empty".',
+        )
     meant = _MEANT.get(kind.lower()) or (kind.lower() if kind.lower() in _TYPES else None)
-    advice = f"; write `{meant}`" if meant else ""
-    return f'torch does not know the device `{shown}`: this raises "Expected one of cpu, cuda, ... device type at start of device string: {shown}"{advice}'
+    raised = f'This raises "Expected one of cpu, cuda, ... device type at start of device string: {shown}".'
+    return f"torch does not know the device `{shown}`; write `{meant or 'cuda'}`", raised
 
 
 def _fix(op: ir.Op, text: str) -> NodeFix | None:

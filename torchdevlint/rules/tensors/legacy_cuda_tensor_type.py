@@ -48,6 +48,7 @@ _MANY_GPUS = ("init_process_group", "get_world_size", "all_gather", "all_reduce"
 class _Found(NamedTuple):
     op: ir.Op
     message: str
+    detail: str
     guarded: bool
     fix: Callable[[], NodeFix | None] | None
 
@@ -71,11 +72,8 @@ class LegacyCudaTensorType(Rule):
         weights = torch.tensor([1.0, 2.0], dtype=torch.float32, device=device)
 
     ## When it stays silent
-    `isinstance(x, torch.cuda.FloatTensor)`, comparisons with `x.type()`, and types for annotations (`Union[...]`). Behind an availability
-    test the finding is an info: the code runs everywhere and is only old. So it is in a `torch.autograd.Function`, the frame of a CUDA kernel, and where CUDA
-    is needed anyway: a file that cannot be imported without
-    a library for CUDA alone (`mamba_ssm`, `nvdiffrast`, a compiled `..._cuda`), the frame of a kernel (`torch.autograd.Function`), calls of
-    extensions and collectives, and workers of NCCL.
+    `isinstance(x, torch.cuda.FloatTensor)`, comparisons with `x.type()`, and types for annotations. It is a note behind an availability test,
+    where the code runs everywhere and is only old, and where CUDA is needed anyway.
 
     ## Fix safety
     A constructor on a list becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be a size; a tuple of
@@ -99,8 +97,16 @@ class LegacyCudaTensorType(Rule):
         self._found: list[_Found] = []
         self._asks = False
 
-    def _note(self, op: ir.Op, message: str, *, guarded: bool, fix: Callable[[], NodeFix | None] | None = None) -> None:
-        self._found.append(_Found(op, message, guarded, fix))
+    def _note(
+        self,
+        op: ir.Op,
+        message: str,
+        detail: str,
+        *,
+        guarded: bool,
+        fix: Callable[[], NodeFix | None] | None = None,
+    ) -> None:
+        self._found.append(_Found(op, message, detail, guarded, fix))
 
     @on_call(*ASKING)
     def note_test(self, call: ir.Call, facts: Facts) -> None:
@@ -114,7 +120,9 @@ class LegacyCudaTensorType(Rule):
             # A file that never asks for CUDA has made one decision: one warning, the rest are notes.
             warn = not found.guarded and not cuda_alone and (self._asks or not told)
             told = told or warn
-            yield self.report(found.op, found.message, severity=WARNING if warn else INFO, fix=found.fix)
+            yield self.report(
+                found.op, found.message, detail=found.detail, severity=WARNING if warn else INFO, fix=found.fix
+            )
 
     @on_call(*_CONSTRUCTORS)
     def check_constructor(self, call: ir.Call, facts: Facts) -> None:
@@ -124,8 +132,8 @@ class LegacyCudaTensorType(Rule):
             return  # a name for the type: reported where it was bound
         self._note(
             call,
-            f"`torch.cuda.{last}(...)` works with CUDA alone: a CPU build raises {_UNAVAILABLE.format(name=last)}; write `torch.tensor(..., "
-            f"dtype=torch.{_DTYPES[last]}, device=...)`",
+            f"`torch.cuda.{last}(...)` needs CUDA; write `torch.tensor(..., dtype=torch.{_DTYPES[last]}, device=...)`",
+            f"A CPU build raises {_UNAVAILABLE.format(name=last)}.",
             guarded=_is_meant(facts) or _is_kernel(facts),
             fix=lambda: _modern(call, last, facts),
         )
@@ -136,8 +144,9 @@ class LegacyCudaTensorType(Rule):
             return
         self._note(
             op,
-            f"`torch.cuda.{op.name}` works with CUDA alone: on a CPU build a call of it raises {_UNAVAILABLE.format(name=op.name)}, and `.type()` with it "
-            f'"Cannot initialize CUDA without ATen_cuda library"; use a dtype and a device (`.to(device, torch.{_DTYPES[op.name]})`)',
+            f"`torch.cuda.{op.name}` needs CUDA; use a dtype and a device (`.to(device, torch.{_DTYPES[op.name]})`)",
+            f"On a CPU build a call of it raises {_UNAVAILABLE.format(name=op.name)}, and `.type()` with it "
+            '"Cannot initialize CUDA without ATen_cuda library".',
             guarded=_is_meant(facts),
         )
 
@@ -152,7 +161,8 @@ class LegacyCudaTensorType(Rule):
             return
         self._note(
             call,
-            f"`.type({text!r})` moves to CUDA alone: on a CPU build it raises; use a dtype and a device (`.to(device, dtype)`)",
+            f"`.type({text!r})` needs CUDA; use a dtype and a device (`.to(device, dtype)`)",
+            "On a CPU build it raises.",
             guarded=_is_meant(facts),
         )
 
@@ -161,13 +171,14 @@ class LegacyCudaTensorType(Rule):
         spelled = facts.qualified(call.argument("t", 0)) or facts.constant(call.argument("t", 0))
         is_cuda = isinstance(spelled, str) and spelled.startswith("torch.cuda.")
         effect = (
-            "on a CPU build it raises, and with a DataLoader that shuffles it makes \"Expected a 'cuda' device type for generator but found 'cpu'\""
+            "On a CPU build it raises, and a DataLoader that shuffles raises \"Expected a 'cuda' device type for generator but found 'cpu'\"."
             if is_cuda
-            else "it only sets the default dtype"
+            else "It only sets the default dtype."
         )
         self._note(
             call,
-            f"`torch.set_default_tensor_type` is deprecated since torch 2.1: {effect}; create tensors with `dtype=` and `device=`",
+            "`torch.set_default_tensor_type` is deprecated (torch 2.1); create tensors with `dtype=` and `device=`",
+            effect,
             guarded=not is_cuda or _is_meant(facts),
             fix=lambda: _defaults(call, spelled, facts),
         )
@@ -186,8 +197,8 @@ class LegacyCudaTensorType(Rule):
         raises = f'raises "legacy constructor expects device type: cpu but device type: {passed} was passed"'
         yield self.report(
             call,
-            f"`torch.{name}` makes CPU tensors alone: `device=` {raises}{'' if is_literal else ' as soon as it is a GPU'}; use "
-            f"`torch.tensor(..., dtype=torch.{_DTYPES.get(name, 'float32')}, device=...)`, or `torch.empty` for a size",
+            f"`torch.{name}` makes CPU tensors alone; use `torch.tensor(..., dtype=torch.{_DTYPES.get(name, 'float32')}, device=...)`",
+            detail=f"`device=` {raises}{'' if is_literal else ' as soon as it is a GPU'}. For a size, use `torch.empty`.",
             fix=lambda: _with_device(call, name, facts),
         )
 

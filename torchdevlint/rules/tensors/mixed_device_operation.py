@@ -50,9 +50,7 @@ class MixedDeviceOperation(Inferred):
 
     ## When it stays silent
     0-dim CPU tensors in pointwise operations; index positions, `copy_` and `y[i] = t`; devices that the program computes (TDL504 reports
-    factories that meet those). In metrics: values that are moved, on a condition too, or become Python numbers; a sum that is no in-place
-    operation (`self._sum = self._sum + y.sum()`, where a 0-dim sum is let through); methods that the class itself calls; metrics whose caller must
-    name the device, or that choose or compare it themselves; metrics of torchmetrics, whose inputs have to be on the metric's device.
+    factories that meet those). In metrics: values that are moved or become Python numbers, and metrics that choose their device themselves.
 
     ## Fix safety
     Only a value that a metric adds to its state is moved: safe where it is annotated as a tensor, for on one device `.to` does nothing, and
@@ -80,8 +78,8 @@ class MixedDeviceOperation(Inferred):
         assert made is not None
         yield self.report(
             made if owns(facts, made) else meeting.op,
-            f"a CPU tensor meets a tensor on `{meeting.other.device.name}` on line {{0}}: that raises {MISMATCH}; create it "
-            f"there, or move one of them to the other's device",
+            f"a CPU tensor meets one on `{meeting.other.device.name}` on line {{0}}; create it there, or move one of them",
+            detail=f"That raises {MISMATCH}.",
             related=(Mention(meeting.op, f"here it meets a tensor on `{meeting.other.device.name}`"),),
         )
 
@@ -109,9 +107,9 @@ class MixedDeviceOperation(Inferred):
 
         yield self.report(
             op,
-            f"`self.{state.attribute}` is on the metric's own device (line {{0}}), by default the CPU, and takes in place a value that is still where "
-            f"`{given}` is: predictions on an accelerator raise {MISMATCH} here, for an output must be on the operands' device, even a 0-dim one; "
-            f"add `.to({_OWN_DEVICE})` to the value",
+            f"`self.{state.attribute}` is on the metric's own device and takes `{given}` in place; add `.to({_OWN_DEVICE})`",
+            detail=f"That device (line {{0}}) is the CPU by default, and `{given}` is where the model is: on an accelerator the update raises "
+            f"{MISMATCH}, for an output must be on the operands' device, even a 0-dim one.",
             severity=WARNING,
             related=(Mention(made, f"here it is made on `{_OWN_DEVICE}`"),),
             fix=fix,
@@ -169,7 +167,8 @@ class MixedDeviceOperation(Inferred):
     def _told(self, op: ir.Op, left: str, right: str, place: ir.Op | None, note: str) -> Report:
         return self.report(
             op,
-            f"{left} meets {right} in one operation: that raises {MISMATCH}; move one of them to the other's device",
+            f"{left} meets {right} in one operation; move one of them to the other's device",
+            detail=f"That raises {MISMATCH}.",
             related=(Mention(place, note),) if place is not None else (),
         )
 

@@ -57,6 +57,7 @@ _READ_AS_INDEX = {
     **dict.fromkeys(("float64", "double", "iterable"), (0,)),
 }
 _INDEX_KEYWORDS = frozenset("axis shape newshape indices_or_sections num k N M size minlength".split())
+_RAISED = 'On an accelerator it raises "can\'t convert cuda:0 device type tensor to numpy".'
 
 
 class NumpyOnAcceleratorTensor(Inferred):
@@ -78,17 +79,9 @@ class NumpyOnAcceleratorTensor(Inferred):
         best = scores.argmax(1).cpu().numpy()
 
     ## When it stays silent
-    `.cpu()`, `.to("cpu")`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU; arguments that every
-    caller in the file gives on the CPU; what NumPy reads as an index or a shape (`np.split(x, t)`);
-    what a call made of tensors that are all on the CPU; the side of `x.device.type == "cpu"`; arguments in the
-    files of tests; what is used as an array (`depth.astype(...)`); the side of a flag for CUDA that says no (`if args.use_cuda: ... else: ...`);
-    what a module whose class is not in the file gives, where the program asks whether it is an array, or gives it one; what lies deeper in
-    the dicts that a module gives (`page["cells"][0]["corners"]`), which may be a list.
-    A detached tensor in a function that draws is a note. An argument of which nothing else is known is a note: of eight such findings
-    on public code none was true, the callers knew where their tensors are.
-
-    In a project, an argument, or what an object that is no module keeps of its constructor's, is asked of its callers, in this file and the others: where they
-    give it on the CPU, or where others import the file and no call is seen to give an accelerator, the finding is a note.
+    `.cpu()`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU; what NumPy reads as an index or a shape;
+    the side of a test that says CPU; what the program treats as an array. It is a note for an argument of which nothing else is known, in a
+    function that draws, and in a project where the callers give the argument on the CPU.
 
     ## Fix safety
     Inserting `.cpu()` is safe: on the CPU it returns the tensor itself. `.detach()` is added where the tensor may require grad.
@@ -130,8 +123,9 @@ class NumpyOnAcceleratorTensor(Inferred):
         spelled = facts.place(register)
         yield self.report(
             call,
-            f"{f'`{spelled}`' if spelled else 'this tensor'} may be on {_where(value)}, and `.numpy()` reads host memory: there it raises \"can't convert "
-            f'cuda:0 device type tensor to numpy"; call `.{"detach()." if detach else ""}cpu()` first',
+            f"{f'`{spelled}`' if spelled else 'this tensor'} may be on {_where(value)}, and `.numpy()` reads host memory; "
+            f"call `.{'detach().' if detach else ''}cpu()` first",
+            detail=_RAISED,
             severity=severity,
             related=(Mention(value.moved, "here it was moved or made"),) if value.moved is not None else (),
             fix=lambda: _insert_cpu(call, detach),
@@ -165,8 +159,9 @@ class NumpyOnAcceleratorTensor(Inferred):
             detach = value.needs_grad and not facts.no_grad
             yield self.report(
                 written if written is not None else call,
-                f"{_subject(spelled, listed)} may be on {_where(value)}, and `{name}` reads host memory: there it raises \"can't convert "
-                f'cuda:0 device type tensor to numpy"; pass {"each" if listed else "it"} through `.{"detach()." if detach else ""}cpu()`',
+                f"{_subject(spelled, listed)} may be on {_where(value)}, and `{_short(name)}` reads host memory; "
+                f"add `.{'detach().' if detach else ''}cpu()`{' to each' if listed else ''}",
+                detail=_RAISED,
                 severity=severity,
                 related=(Mention(value.moved, "here it was moved or made"),) if value.moved is not None else (),
                 fix=lambda written=written, detach=detach, listed=listed: (
@@ -177,9 +172,14 @@ class NumpyOnAcceleratorTensor(Inferred):
             return
 
 
+def _short(name: str) -> str:
+    """The last two parts of a function's name: `pyplot.plot`."""
+    return ".".join(name.split(".")[-2:])
+
+
 def _subject(spelled: str, listed: bool) -> str:
     if listed:
-        return f"the tensors in `{spelled}`" if spelled else "the tensors in this list"
+        return f"tensors in `{spelled}`" if spelled else "tensors in this list"
     return f"`{spelled}`" if spelled else "this tensor"
 
 

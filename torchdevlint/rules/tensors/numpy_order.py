@@ -61,7 +61,8 @@ class NumpyOrder(Rule):
             repairable = method in ("cpu", "detach") or _is_host(call, facts)
             yield self.report(
                 call,
-                f"`.numpy()` gives an ndarray, which has no `.{method}()`: this raises AttributeError; call `.{method}(...)` first",
+                f"`.numpy()` gives an ndarray, which has no `.{method}()`; call `.{method}(...)` first",
+                detail="This raises AttributeError.",
                 fix=(lambda: _swap(call)) if repairable else None,
             )
         elif name in _ARRAY_MAKERS:
@@ -69,7 +70,8 @@ class NumpyOrder(Rule):
             repairable = is_tensor and (method in ("cpu", "detach") or _is_host(call, facts))
             yield self.report(
                 call,
-                f"`{name}` gives an ndarray, which has no `.{method}()`: this raises AttributeError; call it on the tensor first",
+                f"`{name}` gives an ndarray, which has no `.{method}()`; call it on the tensor first",
+                detail="This raises AttributeError.",
                 fix=(lambda: _move_inside(call)) if repairable else None,
             )
 
@@ -85,7 +87,8 @@ class NumpyOrder(Rule):
             return  # on an accelerator that is TDL509's
         yield self.report(
             call,
-            'this tensor requires grad, and `.numpy()` refuses it: "Can\'t call numpy() on Tensor that requires grad"; call `.detach()` first',
+            "this tensor requires grad, and `.numpy()` refuses it; call `.detach()` first",
+            detail='It raises "Can\'t call numpy() on Tensor that requires grad".',
             fix=lambda: _detach(facts.definition(base)),
         )
 

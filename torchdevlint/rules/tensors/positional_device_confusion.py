@@ -57,8 +57,8 @@ class PositionalDeviceConfusion(Rule):
             return
         yield self.report(
             call,
-            f"the first argument of `.cuda()` is the device: `{flag}` raises \"argument 'device' (position 1) must be torch.device, not bool\"; write "
-            f"`.cuda(non_blocking={flag})`",
+            f"the first argument of `.cuda()` is the device, not `{flag}`; write `.cuda(non_blocking={flag})`",
+            detail="This raises \"argument 'device' (position 1) must be torch.device, not bool\".",
             fix=lambda: _flag_by_name(call, 0, flag) if len(call.arguments) == 1 else None,
         )
 
@@ -76,7 +76,8 @@ class PositionalDeviceConfusion(Rule):
             return
         yield self.report(
             call,
-            f'the argument behind the device is the dtype: `{flag}` raises "to() received an invalid combination of arguments"; write `non_blocking={flag}`',
+            f"the argument behind the device is the dtype, not `{flag}`; write `non_blocking={flag}`",
+            detail='This raises "to() received an invalid combination of arguments".',
             fix=lambda: _flag_by_name(call, 1, flag) if len(call.arguments) == 2 else None,
         )
 
@@ -88,7 +89,8 @@ class PositionalDeviceConfusion(Rule):
                 continue
             yield self.report(
                 call,
-                f"`{facts.callee(call)}` takes its device by keyword alone: here it raises TypeError; write `device=`",
+                f"`{facts.callee(call)}` takes its device by keyword alone; write `device=`",
+                detail="Here it raises TypeError.",
                 fix=lambda position=position: _device_by_name(call, position),  # type: ignore[misc]
             )
             return

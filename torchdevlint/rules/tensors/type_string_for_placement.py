@@ -64,8 +64,9 @@ class TypeStringForPlacement(Rule):
             return
         yield self.report(
             call,
-            f"`.type({place}.type())` brings this CPU tensor to the current GPU, not to that of `{place}`: where that is another one the "
-            f'next operation raises "Expected all tensors to be on the same device"; write `.to({place})`',
+            f"`.type({place}.type())` goes to the current GPU, not to that of `{place}`; write `.to({place})`",
+            detail="This tensor is on the CPU. Where the current GPU is another one the next operation raises "
+            '"Expected all tensors to be on the same device".',
             fix=lambda: _fix(call, place),
         )
 

@@ -1,0 +1,76 @@
+"""What a finding says: at most 110 characters, what is wrong and then what to do; PyTorch's own words are in the detail."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from test_fixtures import FAULTY, SILENT, found, named
+
+from torchdevlint import check_source
+from torchdevlint.rules.message import MOST_CHARACTERS, bounded, shortened_name
+
+# What a reader is told to do.
+ACTIONS = (
+    "add ask assign bind bring build call choose compare convert create default do drop follow give keep leave load make move name pass pin "
+    "put register remove return save set start store take test use write"
+).split()
+ACTION = re.compile(rf"; (?:{'|'.join(ACTIONS)})\b[^;]*\Z")
+RAISED = re.compile(r"\braises?\b|Error\b|\"Expected ")
+
+
+@pytest.mark.parametrize("path", [*FAULTY, *SILENT], ids=named)
+def test_a_message_is_short_and_ends_with_what_to_do(path: Path) -> None:
+    for finding in found(path.read_text(encoding="utf-8"), path, "info"):
+        if finding.code == "TDL000":  # the parser says what is wrong, and where
+            assert len(finding.message) <= MOST_CHARACTERS
+            continue
+        message = finding.message
+        assert len(message) <= MOST_CHARACTERS and message == message.strip() and "\n" not in message, message
+        assert ACTION.search(message), message
+        assert not message.endswith((".", "...")), message
+        assert not RAISED.search(message), f"what PyTorch raises belongs into the detail: {message}"
+        assert message.count("`") % 2 == 0, message
+        if finding.detail:
+            assert finding.detail.endswith((".", '."')) and not finding.detail[0].islower(), finding.detail
+
+
+def test_names_are_cut_in_the_middle() -> None:
+    assert shortened_name("abcdefghijklmnop", 16) == "abcdefghijklmnop"
+    assert shortened_name("abcdefghijklmnopq", 10) == "abcd...opq"
+    assert len(shortened_name("x" * 400, 9)) == 9
+
+
+def test_a_long_name_leaves_the_advice_whole() -> None:
+    name = "self.encoder.layers[0].attention.projections['query'].normalisation.running_mean"
+    message = bounded(f"`{name}` stays on the CPU when the module moves; register it as a buffer")
+    assert len(message) == MOST_CHARACTERS
+    assert message.startswith("`self.encoder.") and "..." in message
+    assert message.endswith("running_mean` stays on the CPU when the module moves; register it as a buffer")
+
+
+def test_the_longest_name_of_the_fault_is_cut_first() -> None:
+    message = bounded(f"`{'a' * 30}` meets `{'b' * 80}`; use `{'c' * 20}`")
+    assert "`" + "a" * 30 + "`" in message and "`" + "c" * 20 + "`" in message and "b...b" in message
+    assert len(message) == MOST_CHARACTERS
+
+
+def test_what_has_no_name_to_cut_is_cut_at_the_end() -> None:
+    assert bounded("x" * 200) == "x" * (MOST_CHARACTERS - 3) + "..."
+    assert bounded("short") == "short"
+
+
+def test_an_expression_as_long_as_a_file_is_a_short_message() -> None:
+    receiver = "batch" + "".join(f"['key_{number}']" for number in range(60))
+    text = f"import torch\ndef f(batch, device):\n    x = torch.ones(3)\n    {receiver}.to(device)\n    x.to(device)\n"
+    findings = check_source(text, level="info")
+    assert findings and all(len(finding.message) <= MOST_CHARACTERS for finding in findings)
+
+
+def test_the_detail_tells_what_pytorch_raises() -> None:
+    (finding,) = check_source("import torch\nstate = torch.load('model.pt')\n")
+    assert finding.message.endswith('pass `map_location="cpu"` or a device')
+    assert finding.detail.startswith(
+        "A checkpoint that was saved from a GPU fails to load on a machine without that GPU"
+    )
