@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from torchdevlint import check_paths
 from torchdevlint.program import project
 from torchdevlint.program.project import Project, member
 
@@ -48,6 +49,43 @@ def test_without_a_repository_the_packaged_folder_is_the_project(tmp_path: Path)
     assert found is not None
     assert found.project.root == str(tmp_path)
     assert found.project.is_package
+
+
+SETTINGS = (
+    '# ours\n[tool.torchdevlint]\nlevel = "info"\n[tool.torchdevlint.per-file-ignores]\n"train.py" = ["TDL801"]\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_evidence"),
+    [
+        (SETTINGS, False),
+        (SETTINGS + "[project]\nname = 'net'\n", True),
+        ("name = 1\n" + SETTINGS, True),
+        ("[tool.ruff]\n", True),
+    ],
+)
+def test_our_settings_are_no_evidence_of_a_project(tmp_path: Path, text: str, is_evidence: bool) -> None:
+    write(tmp_path, {"pyproject.toml": text, "net/model.py": ""})
+    assert (member(str(tmp_path / "net" / "model.py")) is not None) is is_evidence
+    assert Project(str(tmp_path)).is_package is is_evidence
+
+
+def test_a_pyproject_with_our_table_alone_changes_no_finding(tmp_path: Path) -> None:
+    files = {
+        "train.py": "import torch\nimport net\nnet.mask(torch.ones(3).cuda())\n",
+        "net.py": "import torch\ndef mask(x):\n    return x * torch.ones(3)\ndef other(x):\n    return x + torch.zeros(2)\n",
+        "data.py": "import torch\ndef load():\n    return torch.load('weights.pt')\n",
+    }
+    without, beside = tmp_path / "without", tmp_path / "with"
+    write(without, files)
+    write(beside, {**files, "pyproject.toml": "[tool.torchdevlint]\n"})
+
+    def told(root: Path) -> list[tuple[str, int, str, str]]:
+        findings = check_paths([str(root)], processes=1)
+        return [(Path(f.filename).name, f.span.start.row, f.code, f.severity.label) for f in findings]
+
+    assert told(beside) == told(without) != []
 
 
 def test_environments_are_no_part_of_it(tmp_path: Path) -> None:

@@ -44,7 +44,12 @@ _MOST_KEPT = 100
 _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)?|(?:\\\\\n|[^\n;])*)")
 _IMPORTING = re.compile(rb"(?m)^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]*\)?)?")
 _REPOSITORIES = (".git", ".hg")
-_PACKAGES = ("pyproject.toml", "setup.py", "setup.cfg")
+_PYPROJECT = "pyproject.toml"
+_PACKAGES = (_PYPROJECT, "setup.py", "setup.cfg")
+# The tables of a TOML file; a line of an array that looks like one is taken for one, and tells of a project as before.
+_TABLES = re.compile(rb"(?m)^[ \t]*\[+[ \t]*([^\]\n]+)")
+_COMMENT = re.compile(rb"(?m)^[ \t]*#[^\n]*")
+_OURS = b"tool.torchdevlint"
 _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.txt", "environment.yml")
 
 
@@ -90,6 +95,8 @@ class Project:
                 if not name.endswith((".py", *_TEXTS)):
                     continue
                 path = os.path.join(folder, name)
+                if name == _PYPROJECT and _has_settings_alone(path):
+                    continue
                 content = _size(path)
                 if content is None or (content > _LARGEST_TEXT and not name.endswith(".py")):
                     continue
@@ -112,7 +119,7 @@ class Project:
     @cached_property
     def is_package(self) -> bool:
         """True where the project is installed for others, who call what it does not call itself."""
-        return any(os.path.exists(os.path.join(self.root, name)) for name in _PACKAGES)
+        return any(_stands(self.root, name) for name in _PACKAGES)
 
     def is_in_package(self, path: str) -> bool:
         """True for a file that stands beside an `__init__.py`."""
@@ -353,12 +360,30 @@ def _root(folder: str) -> str | None:
 
 def _nearest(folder: str, names: tuple[str, ...]) -> str | None:
     while True:
-        if any(os.path.exists(os.path.join(folder, name)) for name in names):
+        if any(_stands(folder, name) for name in names):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:
             return None
         folder = parent
+
+
+def _stands(folder: str, name: str) -> bool:
+    """True where a file or a folder is there that tells of a project."""
+    path = os.path.join(folder, name)
+    return os.path.exists(path) and not (name == _PYPROJECT and _has_settings_alone(path))
+
+
+def _has_settings_alone(path: str) -> bool:
+    """True for a pyproject.toml of which each table is ours: settings of this tool are no evidence of what the code is for."""
+    if not _size(path):
+        return False
+    try:
+        raw = read_bytes(path, _LARGEST_TEXT)
+    except OSError:
+        return False
+    text = _COMMENT.sub(b"", raw).strip()
+    return text.startswith(b"[") and all(header.startswith(_OURS) for header in _TABLES.findall(text))
 
 
 def _folders(root: str) -> Iterator[tuple[str, list[str]]]:

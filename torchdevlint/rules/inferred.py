@@ -47,9 +47,11 @@ class Inferred(Rule):
             if place is None or row_of(fault).code != self.code or not is_worth_telling(fault):
                 continue
             if not known.has(fault):
+                message, detail = _words(fault, place)
                 yield self.report(
                     place.op,
-                    _message(fault, place),
+                    message,
+                    detail=detail,
                     severity=severity_of(fault),
                     related=tuple(_mentions(fault, place)),
                     fix=lambda fault=fault: _fix(fault),  # type: ignore[misc]
@@ -107,23 +109,27 @@ def _statements(body: ir.Body) -> dict[int, int]:
     return found
 
 
-def _message(fault: Fault, told_at: Site) -> str:
-    """What is wrong, and what to do."""
+def _words(fault: Fault, told_at: Site) -> tuple[str, str]:
+    """What is wrong and what to do, and what happens at run time: message and detail."""
     where = said(fault.other.device)
+    raises = f"That raises {MISMATCH}."
     if fault.site.unit is not told_at.unit:
         name = fault.site.body.qualname if fault.site.body is not None else "a function"
-        return f"this call leads to `{name}` of another file, where a CPU tensor meets one on {where}: that raises {MISMATCH}"
+        met = f"in `{name}` a CPU tensor meets one on {where}; give this call tensors on one device"
+        return met, f"This call leads to `{name}`, of another file. {raises}"
     if fault.kind == "host":
         if fault.roles[1] == "lengths":
-            return f"this argument must be on the CPU and may be on {where}: that raises; add `.cpu()`"
-        return f"NumPy is given a tensor on {where}: that raises a TypeError; call `.cpu()` first"
+            return (
+                f"this argument must be on the CPU and may be on {where}; add `.cpu()`",
+                "On an accelerator that raises.",
+            )
+        return f"NumPy is given a tensor on {where}; call `.cpu()` first", "On an accelerator that raises a TypeError."
     if fault.kind == "index":
-        return f"a CPU tensor is indexed with a tensor on {where}: that raises; move one of them to the other's device"
+        indexed = f"a CPU tensor is indexed with a tensor on {where}; move one of them to the other's device"
+        return indexed, "On an accelerator that raises."
     if fault.host is not None and fault.site is not told_at:
-        return (
-            f"this CPU tensor meets one on {where} on line {{0}}: that raises {MISMATCH}; create it there, or move it"
-        )
-    return f"a CPU tensor meets one on {where}: that raises {MISMATCH}; move it to the other's device"
+        return f"this CPU tensor meets one on {where} on line {{0}}; create it there, or move it", raises
+    return f"a CPU tensor meets one on {where}; move it to the other's device", raises
 
 
 def _mentions(fault: Fault, told_at: Site) -> Iterator[Mention]:
