@@ -657,9 +657,45 @@ def test_the_rule_command(run: Run) -> None:
     assert "TDL101  load-without-map-location" in listed
     assert all(line.startswith("TDL") for line in listed.splitlines())
     assert out.strip() in run("rule", "--all")[1]
+    group = run("rule", "tdl2")[1].splitlines()
+    assert group == [line for line in listed.splitlines() if line.startswith("TDL2")] and len(group) >= 3
+    assert [rule["code"] for rule in json.loads(run("rule", "TDL2", "--output-format", "json")[1])] == [
+        line[:6] for line in group
+    ]
+    assert run("rule", "TDL")[1] == listed
     rule = json.loads(run("rule", "TDL101", "--output-format", "json")[1])
+    assert rule["url"] == "docs/rules/TDL101.md"
     assert rule["name"] == "load-without-map-location"
     assert len(json.loads(run("rule", "--all", "--output-format", "json")[1])) == len(listed.splitlines())
+
+
+def test_quiet_prints_the_findings_and_what_failed_alone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\nstate = torch.load('m.pt')\n", encoding="utf-8")
+    code, out, err = run("check", "-q", "--output-format", "concise", "a.py")
+    assert code == 1
+    assert len(out.splitlines()) == 1 and "TDL101" in out and err == ""
+    assert run("check", "--quiet", "--select", "TDL2", "a.py") == (0, "", "")
+    code, out, err = run("check", "-q", "missing.py")
+    assert code == 2 and out == "" and "missing.py" in err
+    (tmp_path / "empty").mkdir()
+    assert run("check", "empty")[2] != "" == run("check", "-q", "empty")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("check", "--fixx"), "--fix"),
+        (("check", "--outputformat=json"), "--output-format"),
+        (("check", "--qiet"), "--quiet"),
+        (("rule", "--al"), "--all"),
+        (("check", "--zzz"), None),
+    ],
+)
+def test_an_unknown_option_names_the_nearest(run: Run, arguments: tuple[str, ...], meant: str | None) -> None:
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert "unrecognized arguments: " in err
+    assert (f"(did you mean {meant}?)" in err) if meant else ("did you mean" not in err)
 
 
 def test_colours_are_for_terminals(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Related, Severity, Span
 from torchdevlint.reporting import FORMATS, diff, renderer, statistics
+from torchdevlint.reporting.pages import PAGES, url
 from torchdevlint.reporting.style import Style
+from torchdevlint.rules.registry import all_rules
 
 TEXT = "import torch\n\tx = f('日本', y)\nz = g(\n    1)\n"
 
@@ -122,6 +124,16 @@ def test_the_detail_is_in_the_formats_that_have_room() -> None:
         assert "Expected all" not in "\n".join(render(name, outcome)), name
 
 
+def test_each_rule_has_a_page_where_its_url_points() -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    assert "[project.urls]" not in text or not PAGES.startswith("docs/"), (
+        "the project has an address: PAGES begins with it"
+    )
+    for rule in all_rules():
+        assert (root / "docs" / "rules" / Path(url(rule.code)).name).is_file()
+
+
 def test_concise() -> None:
     assert render("concise", OUTCOME) == [
         "a b,c.py:2:14: TDL101 [*] 100% wrong: here, see",
@@ -161,7 +173,7 @@ def test_json_has_the_fields_of_the_contract() -> None:
         "cell": None,
         "location": {"row": 2, "column": 14},
         "end_location": {"row": 2, "column": 15},
-        "url": None,
+        "url": "docs/rules/TDL101.md",
         "noqa_row": 2,
         "fix": {
             "applicability": "safe",

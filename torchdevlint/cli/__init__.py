@@ -219,6 +219,16 @@ def _unknown_command(word: str) -> str:
     return f"unknown command {word!r} ({meant})"
 
 
+def _meant_option(message: str, options: Sequence[str]) -> str:
+    """What to add to argparse's message where an option is not known: the nearest one that is."""
+    import difflib
+
+    words = message.partition("unrecognized arguments: ")[2].split()
+    unknown = next((word.partition("=")[0] for word in words if word.startswith("--")), "")
+    close = difflib.get_close_matches(unknown, options, n=1) if unknown else []
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
 def _option_that_is_a_file(arguments: Sequence[str]) -> str | None:
     """The first word in front of `--` that could be either: a file of a repository may be called `--output-file=train.py`.
 
@@ -239,10 +249,12 @@ def _parser(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, dict[str
         def __init__(self, **options: Any) -> None:
             super().__init__(**{"allow_abbrev": False, **options})
 
+        options: tuple[str, ...] = ()  # those of the command that is asked for
+
         def error(self, message: str) -> NoReturn:
             from torchdevlint.reporting.plain import shown
 
-            super().error(shown(message))
+            super().error(shown(message + _meant_option(message, self.options)))
 
     parser = Parser(
         prog="torchdevlint",
@@ -256,7 +268,8 @@ def _parser(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, dict[str
     for name, command in COMMANDS.items():
         if name in arguments[:1]:
             modules[name] = importlib.import_module(command.module)
-            modules[name].add_parser(subparsers)
+            command_parser = modules[name].add_parser(subparsers)
+            parser.options = tuple(command_parser._option_string_actions)  # argparse has no public list
         else:
             subparsers.add_parser(name, help=command.help, formatter_class=formatter())
     return parser, modules

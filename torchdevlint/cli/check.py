@@ -125,6 +125,12 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     output.add_argument(
         "--watch", action="store_true", help="report again whenever a file has changed, until Ctrl-C (exit code 130)"
     )
+    output.add_argument(
+        "-q",
+        "--quiet",
+        action="store_true",
+        help="print the findings and what failed, no summary, no notes, no progress",
+    )
     output.add_argument("--exit-zero", action="store_true", help="exit with 0 even when findings remain")
     output.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 when something was repaired")
     return parser
@@ -198,20 +204,20 @@ def run(arguments: argparse.Namespace) -> int:
     except _Refused as error:
         return cli.fail(str(error))
     if known is not None and arguments.write_baseline:
-        return _write_baseline(known, result)
-    _leave_out(known, result)
+        return _write_baseline(arguments, known, result)
+    _leave_out(arguments, known, result)
     if arguments.add_noqa:
         return _add_noqa(arguments, result)
     return _report(arguments, result)
 
 
-def _leave_out(known: Baseline | None, result: runner.Run) -> None:
+def _leave_out(arguments: argparse.Namespace, known: Baseline | None, result: runner.Run) -> None:
     """Takes the findings out that a baseline knows."""
     if known is not None:
         from torchdevlint.workspace import baseline
 
         result.outcomes, hidden = baseline.without_known(result.outcomes, known)
-        if hidden:
+        if hidden and not arguments.quiet:
             cli.tell(f"{hidden} finding{'s'[: hidden != 1]} known from {known.path} not shown")
 
 
@@ -226,7 +232,7 @@ def _watch(arguments: argparse.Namespace, resolver: Resolver, known: Baseline | 
         return runner.check(paths, anew(), processes=arguments.jobs)
 
     def report(result: runner.Run) -> int:
-        _leave_out(known, result)
+        _leave_out(arguments, known, result)
         return _report(arguments, result)
 
     return watch(arguments.paths, anew, check, report)
@@ -317,7 +323,7 @@ def _refused_output(arguments: argparse.Namespace) -> str | None:
 
 
 def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Run:
-    with _progress_bar() as progress:
+    with _progress_bar(arguments.quiet) as progress:
         return runner.check(
             arguments.paths,
             resolver,
@@ -356,9 +362,9 @@ def _check_stdin(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
 
 
 @contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int], None] | None]:
+def _progress_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on a terminal for runs of many files; rich is imported when it first shows."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     bar: Any = None
@@ -387,15 +393,15 @@ def _progress_bar() -> Iterator[Callable[[int, int], None] | None]:
 # ---------------------------------------------------------------------------------------------------- reporting
 
 
-def _tell(result: runner.Run) -> None:
-    for sentence in (*result.problems, *result.notes):
+def _tell(arguments: argparse.Namespace, result: runner.Run) -> None:
+    for sentence in (*result.problems, *(() if arguments.quiet else result.notes)):
         cli.tell(sentence)
 
 
 def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
     """Prints the report; the exit code."""
-    _tell(result)
-    for outcome in result.outcomes:
+    _tell(arguments, result)
+    for outcome in result.outcomes if not arguments.quiet else ():
         for note in outcome.notes:
             cli.tell(note)
     if arguments.output_file:
@@ -421,13 +427,20 @@ def _report(arguments: argparse.Namespace, result: runner.Run) -> int:
 
 def _print(arguments: argparse.Namespace, result: runner.Run, file: IO[str]) -> None:
     outcomes = result.outcomes
-    style = Style(_wants_colour(file), arguments.unsafe_fixes, file.isatty(), tuple(result.problems), _width(file))
+    style = Style(
+        _wants_colour(file),
+        arguments.unsafe_fixes,
+        file.isatty(),
+        tuple(result.problems),
+        _width(file),
+        arguments.quiet,
+    )
     if arguments.diff:
         from torchdevlint.reporting import diff
 
         lines = diff.render(outcomes, style)
         left = sum(len(outcome.findings) for outcome in outcomes)
-        if left:
+        if left and not arguments.quiet:
             cli.tell(f"{left} finding{'s'[: left != 1]} without such a fix would remain")
     elif arguments.statistics:
         from torchdevlint.reporting import statistics
@@ -462,19 +475,20 @@ def _exit_code(arguments: argparse.Namespace, result: runner.Run) -> int:
     return 0
 
 
-def _write_baseline(known: Baseline, result: runner.Run) -> int:
+def _write_baseline(arguments: argparse.Namespace, known: Baseline, result: runner.Run) -> int:
     """Stores what was found as known; the exit code."""
     from torchdevlint.workspace import baseline
     from torchdevlint.workspace.writer import told
 
-    _tell(result)
+    _tell(arguments, result)
     if result.problems:
         return cli.fail(f"{known.path}: not written, as not everything could be checked")
     try:
         count = baseline.write(known, result.outcomes, result.checked)
     except OSError as error:
         return cli.fail(f"{known.path}: {told(error)}")
-    print(f"Wrote {count} known finding{'s'[: count != 1]}.")
+    if not arguments.quiet:
+        print(f"Wrote {count} known finding{'s'[: count != 1]}.")
     return 0
 
 
@@ -489,6 +503,7 @@ def _add_noqa(arguments: argparse.Namespace, result: runner.Run) -> int:
             added += add_suppressions(outcome, within)
         except OSError as error:
             result.problems.append(f"{outcome.filename}: {told(error)}")
-    _tell(result)
-    print(f"Added {added} suppression{'s'[: added != 1]}.")
+    _tell(arguments, result)
+    if not arguments.quiet:
+        print(f"Added {added} suppression{'s'[: added != 1]}.")
     return 2 if result.problems else 0

@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from torchdevlint import cli
+from torchdevlint.reporting.pages import url
 from torchdevlint.rules.registry import all_rules, failures, rule_by_code
 from torchdevlint.rules.rule import Rule
 from torchdevlint.settings import unknown_code
@@ -16,6 +17,7 @@ from torchdevlint.settings import unknown_code
 _EPILOG = """\
 examples:
   torchdevlint rule                                 all rules, one line each
+  torchdevlint rule TDL1                            the rules of a group (here: loading and saving)
   torchdevlint rule TDL101                          the page of a rule (its name works too)
   torchdevlint rule --all --output-format json      everything, for programs
 """
@@ -31,7 +33,10 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         formatter_class=cli.formatter(),
     )
     parser.add_argument(
-        "code", nargs="?", metavar="CODE", help="a code (TDL101) or a name (load-without-map-location); none: the list"
+        "code",
+        nargs="?",
+        metavar="CODE",
+        help="a code (TDL101), its beginning (TDL1) or a name (load-without-map-location); none: the list",
     )
     parser.add_argument("--all", action="store_true", help="the pages of all rules")
     parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
@@ -42,19 +47,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the command; the exit code."""
     for failure in failures():
         cli.tell(failure)
+    rule = None
     if arguments.code is None:
         rules = all_rules()
     elif arguments.all:
         return cli.fail("give a code or --all, not both")
     else:
         rule = rule_by_code(arguments.code)
-        if rule is None:
+        rules = (rule,) if rule is not None else _group(arguments.code)
+        if not rules:
             return cli.fail(unknown_code(arguments.code))
-        rules = (rule,)
     if arguments.output_format == "json":
         objects = [as_object(rule) for rule in rules]
-        print(json.dumps(objects[0] if arguments.code else objects, indent=2))
-    elif arguments.code or arguments.all:
+        print(json.dumps(objects[0] if rule is not None else objects, indent=2))
+    elif rule is not None or arguments.all:
         _show("\n\n".join(page(rule) for rule in rules))
     else:
         for rule in rules:
@@ -62,6 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
                 f"{rule.code}  {rule.name:<42} {rule.severity.label:<8} {'' if rule.default else '(off by default)'}".rstrip()
             )
     return 0
+
+
+def _group(prefix: str) -> tuple[type[Rule], ...]:
+    """The rules whose codes begin with a prefix: TDL1."""
+    wanted = prefix.upper()
+    return tuple(rule for rule in all_rules() if rule.code.startswith(wanted)) if wanted else ()
 
 
 def page(rule: type[Rule]) -> str:
@@ -80,6 +92,7 @@ def as_object(rule: type[Rule]) -> dict[str, Any]:
         "fixable": rule.fixable,
         "summary": rule.summary(),
         "explanation": rule.documentation(),
+        "url": url(rule.code),
     }
 
 

@@ -34,7 +34,9 @@ def is_fixable(finding: Finding, style: Style) -> bool:
 
 
 def summary(outcomes: Sequence[Outcome], style: Style) -> Iterator[str]:
-    """How many findings, how many repaired, how many could be."""
+    """How many findings, how many repaired, how many could be; nothing where the run is quiet."""
+    if style.quiet:
+        return
     findings = [finding for outcome in outcomes for finding in outcome.findings]
     repaired = [finding for outcome in outcomes for finding in outcome.fixed]
     if repaired:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from torchdevlint.findings import Finding, Outcome, Position
+from torchdevlint.reporting.pages import url
 from torchdevlint.reporting.style import Style
 
 
@@ -40,7 +41,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
         "cell": finding.cell,
         "location": _location(finding.span.start),
         "end_location": _location(finding.span.end),
-        "url": None,
+        "url": url(finding.code),
         "noqa_row": finding.noqa_row,
         "fix": None
         if fix is None

@@ -13,6 +13,7 @@ class Style(NamedTuple):
     """Paints text with ANSI codes when `colour` is true. `unsafe_fixes`: fixes marked unsafe count as fixable.
 
     `terminal`: a person reads the lines, no program. `problems`: what could not be checked, as sentences. `width`: where lines of prose end.
+    `quiet`: no summary.
     """
 
     colour: bool = False
@@ -20,6 +21,7 @@ class Style(NamedTuple):
     terminal: bool = False
     problems: tuple[str, ...] = ()
     width: int = WIDTH
+    quiet: bool = False
 
     def paint(self, text: str, *names: str) -> str:
         """The text in the named colours."""

@@ -117,7 +117,12 @@ def _fix(call: ir.Call, register: ir.Register | None, kind: Kind, facts: Facts) 
     place = facts.place(register)
     if kind not in (Kind.LIST, Kind.DICT, Kind.STATE_DICT) or not place or not isinstance(written, ir.Load):
         return None
-    move = builders.source_of(call)[len(place) :]
+    spelled = builders.source_of(call).strip()
+    while spelled.startswith("("):  # a formatter puts a long line between parentheses
+        spelled = spelled[1:-1].strip()
+    if not spelled.startswith(place):
+        return None
+    move = spelled[len(place) :]
     text = (
         f"[item{move} for item in {place}]"
         if kind is Kind.LIST

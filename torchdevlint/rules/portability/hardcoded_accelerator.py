@@ -236,6 +236,7 @@ class _Found(NamedTuple):
     safe: bool = False
     computed: bool = False  # the index is read from a setting: no other device to replace it with
 
+    @property
     def type(self) -> str:
         return self.device.partition(":")[0]
 
