@@ -24,7 +24,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "rules": frozenset({"infer", "flow", "fixes", "program", "findings", "severity"}),
     "settings": frozenset({"rules", "severity", "source"}),
     "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),
-    "placing": frozenset({"rules.rule", "fixes", "flow", "program", "source", "findings"}),
+    "placing": frozenset({"rules.rule", "rules.message", "fixes", "flow", "program", "source", "findings"}),
     "linter": frozenset({"sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}),
     "workspace": frozenset({"linter", "settings", "source", "findings", "rules.registry", "program.project"}),
     "reporting": frozenset({"findings", "rules.registry"}),  # SARIF tells what a rule is

@@ -302,6 +302,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         kind = " (--fix)" if finding.fix.applicability.value == "safe" else " (--unsafe-fixes)"
     yield f"  {finding.code} {finding.name}{kind}, {shown_name(_relative(finding.filename))}:{finding.place}"
     yield from _wrapped(shown(finding.message), "  ")
+    if finding.detail:
+        yield from _wrapped(shown(finding.detail), "  ")
 
 
 def _diff(answer: Answer, evidence: Evidence) -> Iterator[str]:

@@ -366,7 +366,8 @@ class Server:
         for finding in answer.findings if answer is not None else ():
             span = document.part(finding.cell).text.range(finding.span, self._encoding)
             if document.part(finding.cell) is part and translate.touches(translate.range_of(span), here):
-                pages.setdefault(finding.code, []).append(finding.message)
+                told = f"{finding.message}. {finding.detail}" if finding.detail else finding.message
+                pages.setdefault(finding.code, []).append(told)
                 found = found or span
         if not pages:
             named = _code_at(part.text, Point(here.start.line, here.start.character), self._encoding)
