@@ -86,8 +86,9 @@ class Server:
     @property
     def _encoding(self) -> Encoding:
         """The unit of columns that the editor and this server agreed on."""
-        chosen = self.lsp.server_capabilities.position_encoding or types.PositionEncodingKind.Utf16
-        return getattr(chosen, "value", chosen)
+        chosen: Any = self.lsp.server_capabilities.position_encoding or types.PositionEncodingKind.Utf16
+        encoding: Encoding = getattr(chosen, "value", chosen)
+        return encoding
 
     def _can(self, *names: str) -> bool:
         """A capability of the editor, by its path."""

@@ -136,7 +136,7 @@ def _stored(buffer: Buffer) -> bytes:
     """The bytes that stand for a buffer: a notebook's as a notebook file."""
     if buffer.cells is None:
         return buffer.text.encode("utf-8", "replace")
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "markdown" if text is None else "code", "source": text or "", "metadata": {}}
         for text in buffer.cells
     ]

@@ -10,7 +10,7 @@ knows in which folder the other process stands, and come back under the names th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import replace
 from typing import NamedTuple
@@ -49,7 +49,7 @@ def examine(batch: Batch) -> Answer:
     return Answer(tuple(run.problems), outcomes)
 
 
-def run(targets: Sequence[Target], repair: str, executor: Executor) -> Iterator[tuple[int, Answer]]:
+def run(targets: Sequence[Target], repair: str, executor: Executor) -> Generator[tuple[int, Answer], None, None]:
     """The answers as they come, each with the number of files that it is about. Stops what has not begun when the caller does."""
     names = {os.path.abspath(target.path): target.path for target in targets}
     batches = _batches(targets, repair)
