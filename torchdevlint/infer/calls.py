@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import claims, classes, conditions, devices, foreign, modules, reading, tensors
+from torchdevlint.infer import claims, classes, conditions, containers, devices, foreign, modules, reading, tensors
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
     HOST,
@@ -72,6 +72,8 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, Ext):
         return foreign.call(ctx, function.name, list(args), keywords, site)
     if isinstance(function, Bound):
+        if ctx.mode == "summary" and isinstance(function.object, Bound) and any(map(is_open, args)):
+            return residual(ctx, function, args, keywords, site)
         return foreign.call_method(ctx, function.object, function.name, list(args), keywords, site)
     if isinstance(function, Partial):
         return call(ctx, function.function, [*function.args, *args], {**dict(function.keywords), **keywords}, site)
@@ -210,9 +212,14 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     is_module = classes.is_module(analysis, cls)
     fields = {"@device": HOST, "@origin": site} if is_module else {}
     ref = ctx.new(site, "module" if is_module else "object", function, fields, tag=cls)
+    kind = classes.container_kind(analysis, cls)
+    if kind:
+        ctx.heap[ref] = Rec(kind, function, containers.contents(ctx, kind, list(args), keywords))
     init = classes.attribute_of(ctx, function, "__init__", ref)
     if isinstance(init, Func):
         call(ctx, init, args, keywords, site)
+        return ref
+    if kind:
         return ref
     names = classes.field_names(analysis, cls)
     is_tuple = classes.is_named_tuple(analysis, cls)
@@ -378,8 +385,16 @@ class Replay:
             return UNKNOWN
         if op == "parameter":
             return self.parameters.get(args[1], term) if args[0] is self.body else term
-        if op in ("unknown", "own", "top"):
+        if op in ("unknown", "own", "top", "turn"):
             return term
+        if op == "stored":
+            tensors.store_item(ctx, *(self.value(one) for one in args[:3]), args[3])
+            return NONE
+        if op == "got":
+            return call(ctx, Ext("builtins.getattr"), [self.value(one) for one in args], {}, self.site)
+        if op == "set":
+            modules.store_named(ctx, *(self.value(one) for one in args))
+            return NONE
         if op == "attribute":
             return reading.attribute(ctx, self.value(args[0]), args[1], self.site)
         if op == "item":

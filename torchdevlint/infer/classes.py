@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer.values import UNKNOWN, Bound, Cls, Const, Ext, Func, Site, Super, Value
+from torchdevlint.infer.values import UNKNOWN, Bound, Cls, Const, Ext, Func, Partial, Ref, Site, Super, Term, Value
 from torchdevlint.program import ir
 from torchdevlint.stubs import loader
 
@@ -82,6 +82,51 @@ def is_named_tuple(analysis: Analysis, cls: ir.Class) -> bool:
     return any(name.rpartition(".")[2] == "NamedTuple" for name in foreign_bases_of(analysis, cls))
 
 
+_CONTAINERS = {
+    "builtins.dict": "dict",
+    "dict": "dict",
+    "collections.OrderedDict": "dict",
+    "collections.UserDict": "dict",
+    "typing.TypedDict": "dict",
+    "typing_extensions.TypedDict": "dict",
+    "builtins.list": "list",
+    "list": "list",
+    "collections.UserList": "list",
+    "collections.deque": "list",
+}
+
+
+def container_kind(analysis: Analysis, cls: ir.Class) -> str:
+    """ "dict" or "list" for a class that derives from one, "" for any other."""
+    return next((_CONTAINERS[name] for name in foreign_bases_of(analysis, cls) if name in _CONTAINERS), "")
+
+
+def is_enum(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for an `Enum`, whose members keep what the class body binds as their `value`."""
+    return any(name.rpartition(".")[2] in ("Enum", "Flag") for name in foreign_bases_of(analysis, cls))
+
+
+def is_function_of_autograd(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for a `torch.autograd.Function`: `apply` calls its `forward` with a context."""
+    return any(name.endswith("autograd.Function") for name in foreign_bases_of(analysis, cls))
+
+
+def positional(ctx: Context, value: Value, position: int) -> Value:
+    """What `case Class(pattern, ...)` matches at a position: a field by `__match_args__`, or the value itself for a class like `int`."""
+    from torchdevlint.infer import reading
+
+    rec = ctx.rec(value)
+    if rec is None or not isinstance(rec.cls, Cls):
+        return value if position == 0 else UNKNOWN
+    written = attribute_of(ctx, rec.cls, "__match_args__", value)
+    names = reading.items(ctx, written) if written is not None else None
+    if names is None:
+        names = [Const(name) for name, _ in field_names(ctx.analysis, rec.cls.cls)]
+    if position >= len(names) or not isinstance(names[position], Const):
+        return UNKNOWN
+    return reading.attribute(ctx, value, str(names[position].value))  # type: ignore[union-attr]
+
+
 def field_names(analysis: Analysis, cls: ir.Class) -> list[tuple[str, bool]]:
     """The annotated fields of a dataclass or named tuple, in their order, and whether they have a default."""
     found: dict[str, bool] = {}
@@ -115,10 +160,50 @@ def attribute_of(
         rec = ctx.heap.get(Cls(one, cls.frame))
         if rec is not None and "." + name in rec.fields:
             found: Value = rec.fields["." + name]
-            return found
+            return _bound(ctx, found, cls, receiver, site)
         kept = analysis.unit_of(one.body).class_fields.get(one, {}).get("." + name)
         if kept is not None:
-            return kept
+            if ctx.mode == "summary" and receiver is not None and isinstance(kept, Ref) and kept not in ctx.heap:
+                return Term("attribute", receiver, name)  # an object of the class body: the callers know it
+            return _bound(ctx, kept, cls, receiver, site)
+    return None
+
+
+def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: Site | None) -> Value:
+    """What an instance has of a class attribute: a descriptor is asked, a partial method is given the instance."""
+    if receiver is None:
+        return value
+    if isinstance(value, Partial) and value.function == Ext("functools.partialmethod.bound") and value.args:
+        function = value.args[0]
+        if isinstance(function, Func):
+            function = Func(function.body, function.frame, receiver, function.defaults)
+        return Partial(function, value.args[1:], value.keywords)
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is not None and isinstance(rec.cls, Cls) and rec.kind == "object":
+        getter = attribute_of(ctx, rec.cls, "__get__", value)
+        if isinstance(getter, Func):
+            from torchdevlint.infer.calls import call
+
+            return call(ctx, getter, [receiver, cls], {}, site)
+    return value
+
+
+def setter_of(ctx: Context, value: Value, name: str) -> Value | None:
+    """What is called for `value.name = ...`: the setter of a property, the `__set__` of a descriptor; None where it is a plain attribute."""
+    rec = ctx.rec(value)
+    cls = rec.cls if rec is not None else ctx.analysis.class_of_receiver(value)
+    if not isinstance(cls, Cls):
+        return None
+    for one in bases_of(ctx.analysis, cls.cls):
+        method = one.methods.get(name + ".setter")
+        if method is not None:
+            return Func(method, ctx.analysis.unit_of(method).globals, value, defaults_of(method))
+        kept = ctx.analysis.unit_of(one.body).class_fields.get(one, {}).get("." + name)
+        inner = ctx.heap.get(kept) if isinstance(kept, Ref) else None
+        if inner is not None and isinstance(inner.cls, Cls) and inner.kind == "object":
+            found = attribute_of(ctx, inner.cls, "__set__", kept)
+            if isinstance(found, Func):
+                return Partial(found, (value,), ())
     return None
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import reading
 from torchdevlint.infer.values import (
+    MOST_ALTERNATIVES,
     NONE,
     NUMBER,
     UNKNOWN,
@@ -13,9 +14,12 @@ from torchdevlint.infer.values import (
     Rec,
     Ref,
     Site,
+    SliceValue,
+    Term,
     Tup,
     Value,
     join,
+    one_of,
 )
 
 if TYPE_CHECKING:
@@ -31,12 +35,14 @@ def method(
     if rec.kind == "dict":
         return _of_dict(ctx, ref, rec, name, args, keywords, site)
     first = args[0] if args else UNKNOWN
-    if name in ("append", "add", "appendleft", "insert"):
-        _append(ctx, ref, rec, name, args[-1] if args else UNKNOWN)
+    if name in _PUTS:
+        _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
         return NONE
-    if name == "extend":
+    if name in ("extend", "extendleft"):
         extend(ctx, ref, first)
         return NONE
+    if name in ("get", "get_nowait", "popright"):
+        return reading.element(ctx, ref)
     if name in ("pop", "popleft"):
         return reading.item(ctx, ref, first if args else Const(0 if name == "popleft" else -1), site)
     if name == "copy":
@@ -45,10 +51,55 @@ def method(
         return reading.element(ctx, ref)
     if name in ("_replace", "_asdict"):
         made = copied(ctx, ref, site)
+        names = [key[1:] for key in rec.fields if isinstance(key, str) and key.startswith(".")]
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)
+            if key in names:
+                ctx.put(made, ("k", names.index(key)), value)
+        if name == "_asdict":
+            return ctx.new(site, "dict", None, {("k", one): rec.fields["." + one] for one in names}, tag=name)
         return made
     return NONE if name in ("sort", "reverse", "clear", "remove") else NUMBER if name in ("index", "count") else UNKNOWN
+
+
+_PUTS = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
+
+
+def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Value]) -> dict[Any, Value]:
+    """The fields of a new list or dict that is made of other ones."""
+    first = args[0] if args else NONE
+    rec = ctx.heap.get(first) if isinstance(first, Ref) else None
+    fields: dict[Any, Value] = {}
+    if kind == "list":
+        known = reading.items(ctx, first)
+        if known is not None:
+            return {("k", at): one for at, one in enumerate(known)}
+        return {"*": reading.element(ctx, first)} if first != NONE else {}
+    if rec is not None and rec.kind == "dict":
+        fields = {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+    elif first != NONE:
+        pairs = reading.items(ctx, first)
+        split = [reading.items(ctx, one) for one in pairs] if pairs is not None else [None]
+        if all(one is not None and len(one) == 2 and isinstance(one[0], Const) for one in split):
+            fields = {("k", one[0].value): one[1] for one in split if one is not None}  # type: ignore[union-attr]
+        else:
+            fields = {"*": reading.unpacked(ctx, reading.element(ctx, first), 1, 2, starred=False)}
+    return {**fields, **{("k", key): value for key, value in keywords.items()}}
+
+
+def sliced(ctx: Context, value: Value, key: SliceValue, site: Site | None) -> Value | None:
+    """`items[lower:upper]` of a tuple or list whose items are known; None where the bounds are not."""
+    known = reading.items(ctx, value)
+    bounds = [key.lower, key.upper, key.step]
+    if known is None or not all(one is None or isinstance(one, Const) for one in bounds):
+        return None
+    numbers = [one.value if isinstance(one, Const) else None for one in bounds]
+    if not all(one is None or type(one) is int for one in numbers) or numbers[2] == 0:
+        return None
+    part = known[slice(*numbers)]
+    if isinstance(value, Tup):
+        return Tup(tuple(part))
+    return ctx.new(site, "list", None, {("k", at): one for at, one in enumerate(part)}, tag="slice")
 
 
 def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
@@ -63,10 +114,11 @@ def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
     if in_order:
         ctx.put(ref, ("k", count), value)
     else:
-        _add(ctx, ref, rec, value)
+        add(ctx, ref, rec, value)
 
 
-def _add(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
+def add(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
+    """One more item, at no known position."""
     old = rec.fields.get("*")
     ctx.put(ref, "*", value if old is None else join(old, value))
 
@@ -75,7 +127,7 @@ def extend(ctx: Context, ref: Ref, other: Value) -> None:
     """`list.extend(other)`."""
     rec = ctx.heap.get(ref)
     if rec is not None:
-        _add(ctx, ref, rec, reading.element(ctx, other))
+        add(ctx, ref, rec, reading.element(ctx, other))
 
 
 def _of_dict(
@@ -90,21 +142,41 @@ def _of_dict(
         return ctx.new(site, "generator", None, {"*": value}, tag=name)
     if name == "items":
         keys = [Const(key[1]) for key in rec.fields if isinstance(key, tuple)]
+        if 1 < len(keys) <= MOST_ALTERNATIVES and "*" not in rec.fields:
+            return ctx.new(site, "generator", None, {"*": _pairs(rec, site)}, tag=name)
         key = join(*keys) if keys and "*" not in rec.fields else NUMBER
         return ctx.new(site, "generator", None, {"*": Tup((key, value))}, tag=name)
+    if name == "popitem":
+        return Tup((NUMBER, value))
     if name == "keys":
         return ctx.new(site, "generator", None, {"*": reading.element(ctx, ref)}, tag=name)
     if name == "update":
         other = ctx.heap.get(first) if isinstance(first, Ref) else None
-        fields: dict[Any, Value] = dict(other.fields) if other is not None else {}
+        fields: dict[Any, Value] = dict(other.fields) if other is not None and other.kind == "dict" else {}
+        if first is not UNKNOWN and (other is None or other.kind != "dict"):
+            fields["*"] = reading.unpacked(ctx, reading.element(ctx, first), 1, 2, starred=False)
         fields.update({("k", key): given for key, given in keywords.items()})
         for key, given in fields.items():
-            if isinstance(key, tuple) or key == "*":
+            if key == "*":
+                add(ctx, ref, ctx.heap[ref], given)
+            elif isinstance(key, tuple):
                 ctx.put(ref, key, given)
         return NONE
     if name == "copy":
         return copied(ctx, ref, site)
     return NONE if name == "clear" else UNKNOWN
+
+
+def _pairs(rec: Rec, site: Site | None) -> Value:
+    """A key with its value; guards tell the pairs apart, so that a key is never taken with the value of another."""
+    keys = [key for key in rec.fields if isinstance(key, tuple)]
+    turns = {key: Term("turn", site, key[1]) for key in keys}
+    return one_of(
+        [
+            (frozenset((turns[other], other == key) for other in keys), Tup((Const(key[1]), rec.fields[key])))
+            for key in keys
+        ]
+    )
 
 
 def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], site: Site | None) -> Value:
@@ -119,8 +191,8 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], s
     return join(found, args[1]) if len(args) > 1 and args[1] != NONE else found
 
 
-def copied(ctx: Context, value: Value, site: Site | None) -> Value:
-    """A deep copy: objects are new, tensors stay where they are."""
+def copied(ctx: Context, value: Value, site: Site | None, *, deep: bool = True) -> Value:
+    """A copy, deep or of one object alone: objects are new, tensors stay where they are."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or not isinstance(value, Ref):
         return value
@@ -128,7 +200,8 @@ def copied(ctx: Context, value: Value, site: Site | None) -> Value:
     fields = {}
     for key, content in rec.fields.items():
         is_object = isinstance(content, Ref) and content not in (value, ref)
-        fields[key] = copied(ctx, content, site) if is_object and ctx.heap.get(content) is not rec else content
+        is_copied = deep and is_object and ctx.heap.get(content) is not rec
+        fields[key] = copied(ctx, content, site) if is_copied else content
     ctx.heap[ref] = Rec(rec.kind, rec.cls, fields)
     return ref
 

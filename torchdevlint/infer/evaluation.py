@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torchdevlint.infer import calls, classes, conditions, containers, devices, foreign, modules, reading, tensors
+from torchdevlint.infer import (
+    calls,
+    claims,
+    classes,
+    conditions,
+    containers,
+    devices,
+    foreign,
+    modules,
+    reading,
+    tensors,
+)
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.state import MOST_FACTS, Env, Heap, State, join_states
+from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     ARRAY,
@@ -15,6 +27,7 @@ from torchdevlint.infer.values import (
     NONE,
     NUMBER,
     SLICE,
+    TRUE,
     UNKNOWN,
     Cls,
     Const,
@@ -25,6 +38,7 @@ from torchdevlint.infer.values import (
     Rec,
     Ref,
     Site,
+    SliceValue,
     Star,
     Super,
     Tensor,
@@ -33,6 +47,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     join,
+    lift,
     one_of,
 )
 from torchdevlint.program import ir
@@ -50,6 +65,7 @@ class Evaluation:
         self.env = env
         self.returns: list[tuple[Any, Value, Heap]] = []
         self.yields: list[Value] = []
+        self.raised: list[Value] = []
         self.registers: dict[ir.Register, Value] = {}
         self.unit = ctx.unit
         self._captured = self.unit.captured(body)
@@ -417,7 +433,12 @@ class Evaluation:
         tensors.store_item(self.ctx, self._get(op.object), self._get(op.index), self._get(op.value), self._site(op))
 
     def store_attribute(self, op: ir.StoreAttribute) -> None:
-        """Writes an attribute."""
+        """Writes an attribute. A gradient must be where its tensor is (torch/csrc/autograd/python_variable.cpp)."""
+        if op.name == "grad":
+            target, value = self._get(op.object), self._get(op.value)
+            if any(isinstance(one, Tensor) for one in alternatives(target)) and value != NONE:
+                operands = [Operand(target, False, "target"), Operand(value)]
+                claims.claim(self.ctx, "same", operands, self._site(op))
         modules.store_attribute(self.ctx, self._get(op.object), op.name, self._get(op.value))
 
     def binary(self, op: ir.Binary) -> Value:
@@ -450,20 +471,57 @@ class Evaluation:
         return self._get(op.value)
 
     def slice_(self, op: ir.Slice) -> Value:
-        """A slice."""
-        return SLICE
+        """A slice; bounds that are numbers are kept."""
+        written = [None if register is None else self._get(register) for register in (op.lower, op.upper, op.step)]
+        bounds = [one if one is None or isinstance(one, Const) else UNKNOWN for one in written]
+        return SLICE if bounds == [None, None, None] else SliceValue(*bounds)
 
     def formatted(self, op: ir.FormattedString) -> Value:
         """An f-string; of a device's name the beginning is enough."""
         return ACCELERATOR_NAME if op.prefix.startswith(devices.ACCELERATORS) else NUMBER
 
     def opaque(self, op: ir.Opaque) -> Value:
-        """What a pattern captures, the subject or a part of it, or something newer than this program."""
+        """What a pattern captures, an exception that is caught, or something newer than this program."""
         if len(op.operands) != 1:
             return UNKNOWN
         value = self._get(op.operands[0])
-        is_sequence = isinstance(value, Tup) or reading.items(self.ctx, value) is not None
-        return join(value, reading.element(self.ctx, value)) if is_sequence else value
+        if op.path is None:
+            return self._caught(value)
+        for step in op.path:
+            value = self._part(value, step)
+        return value
+
+    def _part(self, value: Value, step: tuple[str | int, ...]) -> Value:
+        ctx, (kind, *given) = self.ctx, step
+        if kind == "item":
+            return reading.item(ctx, value, Const(given[0]))
+        if kind == "rest":
+            return reading.unpacked(ctx, value, int(given[0]), int(given[0]) + 1 + int(given[1]), starred=True)
+        if kind == "key":
+            return reading.item(ctx, value, self._get(int(given[0])))
+        if kind == "attribute":
+            return reading.attribute(ctx, value, str(given[0]))
+        if kind == "position":
+            return lift(lambda one: classes.positional(ctx, one, int(given[0])), value)
+        return value
+
+    def _caught(self, cls: Value) -> Value:
+        """What `except cls as name` binds: what this body raises of that class, or of one that derives from it."""
+        wanted = cls.items if isinstance(cls, Tup) else (cls,)
+        found = [one for one in self.raised if any(_is_of(self.ctx, one, each) for each in wanted)]
+        return join(*found) if found else UNKNOWN
+
+    def raise_(self, op: ir.Raise) -> None:
+        """Remembers what is raised here."""
+        if op.value is not None:
+            self.raised += [one for one in alternatives(self._get(op.value)) if one not in self.raised]
+
+
+def _is_of(ctx: Context, value: Value, cls: Value) -> bool:
+    """Whether an exception may be of a class: `except Exception` takes each."""
+    if isinstance(cls, Ext):
+        return True
+    return conditions.is_instance(ctx, value, cls) == TRUE
 
 
 def _ends(block: ir.Block) -> bool:
@@ -551,6 +609,7 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.StoreAttribute: Evaluation.store_attribute,
     ir.StoreSubscript: Evaluation.store_subscript,
     ir.Return: Evaluation.return_,
+    ir.Raise: Evaluation.raise_,
     ir.Opaque: Evaluation.opaque,
 }
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer import claims, containers, devices, modules, operators, python_calls, reading, tensors
+from torchdevlint.infer import (
+    claims,
+    containers,
+    devices,
+    distributions,
+    library,
+    modules,
+    operators,
+    python_calls,
+    reading,
+    tensors,
+)
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
@@ -20,13 +31,17 @@ from torchdevlint.infer.values import (
     SIZE,
     TRUE,
     UNKNOWN,
+    Bound,
     Cls,
     Const,
     Device,
     Ext,
+    Func,
+    Partial,
     Ref,
     Site,
     Sort,
+    Star,
     Super,
     Tensor,
     Term,
@@ -66,6 +81,25 @@ _TO_NUMBER = frozenset(
     "torch.is_tensor torch.is_floating_point torch.is_complex torch.is_grad_enabled torch.numel torch.finfo torch.iinfo torch.Size "
     "torch.get_default_dtype torch.initial_seed torch.seed torch.manual_seed torch.typename torch.get_num_threads".split()
 )
+_FUNCTION_TRANSFORMS = frozenset(
+    {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.grad_and_value"}
+    | {"torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian"}
+)
+_CALLS_WITH_PARAMETERS = frozenset({"torch.func.functional_call", "torch.nn.utils.stateless.functional_call"})
+# What changes a module and gives it back (torch/nn/utils).
+_GIVE_BACK = frozenset(
+    f"torch.nn.utils.{name}"
+    for name in (
+        "weight_norm",
+        "spectral_norm",
+        "remove_weight_norm",
+        "remove_spectral_norm",
+        "parametrizations.weight_norm",
+        "parametrizations.spectral_norm",
+        "parametrizations.orthogonal",
+        "fuse_conv_bn_eval",
+    )
+)
 _UNKNOWN_HOMES = (
     "torch.optim",
     "torch.distributed",
@@ -98,6 +132,9 @@ def _unknown(site: Site | None) -> Value:
 
 def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
+    handler = library.find(name)
+    if handler is not None:
+        return handler(ctx, args, keywords, site)
     root = name.partition(".")[0]
     if root == "builtins":
         return python_calls.builtin(ctx, name[9:], args, keywords, site)
@@ -173,13 +210,53 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         from torchdevlint.infer.conditions import is_instance
 
         return is_instance(ctx, first, Ext("torch.Tensor"))
+    if name.startswith("torch.Tensor.") and args and last in loader.tensor_methods() | devices.MOVES | {"numpy"}:
+        from torchdevlint.infer.calls import call as call_value
+
+        return call_value(ctx, reading.attribute(ctx, first, last, site), args[1:], keywords, site)
+    if name.startswith("torch.ops.aten."):
+        plain = "torch." + name.removeprefix("torch.ops.aten.").partition(".")[0]
+        return call(ctx, plain, args, keywords, site) if loader.functions(plain) else _unknown(site)
+    if name.startswith(distributions.HOME):
+        return distributions.make(ctx, name, args, keywords, site)
+    if name in _FUNCTION_TRANSFORMS and args:
+        return Partial(Ext("torch.func.transformed"), (first,), (("@name", Const(last)),))
+    if name == "torch.func.transformed":
+        return _transformed(ctx, args, dict(keywords), site)
+    if name in _CALLS_WITH_PARAMETERS and len(args) > 2:
+        from torchdevlint.infer.calls import call as call_value
+
+        given = [Star(args[2])] if reading.items(ctx, args[2]) is not None else [args[2]]
+        return call_value(ctx, first, given, {}, site)
+    if name in _GIVE_BACK:
+        return first
+    if name in ("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"):
+        return (
+            first
+            if isinstance(first, Tensor)
+            else Tensor(HOST, MANY, site, "always")
+            if first == ARRAY
+            else _unknown(site)
+        )
+    if name in ("torch.nested.nested_tensor", "torch.nested.as_nested_tensor"):
+        return _converted(ctx, reading.element(ctx, first), keywords, site)
+    if name.startswith("torch.signal.windows."):
+        return operators.apply(ctx, loader.functions("torch.hann_window"), args, keywords, site)
+    if name in ("torch.utils.data.default_collate", "torch.utils.data.dataloader.default_collate"):
+        return _batched(reading.element(ctx, first))
+    if name in ("torch.utils.data.random_split", "torch.utils.data.dataset.random_split"):
+        return ctx.new(site, "list", None, {"*": first}, tag="split")
+    if name in ("torch.utils.data.Subset", "torch.utils.data.dataset.Subset"):
+        return first
+    if name in ("torch.utils.data.ConcatDataset", "torch.utils.data.ChainDataset"):
+        return reading.element(ctx, first)
     if name in _LOADS:
         return _loaded(ctx, first, args, keywords, site)
     if name in ("torch.save", "torch.serialization.save") and len(args) > 1:
         ctx.put(args[1], "@saved", args[0])
         return NONE
     if name in _DATA_LOADERS:
-        item = _loader_item(ctx, first if args else keywords.get("dataset", UNKNOWN))
+        item = _loader_item(ctx, first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn"), site)
         return (
             _unknown(site)
             if item is None
@@ -248,27 +325,56 @@ def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, V
     if where == NONE:
         return saved if saved is not None else _unknown(site)
     place = devices.as_device(ctx, where)
+    if isinstance(where, Func):  # `lambda storage, location: storage` leaves it on the CPU, where it was read to
+        from torchdevlint.infer.calls import call as call_value
+
+        storage = Tensor(HOST, MANY, site)
+        placed = call_value(ctx, where, [storage, NUMBER], {}, None)
+        place = placed.device if isinstance(placed, Tensor) else devices.NOWHERE
     if saved is not None:
         return devices.move(ctx, saved, place, site)
-    if place == HOST:
-        return Tensor(HOST, MANY, site)
-    return Tensor(place, MANY) if not isinstance(place, Term) else _unknown(site)
+    if isinstance(place, Term) or place == devices.NOWHERE:
+        return _unknown(site)
+    return Term("moved", _unknown(site), place, site)
 
 
-def _loader_item(ctx: Context, data: Value) -> Value | None:
+def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """`torch.vmap(function)(*args)` gives what the function gives; a gradient is where its argument is."""
+    from torchdevlint.infer.calls import call as call_value
+
+    name = keywords.pop("@name")
+    made = call_value(ctx, args[0], args[1:], keywords, site)
+    if name == Const("vmap") or len(args) < 2:
+        return made
+    return args[1] if name != Const("grad_and_value") else Tup((args[1], made))
+
+
+def _loader_item(ctx: Context, data: Value, collate: Value | None, site: Site | None) -> Value | None:
+    if collate is not None and collate != NONE:
+        from torchdevlint.infer.calls import call as call_value
+
+        samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
+        return call_value(ctx, collate, [samples], {}, site)
     for one in alternatives(data):
         if ctx.rec(one) is None:
             return None
-        return _batched(reading.element(ctx, one))
+        return _batched(reading.element(ctx, one), ctx)
     return None
 
 
-def _batched(value: Value) -> Value:
+def _batched(value: Value, ctx: Context | None = None) -> Value:
     """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
+    rec = ctx.heap.get(value) if ctx is not None and isinstance(value, Ref) else None
+    if ctx is not None and rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
+        fields = {
+            key: _batched(content, ctx) if isinstance(key, tuple) or key == "*" else content
+            for key, content in rec.fields.items()
+        }
+        return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
     if isinstance(value, Tensor):
         return Tensor(HOST, MANY, value.origin, value.implicit) if value.device == HOST else value
     if isinstance(value, Tup):
-        return Tup(tuple(_batched(item) for item in value.items))
+        return Tup(tuple(_batched(item, ctx) for item in value.items))
     return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value
 
 
@@ -291,7 +397,16 @@ def call_method(
             return containers.method(ctx, value, rec, name, args, keywords, site)
         if rec.kind == "module":
             return modules.method(ctx, value, rec, name, args, keywords, site)
+        if isinstance(rec.cls, Ext):
+            if rec.cls.name.startswith(distributions.HOME):
+                return distributions.method(ctx, value, rec, name, args, keywords, site)
+            found = library.method(ctx, value, rec.cls.name, name, args, keywords, site)
+            return _unknown(site) if found is None else found
+        if name in ("_replace", "_asdict"):
+            return containers.method(ctx, value, rec, name, args, keywords, site)
         return _unknown(site)
+    if isinstance(value, Bound) and value.name == "__dict__":
+        return _of_fields(ctx, value.object, name, args, keywords, site)
     if isinstance(value, Term):
         return tensors.open_method(ctx, Term("attribute", value, name), args, keywords, site)
     if isinstance(value, Super):
@@ -303,6 +418,27 @@ def call_method(
     if isinstance(value, (Device, Sort)):
         return NUMBER
     return UNKNOWN
+
+
+def _of_fields(
+    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """A method of `value.__dict__`: it reads and writes attributes."""
+    first = args[0] if args else UNKNOWN
+    if name == "update":
+        given = containers.contents(ctx, "dict", args, keywords)
+        for key, content in given.items():
+            if isinstance(key, tuple):
+                modules.store_attribute(ctx, value, str(key[1]), content)
+        return NONE
+    if name in ("get", "pop", "setdefault") and isinstance(first, Const):
+        return reading.attribute(ctx, value, str(first.value), site)
+    rec = ctx.rec(value)
+    if rec is None:
+        return _unknown(site)
+    fields = {("k", key[1:]): content for key, content in rec.fields.items() if str(key).startswith(".")}
+    made = ctx.new(site, "dict", None, fields, tag="fields")
+    return containers.method(ctx, made, ctx.heap[made], name, args, keywords, site)
 
 
 def entered(ctx: Context, value: Value, site: Site | None) -> Value:

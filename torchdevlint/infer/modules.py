@@ -18,6 +18,7 @@ from torchdevlint.infer.values import (
     Const,
     Device,
     Ext,
+    Func,
     Place,
     Rec,
     Ref,
@@ -28,6 +29,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    consistent,
     is_open,
     one_of,
     options_of,
@@ -197,10 +199,13 @@ def _call_layer(
     named = [one for name, one in keywords.items() if name in _INPUTS]
     given = [one.value if isinstance(one, Star) else one for one in [*args, *named]]
     flat = [part for one in given[:6] for part in tensors.flattened(ctx, one)]
+    replaced = [rec.fields["." + name] for name in _WEIGHTS if "." + name in rec.fields]
     for one in alternatives(args[0]) if args else ():
         ctx.prove(one)
     for part in flat:
         claims.claim(ctx, "same", [Operand(part, False, "input"), Operand(layer, False, "module")], site)
+        for weight in replaced:
+            claims.claim(ctx, "same", [Operand(weight, False, "operand"), Operand(part, False, "input")], site)
     result: Value
     known = [tensors.as_tensor(ctx, one) for part in flat for one in alternatives(part)]
     if place == HOST and any(isinstance(one, Tensor) and one.device != HOST for one in known):
@@ -266,6 +271,8 @@ def method(
         return ref
     place = rec.fields.get("@device", NOWHERE)
     one = Tensor(place, MANY, rec.fields.get("@origin"), "", True)
+    if name in ("get_parameter", "get_buffer"):
+        return one
     if name in ("parameters", "buffers"):
         return ctx.new(site, "generator", None, {"*": one}, tag=name)
     if name in ("named_parameters", "named_buffers"):
@@ -296,6 +303,17 @@ def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
 
 def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> None:
     """`target.name = value`: a tensor that an object keeps is known by its name, also in a list or dict."""
+    from torchdevlint.infer.classes import setter_of
+
+    if isinstance(target, Func):
+        target = Ref(("function", target.body))
+    for one in alternatives(target):
+        setter = setter_of(ctx, one, name)
+        if setter is not None:
+            from torchdevlint.infer.calls import call as call_value
+
+            call_value(ctx, setter, [value], {}, None)
+            return
     kept = one_of([(guards, _kept(one, name)) for guards, one in options_of(value)])
     for one in alternatives(kept):
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
@@ -303,6 +321,20 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> Non
             fields = {key: _kept(content, name) if key != "default" else content for key, content in rec.fields.items()}
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
+
+
+def store_named(ctx: Context, target: Value, name: Value, value: Value) -> None:
+    """`setattr(target, name, value)`: each name with the value that it may have."""
+    found: dict[str, list[tuple[Any, Value]]] = {}
+    for guards, one in options_of(name):
+        if isinstance(one, Const):
+            several = [(inner, kept) for inner, kept in options_of(value) if consistent(guards, inner)]
+            found.setdefault(str(one.value), []).extend(several)
+        elif is_open(one) and ctx.mode == "summary":
+            ctx.emit(Term("set", target, name, value))
+            return
+    for key, several in found.items():
+        store_attribute(ctx, target, key, one_of([(frozenset(), kept) for _, kept in several]))
 
 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, reading, tensors
+from torchdevlint.infer import library as library_table
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
@@ -31,7 +32,6 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     lift,
-    one_of,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _TO_NUMBER = frozenset(
     "len int float str bool repr abs round range id hash any all callable issubclass ord chr divmod format input".split()
 )
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
+_EXCEPTIONS = ("Error", "Exception", "StopIteration", "Warning")
+_MOST_TURNS = 8  # items that are told apart
 _PLAIN_ROOTS = frozenset(
     "math random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
 )
@@ -63,8 +65,15 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return lift(lambda one: has_attribute(ctx, one, str(args[1].value)), first)  # type: ignore[union-attr]
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
+    if name == "iter" and len(args) == 2:
+        return library_table.stream(ctx, site, call(ctx, first, [], {}, site), "iter")
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
+    if name == "vars" and args:
+        return Bound(first, "__dict__")
+    if name.endswith(_EXCEPTIONS):
+        fields: dict[Any, Value] = {".args": Tup(tuple(args)), ".value": first}
+        return ctx.new(site, "object", Ext("builtins." + name), fields, tag=name)
     if name == "sorted":
         return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
     if name == "dict":
@@ -74,8 +83,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "enumerate":
         return ctx.new(site, "generator", None, {"*": Tup((NUMBER, reading.element(ctx, first)))}, tag=name)
     if name == "zip":
-        parts = tuple(reading.element(ctx, one) for one in args if not isinstance(one, Star))
-        return ctx.new(site, "generator", None, {"*": Tup(parts)}, tag=name)
+        return _zip(ctx, args, site)
     if name == "filter" and len(args) > 1:
         kept = [one for one in alternatives(reading.element(ctx, args[1])) if one != NONE]
         return ctx.new(site, "generator", None, {"*": join(*kept) if kept else UNKNOWN}, tag=name)
@@ -85,16 +93,21 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name in ("max", "min"):
         return reading.element(ctx, first) if len(args) == 1 or "key" in keywords else join(*args)
     if name == "sum":
-        inner = reading.element(ctx, first)
-        return tensors.binary(ctx, "+", inner, args[1], site) if len(args) > 1 else inner
+        return _sum(ctx, first, args[1] if len(args) > 1 else None, site)
     if name == "getattr" and len(args) > 1:
-        if not isinstance(args[1], Const):
-            return _unknown(site)
-        return reading.attribute(ctx, first, str(args[1].value), site)
+        names = [one for one in alternatives(args[1]) if isinstance(one, Const)]
+        if not names:
+            return Term("got", first, args[1]) if is_open(args[1]) and ctx.mode == "summary" else _unknown(site)
+        return join(*[reading.attribute(ctx, first, str(one.value), site) for one in names])
     if name == "setattr" and len(args) > 2:
-        if isinstance(args[1], Const):
-            modules.store_attribute(ctx, first, str(args[1].value), args[2])
+        modules.store_named(ctx, first, args[1], args[2])
         return NONE
+    if name == "dict.fromkeys" and args:
+        keys = reading.items(ctx, first)
+        value = args[1] if len(args) > 1 else NONE
+        named = keys is not None and all(isinstance(one, Const) for one in keys)
+        kept = {("k", one.value): value for one in keys or () if isinstance(one, Const)} if named else {"*": value}
+        return ctx.new(site, "dict", None, kept, tag=name)
     if name == "type":
         return OTHER
     if name == "print":
@@ -120,15 +133,37 @@ def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> 
 
 
 def _dict(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
-    fields: dict[Any, Value] = {("k", key): value for key, value in keywords.items()}
-    if args:
-        rec = ctx.heap.get(args[0]) if isinstance(args[0], Ref) else None
-        if rec is not None and rec.kind == "dict":
-            fields = {**rec.fields, **fields}
-        else:
-            pair = reading.element(ctx, args[0])
-            fields["*"] = reading.unpacked(ctx, pair, 1, 2, starred=False)
-    return ctx.new(site, "dict", None, fields, tag="dict")
+    return ctx.new(site, "dict", None, containers.contents(ctx, "dict", args, keywords), tag="dict")
+
+
+def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
+    """`zip(a, b)`; `zip(*rows)` gives the columns of rows of one form."""
+    if len(args) == 1 and isinstance(args[0], Star):
+        columns = reading.items(ctx, reading.element(ctx, args[0].value))
+        if columns is None:
+            return _unknown(site)
+        made = [library_table.stream(ctx, site, one, f"column {at}") for at, one in enumerate(columns)]
+        return library_table.listed(ctx, site, made, "columns")
+    known = [reading.items(ctx, one) for one in args]
+    shortest = min((len(one) for one in known if one is not None), default=0)
+    if 0 < shortest <= _MOST_TURNS and None not in known:
+        rows: list[Value] = [Tup(tuple(one[at] for one in known if one is not None)) for at in range(shortest)]
+        return library_table.listed(ctx, site, rows, "zip")
+    parts = tuple(reading.element(ctx, one) for one in args if not isinstance(one, Star))
+    return library_table.stream(ctx, site, Tup(parts), "zip")
+
+
+def _sum(ctx: Context, values: Value, start: Value | None, site: Site | None) -> Value:
+    """`sum(values)` adds them one to the other."""
+    known = reading.items(ctx, values)
+    if known is None or len(known) > _MOST_TURNS:
+        inner = reading.element(ctx, values)
+        return tensors.binary(ctx, "+", inner, start, site) if start is not None else inner
+    rest = known if start is None else [start, *known]
+    total = rest[0] if rest else NUMBER
+    for one in rest[1:]:
+        total = tensors.binary(ctx, "+", total, one, site)
+    return total
 
 
 def _next(ctx: Context, first: Value, site: Site | None) -> Value:
@@ -145,7 +180,6 @@ def _next(ctx: Context, first: Value, site: Site | None) -> Value:
 
 def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of Python's library, or of something that nobody here knows."""
-    from torchdevlint.infer.calls import call
 
     root, last = name.partition(".")[0], name.rpartition(".")[2]
     first = args[0] if args else UNKNOWN
@@ -155,9 +189,6 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return FALSE
     if name == "functools.partial" and args:
         return Partial(first, tuple(args[1:]), tuple(sorted(keywords.items())))
-    if name == "functools.reduce" and len(args) >= 2:
-        start = args[2] if len(args) > 2 else reading.element(ctx, args[1])
-        return join(start, call(ctx, first, [start, reading.element(ctx, args[1])], {}, site))
     if root == "functools":
         if name == "functools.wraps.call" or (
             last in ("cache", "lru_cache", "singledispatch") and args and not isinstance(first, Const)
@@ -166,7 +197,7 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return (
             Ext("functools.wraps.call") if last in ("wraps", "lru_cache", "update_wrapper", "cache") else _unknown(site)
         )
-    if name in ("copy.deepcopy", "copy.copy") and args:
+    if name == "copy.deepcopy" and args:
         return lift(lambda one: containers.copied(ctx, one, site), first)
     if name == "collections.defaultdict":
         return ctx.new(site, "dict", None, {"default": first} if args and first != NONE else {}, tag=name)
@@ -179,6 +210,11 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return Partial(Ext("collections.namedtuple.make"), (), (("@names", Tup(tuple(Const(one) for one in names))),))
     if name == "collections.namedtuple.make":
         return _named_tuple(ctx, args, dict(keywords), site)
+    if name == "collections.namedtuple._make":
+        given = reading.items(ctx, first)
+        if given is None:
+            given = [reading.element(ctx, first)] * _MOST_TURNS
+        return _named_tuple(ctx, given, dict(keywords), site)
     if name in ("types.SimpleNamespace", "argparse.Namespace"):
         return ctx.new(site, "object", None, {"." + key: value for key, value in keywords.items()}, tag=name)
     if name == "dataclasses.field":
@@ -193,9 +229,6 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)
         return made
-    if name == "itertools.chain" and args:
-        parts = one_of([(frozenset(), reading.element(ctx, one)) for one in args])
-        return ctx.new(site, "generator", None, {"*": parts}, tag=name)
     if name in ("io.BytesIO", "io.StringIO"):
         return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names and last not in ("ArgumentParser",):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import tensors
-from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer import containers, tensors
+from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
     NOTHING,
@@ -19,6 +19,7 @@ from torchdevlint.infer.values import (
     Ext,
     Func,
     OneOf,
+    Partial,
     Rec,
     Ref,
     Site,
@@ -48,17 +49,29 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         return _of_term(ctx, value, name)
     if isinstance(value, Ref):
         return _of_object(ctx, value, name, site)
+    if isinstance(value, Func):
+        return _of_object(ctx, Ref(("function", value.body)), name, site)
     if isinstance(value, Cls):
+        if name == "apply" and is_function_of_autograd(ctx.analysis, value.cls):
+            forward = attribute_of(ctx, value, "forward", None)
+            if isinstance(forward, Func):
+                takes_context = not any("setup_context" in one.methods for one in bases_of(ctx.analysis, value.cls))
+                frame = (ctx.new(site, "object", None, {}, tag="context"),) if takes_context else ()
+                return Partial(forward, frame, ())
         rec = ctx.heap.get(value)
         if rec is not None and "." + name in rec.fields:
             kept: Value = rec.fields["." + name]
-            return kept
+            return _member(ctx, value, name, kept, site)
         found = attribute_of(ctx, value, name, None)
         if found is not None:
-            return found
+            return _member(ctx, value, name, found, site)
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
     if isinstance(value, Ext):
         return ctx.analysis.foreign(ctx.unit, f"{value.name}.{name}")
+    if isinstance(value, Bound) and value.name == "__dict__":
+        return Bound(value, name)
+    if isinstance(value, Partial) and name == "_make" and value.function == Ext("collections.namedtuple.make"):
+        return Partial(Ext("collections.namedtuple._make"), (), value.keywords)
     if isinstance(value, Device):
         return device_type(value.place) if name == "type" else Bound(value, name)
     if isinstance(value, (Const, Tup, Sort)):
@@ -66,9 +79,18 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
     return UNKNOWN
 
 
+def _member(ctx: Context, cls: Cls, name: str, value: Value, site: Site | None) -> Value:
+    """A class attribute; of an `Enum` the member, which keeps it as its value."""
+    if isinstance(value, Func) or name.startswith("_") or not is_enum(ctx.analysis, cls.cls):
+        return value
+    return ctx.new(site, "object", cls, {".value": value, ".name": Const(name)}, tag=("member", cls.cls, name))
+
+
 def _of_term(ctx: Context, value: Term, name: str) -> Value:
     if value is UNKNOWN:
         return UNKNOWN
+    if name == "__dict__":
+        return Bound(value, name)
     rec = ctx.heap.get(value)
     if rec is not None and "." + name in rec.fields:
         kept: Value = rec.fields["." + name]
@@ -96,6 +118,8 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
     if "." + name in rec.fields:
         kept: Value = rec.fields["." + name]
         return kept
+    if name == "__dict__":
+        return Bound(value, name)
     if rec.kind == "overlay":
         return Term("attribute", value, name)
     if isinstance(rec.cls, Cls):
@@ -108,6 +132,18 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         of_module = modules.attribute(ctx, value, rec, name)
         if of_module is not None:
             return of_module
+    if isinstance(rec.cls, Ext) and ".@parameters" in rec.fields:
+        from torchdevlint.infer import distributions
+
+        drawn = distributions.attribute(ctx, rec, name)
+        if drawn is not None:
+            return drawn
+    if isinstance(rec.cls, Cls) and not name.startswith("__"):
+        getter = attribute_of(ctx, rec.cls, "__getattr__", value, site=site)
+        if isinstance(getter, Func):
+            from torchdevlint.infer.calls import call
+
+            return call(ctx, getter, [Const(name)], {}, site)
     if rec.kind in ("list", "dict", "generator", "module", "object"):
         return Bound(value, name)
     return UNKNOWN
@@ -123,7 +159,12 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         if isinstance(key, Const) and type(key.value) is int and not any(isinstance(i, Star) for i in value.items):
             in_range = -len(value.items) <= key.value < len(value.items)
             return value.items[key.value] if in_range else element(ctx, value)
-        return value if isinstance(key, SliceValue) else element(ctx, value)
+        if isinstance(key, SliceValue):
+            part = containers.sliced(ctx, value, key, site)
+            return value if part is None else part
+        return element(ctx, value)
+    if isinstance(value, Bound) and value.name == "__dict__":
+        return attribute(ctx, value.object, str(key.value), site) if isinstance(key, Const) else UNKNOWN
     if isinstance(value, Ref):
         rec = ctx.heap.get(value)
         if rec is None:
@@ -144,10 +185,11 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
 
 def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site | None) -> Value:
     if isinstance(key, SliceValue):
-        return value
+        part = containers.sliced(ctx, value, key, site) if rec.kind == "list" else None
+        return part if part is not None else _any_of_list(ctx, value, rec, key, site)
     if rec.kind == "module" and isinstance(key, Sort):
         return element(ctx, value)
-    if isinstance(rec.cls, Cls) and rec.kind in ("object", "module") and ("k", 0) not in rec.fields:
+    if isinstance(rec.cls, Cls) and rec.kind in ("object", "module", "dict") and ("k", 0) not in rec.fields:
         getter = attribute_of(ctx, rec.cls, "__getitem__", value, site=site)
         if getter is not None:
             from torchdevlint.infer.calls import call
@@ -175,6 +217,14 @@ def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site |
         held = [content for k, content in rec.fields.items() if isinstance(k, tuple) or k == "*"]
         return join(*held) if held else UNKNOWN
     return element(ctx, value)
+
+
+def _any_of_list(ctx: Context, value: Ref, rec: Rec, key: SliceValue, site: Site | None) -> Value:
+    """A slice with bounds that are not known: which item is where is not known either."""
+    if rec.kind != "list" or "*" in rec.fields or (key.lower is None and key.step is None):
+        return value
+    held = [content for k, content in rec.fields.items() if isinstance(k, tuple)]
+    return ctx.new(site, "list", None, {"*": join(*held)} if held else {}, tag="slice")
 
 
 def _made_by_default(ctx: Context, value: Ref, rec: Rec, key: Any, site: Site | None) -> Value:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer import claims, devices, operators, reading
+from torchdevlint.infer import claims, devices, modules, operators, reading
+from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.conditions import on_accelerator
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
@@ -20,9 +21,11 @@ from torchdevlint.infer.values import (
     SIZE,
     UNKNOWN,
     Bound,
+    Cls,
     Const,
     Device,
     Ext,
+    Func,
     OneOf,
     Place,
     Ref,
@@ -114,6 +117,10 @@ def as_tensor(ctx: Context, value: Value) -> Value:
     if isinstance(value, Term):
         if value.op == "moved":
             return Tensor(value.args[1], MANY)
+        if value.op in ("item", "element"):
+            moved = _whole(value)
+            if moved.op == "moved" and (moved.args[1] == HOST or value in ctx.proven):
+                return Tensor(moved.args[1], None, moved.args[2] if moved.args[1] == HOST else None)
         if (
             value.op == "binary" and ctx.mode != "summary"
         ):  # nothing more will be known: the other operand may be a number
@@ -127,6 +134,13 @@ def as_tensor(ctx: Context, value: Value) -> Value:
         rec = ctx.heap.get(value)
         if rec is not None and rec.kind == "module":
             return Tensor(rec.fields.get("@device", NOWHERE), MANY, rec.fields.get("@origin"))
+    return value
+
+
+def _whole(value: Term) -> Term:
+    """What a part is a part of: a batch or a checkpoint that was moved takes its parts along."""
+    while value.op in ("item", "element") and isinstance(value.args[0], Term):
+        value = value.args[0]
     return value
 
 
@@ -218,6 +232,10 @@ def binary(
     """`left operator right`; comparisons have the operator "compare"."""
     if operator == "compare" and isinstance(left, Const) and isinstance(right, Const):
         return NUMBER
+    if isinstance(left, Ref) or isinstance(right, Ref):
+        overloaded = _overloaded(ctx, operator, left, right, site)
+        if overloaded is not None:
+            return overloaded
     values = (left, right)
     several = [one for value in values for one in alternatives(value)]
     known = [one for one in several if not isinstance(one, Ref) and isinstance(as_tensor(ctx, one), Tensor)]
@@ -259,7 +277,43 @@ def binary(
     return Term("binary", operator, left, right)
 
 
+_DUNDERS = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    ">>": "rshift",
+    "<<": "lshift",
+}
+
+
+def _overloaded(ctx: Context, operator: str, left: Value, right: Value, site: Site | None) -> Value | None:
+    """What a class of the project makes of an operator; None where neither operand is of one."""
+    name = _DUNDERS.get(operator)
+    for one, other, prefix in ((left, right, ""), (right, left, "r")) if name else ():
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if rec is not None and isinstance(rec.cls, Cls):
+            method = attribute_of(ctx, rec.cls, f"__{prefix}{name}__", one, site=site)
+            if isinstance(method, Func):
+                from torchdevlint.infer.calls import call
+
+                return call(ctx, method, [other], {}, site)
+    return None
+
+
 def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, site: Site | None) -> Value:
+    if operator == "|" and isinstance(left, Ref) and isinstance(right, Ref):
+        recs = [ctx.heap.get(one) for one in (left, right)]
+        if all(rec is not None and rec.kind == "dict" for rec in recs):
+            fields = {key: value for rec in recs if rec is not None for key, value in rec.fields.items()}
+            return ctx.new(site, "dict", None, fields, tag="merged")
     if operator == "+" and isinstance(left, Ref) and isinstance(right, Ref):
         first, second = reading.items(ctx, left), reading.items(ctx, right)
         if first is not None and second is not None:
@@ -336,10 +390,27 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
             if _claim_index(ctx, one, parts, site, "assigned"):
                 claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
             continue
-        _store_in_container(ctx, one, key, value)
+        _store_in_container(ctx, one, key, value, site)
 
 
-def _store_in_container(ctx: Context, target: Value, key: Value, value: Value) -> None:
+def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None) -> None:
+    if isinstance(target, Bound) and target.name == "__dict__":
+        modules.store_named(ctx, target.object, key, value)
+        return
+    setter = _setter(ctx, target)
+    if setter is not None:
+        from torchdevlint.infer.calls import call
+
+        call(ctx, setter, [key, value], {}, site)
+        return
+    if isinstance(key, SliceValue):
+        key, value = NUMBER, reading.element(ctx, value)
+    is_named = isinstance(key, Const) and not (ctx.in_loop and type(key.value) is int)
+    if ctx.mode == "summary" and is_open(key) and not is_named and (is_open(target) or isinstance(target, Ref)):
+        rec = ctx.rec(target)
+        if rec is None or rec.kind == "overlay":
+            ctx.emit(Term("stored", target, key, value, site))
+            return
     if isinstance(key, Const) and not (ctx.in_loop and type(key.value) is int):
         ctx.put(target, ("k", key.value), value)
         return
@@ -353,6 +424,15 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value) -
         return
     old = rec.fields.get("*")
     ctx.put(target, "*", value if old is None else one_of([(frozenset(), old), (frozenset(), value)]))
+
+
+def _setter(ctx: Context, target: Value) -> Value | None:
+    """The `__setitem__` of a class of the project."""
+    rec = ctx.rec(target)
+    if rec is None or not isinstance(rec.cls, Cls) or rec.kind not in ("object", "module"):
+        return None
+    found = attribute_of(ctx, rec.cls, "__setitem__", target)
+    return found if isinstance(found, Func) else None
 
 
 # ---------------------------------------------------------------------------------------------------- making

@@ -214,7 +214,11 @@ class DoubleStar:
 
 @dataclass(frozen=True, slots=True)
 class SliceValue:
-    """A slice; its bounds do not matter."""
+    """A slice. Its bounds matter for tuples and lists alone; None where nobody wrote one."""
+
+    lower: Value | None = None
+    upper: Value | None = None
+    step: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ being written, the loops, `with` statements and `try` statements around it, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -70,6 +70,11 @@ class ProgramBuilder:
         )
 
 
+def property_role(name: str, decorators: Sequence[str]) -> str:
+    """ "setter" or "deleter" for a function that `@name.setter` or `@name.deleter` makes a part of a property, "" for any other."""
+    return next((role for role in ("setter", "deleter") if f"{name}.{role}" in decorators), "")
+
+
 class BodyBuilder:
     """One body while it is lowered. Front ends append to `ops` and count `registers` themselves: that is the hot path."""
 
@@ -125,6 +130,13 @@ class BodyBuilder:
         self.ops.append(Opaque(node, dst, operands))
         return dst
 
+    def capture(self, node: Any, subject: Register, path: tuple[tuple[str | int, ...], ...]) -> Register:
+        """What a pattern captures of a subject."""
+        dst = self.registers
+        self.registers = dst + 1
+        self.ops.append(Opaque(node, dst, (subject,), path))
+        return dst
+
     def bind(self, node: Any, name: str, value: Register) -> None:
         """Binds a name that no comprehension renames."""
         self.words.add(name)
@@ -163,15 +175,18 @@ class BodyBuilder:
             return name
         return f"{body.qualname}.{name}" if body.kind == "class" else f"{body.qualname}.<locals>.{name}"
 
-    def function(self, kind: Literal["function", "lambda"], name: str, node: Any) -> BodyBuilder:
-        """A function made here; its body is lowered later, when all names of the outer bodies are known."""
+    def function(self, kind: Literal["function", "lambda"], name: str, node: Any, role: str = "") -> BodyBuilder:
+        """A function made here; its body is lowered later, when all names of the outer bodies are known.
+
+        `role` is "setter" or "deleter" for a part of a property, which leaves the getter under the property's name.
+        """
         body = self.body
         made = Body(kind, name, self.qualified(name), node, body)
         body.functions.append(made)
         if kind == "function" and body.kind == "class":
             assert body.owner is not None
             made.owner = body.owner
-            body.owner.methods[name] = made
+            body.owner.methods[name if role == "" else f"{name}.{role}"] = made
         builder = BodyBuilder(self.program, made)
         if self.renames:
             # A lambda in a comprehension sees its variables; counting on keeps `name@N` unique between the two bodies.

@@ -6,7 +6,8 @@ Parts are nodes of that front end and never looked into here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -344,7 +345,30 @@ def try_(
         b.live = False
 
 
-Captures = list[tuple[Any, str]]
+Step = tuple[str | int, ...]
+
+
+class Captures:
+    """What a pattern captures: nodes with their names, and the path to the part of the subject (see `ir.Opaque`)."""
+
+    def __init__(self, path: tuple[Step, ...] = ()) -> None:
+        self.path = path
+        self.found: list[tuple[Any, str, tuple[Step, ...]]] = []
+
+    def note(self, node: Any, name: str, *step: str | int) -> None:
+        """Captures what the path leads to, or the part of it that a step leads to."""
+        self.found.append((node, name, (*self.path, step) if step else self.path))
+
+    @contextmanager
+    def inside(self, *step: str | int) -> Iterator[None]:
+        """Patterns in here are matched with a part."""
+        saved, self.path = self.path, (*self.path, step)
+        try:
+            yield
+        finally:
+            self.path = saved
+
+
 Pattern = Callable[[BodyBuilder, Any, Captures], None]
 
 
@@ -370,7 +394,7 @@ def match_(
     for case in cases:
         if not b.live:
             b.revive()
-        captures: Captures = []
+        captures = Captures()
         lower_pattern(b, case.pattern, captures)
         always = case.guard is None and is_irrefutable(case.pattern)
         matched = b.enter() if always else b.new_block()
@@ -379,8 +403,8 @@ def match_(
             b.edge(b.block, matched)
             b.edge(b.block, otherwise)
             b.begin(matched)
-        for node, name in captures:
-            b.bind(node, name, b.opaque(node, value))
+        for node, name, path in captures.found:
+            b.bind(node, name, b.capture(node, value, path))
         if case.guard is not None and otherwise is not None:
             body = b.new_block()
             condition(b, syntax, case.guard, body, otherwise)
@@ -399,9 +423,21 @@ def match_(
 
 def alternatives(b: BodyBuilder, patterns: Iterable[Any], captures: Captures, lower_pattern: Pattern) -> None:
     """`a | b`: every pattern binds the same names."""
-    bound = {name for _, name in captures}
+    bound = {name for _, name, _ in captures.found}
     for pattern in patterns:
-        found: Captures = []
-        lower_pattern(b, pattern, found)
-        captures += [capture for capture in found if capture[1] not in bound]
-        bound.update(name for _, name in found)
+        inner = Captures(captures.path)
+        lower_pattern(b, pattern, inner)
+        captures.found += [capture for capture in inner.found if capture[1] not in bound]
+        bound.update(name for _, name, _ in inner.found)
+
+
+def sequence_pattern(
+    b: BodyBuilder, patterns: Sequence[Any], star: int | None, captures: Captures, lower_pattern: Pattern
+) -> None:
+    """`[a, *b, c]`; `star` is the position of the starred part, which is left to the caller."""
+    count = len(patterns)
+    for at, pattern in enumerate(patterns):
+        index = at if star is None or at < star else at - count
+        step = ("rest", at, count - 1 - at) if at == star else ("item", index)
+        with captures.inside(*step):
+            lower_pattern(b, pattern, captures)

@@ -22,7 +22,7 @@ from torchdevlint.program.ast_expressions import (
     store,
 )
 from torchdevlint.program.bounds import excess
-from torchdevlint.program.builder import BodyBuilder, ProgramBuilder
+from torchdevlint.program.builder import BodyBuilder, ProgramBuilder, property_role
 from torchdevlint.program.control import Captures
 from torchdevlint.program.ir import (
     Attribute,
@@ -306,34 +306,36 @@ def _match_as(b: BodyBuilder, pattern: ast.MatchAs, captures: Captures) -> None:
     if pattern.pattern is not None:
         _pattern(b, pattern.pattern, captures)
     if pattern.name is not None:
-        captures.append((pattern, pattern.name))
+        captures.note(pattern, pattern.name)
 
 
 def _match_star(b: BodyBuilder, pattern: ast.MatchStar, captures: Captures) -> None:
     if pattern.name is not None:
-        captures.append((pattern, pattern.name))
+        captures.note(pattern, pattern.name)
 
 
 def _match_sequence(b: BodyBuilder, pattern: ast.MatchSequence, captures: Captures) -> None:
-    for element in pattern.patterns:
-        _pattern(b, element, captures)
+    star = next((at for at, one in enumerate(pattern.patterns) if isinstance(one, ast.MatchStar)), None)
+    control.sequence_pattern(b, pattern.patterns, star, captures, _pattern)
 
 
 def _match_mapping(b: BodyBuilder, pattern: ast.MatchMapping, captures: Captures) -> None:
     for key, element in zip(pattern.keys, pattern.patterns, strict=True):
-        evaluate(b, key)
-        _pattern(b, element, captures)
+        with captures.inside("key", evaluate(b, key)):
+            _pattern(b, element, captures)
     if pattern.rest is not None:
-        captures.append((pattern, pattern.rest))
+        captures.note(pattern, pattern.rest, "others")
 
 
 def _match_class(b: BodyBuilder, pattern: ast.MatchClass, captures: Captures) -> None:
     evaluate(b, pattern.cls)
-    for element in pattern.patterns:
-        _pattern(b, element, captures)
+    for at, element in enumerate(pattern.patterns):
+        with captures.inside("position", at):
+            _pattern(b, element, captures)
     for keyword, element in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
         b.words.add(keyword)
-        _pattern(b, element, captures)
+        with captures.inside("attribute", keyword):
+            _pattern(b, element, captures)
 
 
 def _match_or(b: BodyBuilder, pattern: ast.MatchOr, captures: Captures) -> None:
@@ -345,7 +347,7 @@ def _match_or(b: BodyBuilder, pattern: ast.MatchOr, captures: Captures) -> None:
 
 def _function(b: BodyBuilder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     decorators, registers = _decorators(b, node.decorator_list)
-    inner = b.function("function", node.name, node)
+    inner = b.function("function", node.name, node, property_role(node.name, decorators))
     body = inner.body
     body.decorators = decorators
     body.decorator_registers = registers

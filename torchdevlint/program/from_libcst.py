@@ -15,7 +15,7 @@ from typing import Any
 import libcst as cst
 
 from torchdevlint.program import control
-from torchdevlint.program.builder import BodyBuilder, ProgramBuilder
+from torchdevlint.program.builder import BodyBuilder, ProgramBuilder, property_role
 from torchdevlint.program.control import Captures
 from torchdevlint.program.ir import (
     Attribute,
@@ -318,34 +318,37 @@ def _match_as(b: BodyBuilder, pattern: cst.MatchAs, captures: Captures) -> None:
     if pattern.pattern is not None:
         _pattern(b, pattern.pattern, captures)
     if pattern.name is not None:
-        captures.append((pattern.name, pattern.name.value))
+        captures.note(pattern.name, pattern.name.value)
 
 
 def _match_star(b: BodyBuilder, pattern: cst.MatchStar, captures: Captures) -> None:
     if pattern.name is not None:
-        captures.append((pattern.name, pattern.name.value))
+        captures.note(pattern.name, pattern.name.value)
 
 
 def _match_sequence(b: BodyBuilder, pattern: cst.MatchList | cst.MatchTuple, captures: Captures) -> None:
-    for element in pattern.patterns:
-        _pattern(b, element.value if isinstance(element, cst.MatchSequenceElement) else element, captures)
+    star = next((at for at, one in enumerate(pattern.patterns) if isinstance(one, cst.MatchStar)), None)
+    elements = [one.value if isinstance(one, cst.MatchSequenceElement) else one for one in pattern.patterns]
+    control.sequence_pattern(b, elements, star, captures, _pattern)
 
 
 def _match_mapping(b: BodyBuilder, pattern: cst.MatchMapping, captures: Captures) -> None:
     for element in pattern.elements:
-        evaluate(b, element.key)
-        _pattern(b, element.pattern, captures)
+        with captures.inside("key", evaluate(b, element.key)):
+            _pattern(b, element.pattern, captures)
     if pattern.rest is not None:
-        captures.append((pattern.rest, pattern.rest.value))
+        captures.note(pattern.rest, pattern.rest.value, "others")
 
 
 def _match_class(b: BodyBuilder, pattern: cst.MatchClass, captures: Captures) -> None:
     evaluate(b, pattern.cls)
-    for element in pattern.patterns:
-        _pattern(b, element.value, captures)
+    for at, element in enumerate(pattern.patterns):
+        with captures.inside("position", at):
+            _pattern(b, element.value, captures)
     for keyword in pattern.kwds:
         b.words.add(keyword.key.value)
-        _pattern(b, keyword.pattern, captures)
+        with captures.inside("attribute", keyword.key.value):
+            _pattern(b, keyword.pattern, captures)
 
 
 def _match_or(b: BodyBuilder, pattern: cst.MatchOr, captures: Captures) -> None:
@@ -358,7 +361,7 @@ def _match_or(b: BodyBuilder, pattern: cst.MatchOr, captures: Captures) -> None:
 def _function(b: BodyBuilder, node: cst.FunctionDef) -> None:
     decorators, registers = _decorators(b, node.decorators)
     name = node.name.value
-    inner = b.function("function", name, node)
+    inner = b.function("function", name, node, property_role(name, decorators))
     body = inner.body
     body.decorators = decorators
     body.decorator_registers = registers

@@ -278,9 +278,14 @@ class AugmentedAssign(ValueOp):
 
 @dataclass(slots=True, eq=False)
 class Opaque(ValueOp):
-    """A value that nothing is known of (pattern captures, syntax newer than this program)."""
+    """A value that nothing is known of (pattern captures, syntax newer than this program).
+
+    A capture of `match` has the subject as its operand and a `path` of steps to the part that it captures: ("item", index), ("rest", first,
+    how many follow), ("key", register), ("others",) of a mapping, ("attribute", name), ("position", index) of a class pattern.
+    """
 
     operands: tuple[Register, ...] = ()
+    path: tuple[tuple[str | int, ...], ...] | None = None
 
 
 # ---------------------------------------------------------------------------------------------------- effects

@@ -1,0 +1,511 @@
+"""Python's standard library as a table: what a function gives in terms of what it is given, by its dotted name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.infer import classes, containers, reading, tensors
+from torchdevlint.infer.values import (
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Bound,
+    Cls,
+    Const,
+    DoubleStar,
+    Ext,
+    Func,
+    Partial,
+    Ref,
+    Site,
+    Star,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    join,
+    lift,
+)
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+Args = list[Value]
+Keywords = dict[str, Value]
+Handler = Callable[["Context", Args, Keywords, "Site | None"], Value]
+
+_MOST_FOLDED = 8  # items of a list whose reduction is followed one by one
+_MOST_LEAVES = 4  # levels of containers that a function is mapped over
+
+
+def find(name: str) -> Handler | None:
+    """What handles a call of a dotted name; None where this table knows nothing of it."""
+    return _TABLE.get(name)
+
+
+def _call(ctx: Context, function: Value, args: Args, site: Site | None, keywords: Keywords | None = None) -> Value:
+    from torchdevlint.infer.calls import call
+
+    return call(ctx, function, args, keywords or {}, site)
+
+
+def _at(args: Args, position: int) -> Value:
+    return args[position] if position < len(args) else UNKNOWN
+
+
+def stream(ctx: Context, site: Site | None, value: Value, tag: str) -> Value:
+    """An iterator over such values."""
+    return ctx.new(site, "generator", None, {"*": value}, tag=tag)
+
+
+def listed(ctx: Context, site: Site | None, values: list[Value], tag: str) -> Value:
+    """A list of known items."""
+    return ctx.new(site, "list", None, {("k", at): one for at, one in enumerate(values)}, tag=tag)
+
+
+# ---------------------------------------------------------------------------------------------------- itertools
+
+
+def _elements(position: int) -> Handler:
+    """The elements of one of the arguments, some of them."""
+
+    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+        return stream(ctx, site, reading.element(ctx, _at(args, position)), "elements")
+
+    return handle
+
+
+def _chained(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return stream(ctx, site, reading.element(ctx, reading.element(ctx, _at(args, 0))), "chained")
+
+
+def _zipped(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return stream(ctx, site, Tup(tuple(reading.element(ctx, one) for one in args)), "zipped")
+
+
+def _starmap(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return stream(ctx, site, _call(ctx, _at(args, 0), [Star(reading.element(ctx, _at(args, 1)))], site), "starmap")
+
+
+def _accumulate(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    one = reading.element(ctx, _at(args, 0))
+    function = keywords.get("func", args[1] if len(args) > 1 else None)
+    more = tensors.binary(ctx, "+", one, one, site) if function is None else _call(ctx, function, [one, one], site)
+    return stream(ctx, site, join(one, more), "accumulate")
+
+
+def _repeat(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return stream(ctx, site, _at(args, 0), "repeat")
+
+
+def _tee(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    count = _at(args, 1)
+    several = count.value if isinstance(count, Const) and type(count.value) is int else 2
+    return Tup((stream(ctx, site, reading.element(ctx, _at(args, 0)), "tee"),) * min(several, _MOST_FOLDED))
+
+
+def _tuples(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`combinations(items, count)`: tuples of the elements."""
+    one, count = reading.element(ctx, _at(args, 0)), _at(args, 1)
+    if isinstance(count, Const) and type(count.value) is int and 0 < count.value <= _MOST_FOLDED:
+        return stream(ctx, site, Tup((one,) * count.value), "tuples")
+    return stream(ctx, site, stream(ctx, site, one, "tuple"), "tuples")
+
+
+def _pairwise(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    one = reading.element(ctx, _at(args, 0))
+    return stream(ctx, site, Tup((one, one)), "pairs")
+
+
+def _groupby(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    one = reading.element(ctx, _at(args, 0))
+    key = keywords.get("key", args[1] if len(args) > 1 else None)
+    made = one if key is None else _call(ctx, key, [one], site)
+    return stream(ctx, site, Tup((made, stream(ctx, site, one, "group"))), "groups")
+
+
+def _number(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return NUMBER
+
+
+def _numbers(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return stream(ctx, site, NUMBER, "numbers")
+
+
+# ---------------------------------------------------------------------------------------------------- functools, operator
+
+
+def _reduced(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    function, data = _at(args, 0), _at(args, 1)
+    known = reading.items(ctx, data)
+    if known is not None and len(known) <= _MOST_FOLDED:
+        rest = [*args[2:3], *known]
+        total = rest[0] if rest else UNKNOWN
+        for one in rest[1:]:
+            total = _call(ctx, function, [total, one], site)
+        return total
+    one = reading.element(ctx, data)
+    start = args[2] if len(args) > 2 else one
+    return join(start, _call(ctx, function, [start, one], site))
+
+
+def _getter(name: str) -> Handler:
+    """`operator.itemgetter("a", "b")`: a function that reads."""
+
+    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+        return Partial(Ext(name), tuple(args), tuple(sorted(keywords.items())))
+
+    return handle
+
+
+def _items_got(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    *keys, value = args
+    found = [reading.item(ctx, value, key, site) for key in keys]
+    return found[0] if len(found) == 1 else Tup(tuple(found))
+
+
+def _attributes_got(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    *names, value = args
+    found = []
+    for name in names:
+        one = value
+        for part in str(name.value).split(".") if isinstance(name, Const) else ():
+            one = reading.attribute(ctx, one, part, site)
+        found.append(one)
+    return found[0] if len(found) == 1 else Tup(tuple(found))
+
+
+def _method_called(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    if len(args) < 2 or not isinstance(args[0], Const):
+        return UNKNOWN
+    _name, *given, value = args
+    return _call(ctx, reading.attribute(ctx, value, str(args[0].value), site), given, site, keywords)
+
+
+def _operator(sign: str, *, in_place: bool = False) -> Handler:
+    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+        return tensors.binary(ctx, sign, _at(args, 0), _at(args, 1), site, in_place=in_place)
+
+    return handle
+
+
+def _getitem(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return reading.item(ctx, _at(args, 0), _at(args, 1), site)
+
+
+def _setitem(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    tensors.store_item(ctx, _at(args, 0), _at(args, 1), _at(args, 2), site)
+    return NONE
+
+
+# ---------------------------------------------------------------------------------------------------- containers
+
+
+def _pushed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    for one in alternatives(_at(args, 0)):
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if rec is not None and isinstance(one, Ref):
+            containers.add(ctx, one, rec, _at(args, 1))
+    return NONE
+
+
+def _popped(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return reading.element(ctx, _at(args, 0))
+
+
+def _push_and_pop(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    _pushed(ctx, args, keywords, site)
+    return reading.element(ctx, _at(args, 0))
+
+
+def _queue(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return ctx.new(site, "list", None, {}, tag="queue")
+
+
+def _chain_map(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    fields: dict[Any, Value] = {}
+    for one in reversed(args):
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        fields.update(rec.fields if rec is not None else {"*": reading.item(ctx, one, NUMBER, site)})
+    return ctx.new(site, "dict", None, fields, tag="chain")
+
+
+def _first(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return _at(args, 0)
+
+
+def _none(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return NONE
+
+
+def _fields_of(ctx: Context, value: Value) -> list[tuple[str, Value]]:
+    rec = ctx.rec(value)
+    if rec is None:
+        return []
+    names = [name for name, _ in classes.field_names(ctx.analysis, rec.cls.cls)] if isinstance(rec.cls, Cls) else []
+    return [(name, rec.fields["." + name]) for name in names if "." + name in rec.fields]
+
+
+def _as_dict(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    found = _fields_of(ctx, _at(args, 0))
+    if not found:
+        return Term("unknown", site) if site is not None else UNKNOWN
+    return ctx.new(site, "dict", None, {("k", name): value for name, value in found}, tag="asdict")
+
+
+def _as_tuple(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    found = _fields_of(ctx, _at(args, 0))
+    return Tup(tuple(value for _, value in found)) if found else Term("unknown", site) if site is not None else UNKNOWN
+
+
+# ---------------------------------------------------------------------------------------------------- what runs elsewhere
+
+
+def _gathered(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`asyncio.gather`: a coroutine is what it gives (see `Evaluation.await_`)."""
+    if any(isinstance(one, Star) for one in args):
+        values = [reading.element(ctx, one.value) if isinstance(one, Star) else one for one in args]
+        return ctx.new(site, "list", None, {"*": join(*values)}, tag="gathered")
+    return listed(ctx, site, args, "gathered")
+
+
+def _applied(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`asyncio.to_thread(function, *args)`, `torch.utils.checkpoint.checkpoint(function, *args)`."""
+    own = {name: value for name, value in keywords.items() if name not in _OF_CHECKPOINT}
+    return _call(ctx, _at(args, 0), args[1:], site, own)
+
+
+_OF_CHECKPOINT = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
+
+
+def _started(name: str) -> Handler:
+    """An object that calls something later: a thread, a process, a timer, a pool of workers, a variable of a context."""
+
+    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+        target = keywords.get("target", NONE)
+        given, named = keywords.get("args", Tup(())), keywords.get("kwargs", NONE)
+        parts: tuple[Value, ...] = (Star(given),)
+        if named != NONE:
+            parts = (*parts, DoubleStar(named))
+        return ctx.new(site, "object", Ext(name), {".call": Partial(target, parts, ())}, tag=name)
+
+    return handle
+
+
+def _spawned(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`torch.multiprocessing.spawn(function, args=...)`: called with a rank first."""
+    given = keywords.get("args", args[1] if len(args) > 1 else Tup(()))
+    _call(ctx, args[0] if args else keywords.get("fn", UNKNOWN), [NUMBER, Star(given)], site)
+    return NONE
+
+
+def method(
+    ctx: Context, ref: Ref, cls: str, name: str, args: Args, keywords: Keywords, site: Site | None
+) -> Value | None:
+    """`object.name(...)` of what this table made; None where nothing is known."""
+    rec = ctx.heap[ref]
+    if cls == _THREAD and name in ("start", "run"):
+        _call(ctx, rec.fields[".call"], [], site)
+        return NONE
+    if cls == _POOL:
+        return _of_pool(ctx, ref, name, args, keywords, site)
+    if cls == _FUTURE and name in ("result", "get"):
+        return rec.fields["*"]  # type: ignore[no-any-return]
+    if cls == _VARIABLE:
+        if name == "set":
+            ctx.put(ref, "*", _at(args, 0))
+            return NONE
+        return rec.fields.get("*", UNKNOWN) if name == "get" else None
+    if cls == _STACK and name in ("enter_context", "enter_async_context"):
+        from torchdevlint.infer.foreign import entered
+
+        return entered(ctx, _at(args, 0), site)
+    return None
+
+
+_THREAD, _POOL, _FUTURE = "threading.Thread", "concurrent.futures.Executor", "concurrent.futures.Future"
+_VARIABLE, _STACK = "contextvars.ContextVar", "contextlib.ExitStack"
+_EAGER_MAPS = frozenset({"map", "imap", "imap_unordered", "starmap"})
+
+
+def _of_pool(ctx: Context, ref: Ref, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value | None:
+    if name in _EAGER_MAPS and len(args) > 1:
+        given = [reading.element(ctx, one) for one in args[1:]]
+        made = _call(ctx, args[0], [Star(given[0])] if name == "starmap" else given, site)
+        return stream(ctx, site, made, name)
+    if name in ("submit", "apply_async") and args:
+        given = args[1:]
+        if name == "apply_async":
+            given = [Star(keywords.get("args", _at(args, 1)))]
+            keywords = {}
+        made = _call(ctx, args[0], given, site, keywords)
+        return ctx.new(site, "object", Ext(_FUTURE), {"*": made}, tag=name)
+    if name == "apply" and args:
+        return _call(ctx, args[0], [Star(keywords.get("args", _at(args, 1)))], site)
+    return NONE if name in ("shutdown", "close", "join", "terminate") else None
+
+
+def _completed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return stream(ctx, site, reading.element(ctx, _at(args, 0)), "completed")
+
+
+def _object(name: str) -> Handler:
+    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+        fields = {"*": keywords["default"]} if "default" in keywords else {}
+        return ctx.new(site, "object", Ext(name), fields, tag=name)
+
+    return handle
+
+
+# ---------------------------------------------------------------------------------------------------- trees
+
+
+def mapped(ctx: Context, function: Value, value: Value, site: Site | None, deep: int = _MOST_LEAVES) -> Value:
+    """A function of each leaf of a tree of tuples, lists and dicts."""
+
+    def one(part: Value) -> Value:
+        rec = ctx.heap.get(part) if isinstance(part, Ref) else None
+        if deep and isinstance(part, Tup):
+            return Tup(tuple(mapped(ctx, function, item, site, deep - 1) for item in part.items))
+        if deep and rec is not None and rec.kind in ("list", "dict"):
+            fields = {
+                key: mapped(ctx, function, content, site, deep - 1) if isinstance(key, tuple) or key == "*" else content
+                for key, content in rec.fields.items()
+            }
+            return ctx.new(site, rec.kind, rec.cls, fields, tag=("mapped", part))
+        return _call(ctx, function, [part], site)
+
+    return lift(one, value)
+
+
+def _tree_map(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return mapped(ctx, _at(args, 0), _at(args, 1), site)
+
+
+_SIGNS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "matmul": "@",
+    "and_": "&",
+    "or_": "|",
+    "xor": "^",
+    "concat": "+",
+}
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_WORKERS = (
+    "concurrent.futures.ThreadPoolExecutor",
+    "concurrent.futures.ProcessPoolExecutor",
+    "concurrent.futures.thread.ThreadPoolExecutor",
+    "multiprocessing.Pool",
+    "multiprocessing.pool.Pool",
+    "multiprocessing.pool.ThreadPool",
+    "multiprocessing.dummy.Pool",
+    "torch.multiprocessing.Pool",
+)
+_QUEUES = tuple(
+    f"{home}.{name}"
+    for home in ("queue", "asyncio", "multiprocessing", "torch.multiprocessing")
+    for name in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue")
+)
+_PROCESSES = (
+    "threading.Thread",
+    "threading.Timer",
+    "multiprocessing.Process",
+    "torch.multiprocessing.Process",
+)
+_TREE_MAPS = ("torch.utils._pytree.tree_map", "torch.utils._pytree.tree_map_only", "torch.utils._cxx_pytree.tree_map")
+
+_TABLE: dict[str, Handler] = {
+    "itertools.chain": lambda ctx, args, keywords, site: stream(
+        ctx, site, join(*[reading.element(ctx, one) for one in args]) if args else UNKNOWN, "chain"
+    ),
+    "itertools.chain.from_iterable": _chained,
+    "itertools.zip_longest": _zipped,
+    "itertools.product": _zipped,
+    "itertools.starmap": _starmap,
+    "itertools.accumulate": _accumulate,
+    "itertools.repeat": _repeat,
+    "itertools.cycle": _elements(0),
+    "itertools.islice": _elements(0),
+    "itertools.takewhile": _elements(1),
+    "itertools.dropwhile": _elements(1),
+    "itertools.filterfalse": _elements(1),
+    "itertools.compress": _elements(0),
+    "itertools.tee": _tee,
+    "itertools.combinations": _tuples,
+    "itertools.permutations": _tuples,
+    "itertools.combinations_with_replacement": _tuples,
+    "itertools.pairwise": _pairwise,
+    "itertools.groupby": _groupby,
+    "itertools.count": _numbers,
+    "functools.reduce": _reduced,
+    "functools.partialmethod": lambda ctx, args, keywords, site: Partial(
+        Ext("functools.partialmethod.bound"), tuple(args), tuple(sorted(keywords.items()))
+    ),
+    "functools.cmp_to_key": _number,
+    "operator.itemgetter": _getter("operator.itemgetter.call"),
+    "operator.itemgetter.call": _items_got,
+    "operator.attrgetter": _getter("operator.attrgetter.call"),
+    "operator.attrgetter.call": _attributes_got,
+    "operator.methodcaller": lambda ctx, args, keywords, site: Partial(
+        Ext("operator.methodcaller.call"), tuple(args), tuple(sorted(keywords.items()))
+    ),
+    "operator.methodcaller.call": _method_called,
+    "operator.getitem": _getitem,
+    "operator.setitem": _setitem,
+    "operator.neg": _first,
+    **{f"operator.{name}": _operator(sign) for name, sign in _SIGNS.items()},
+    **{f"operator.i{name.rstrip('_')}": _operator(sign, in_place=True) for name, sign in _SIGNS.items()},
+    **{f"operator.{name}": _operator("compare") for name in _COMPARISONS},
+    "heapq.heappush": _pushed,
+    "heapq.heappop": _popped,
+    "heapq.heappushpop": _push_and_pop,
+    "heapq.heapreplace": _push_and_pop,
+    "heapq.heapify": _none,
+    "heapq.nlargest": _elements(1),
+    "heapq.nsmallest": _elements(1),
+    "heapq.merge": _elements(0),
+    "random.choice": _popped,
+    "random.sample": _elements(0),
+    "random.choices": _elements(0),
+    "random.shuffle": _none,
+    **dict.fromkeys(_QUEUES, _queue),
+    "collections.ChainMap": _chain_map,
+    "dataclasses.asdict": _as_dict,
+    "dataclasses.astuple": _as_tuple,
+    "contextlib.nullcontext": lambda ctx, args, keywords, site: args[0] if args else NONE,
+    "contextlib.closing": _first,
+    "contextlib.ExitStack": _object(_STACK),
+    "contextlib.AsyncExitStack": _object(_STACK),
+    "contextvars.ContextVar": _object(_VARIABLE),
+    "asyncio.run": _first,
+    "asyncio.create_task": _first,
+    "asyncio.ensure_future": _first,
+    "asyncio.wait_for": _first,
+    "asyncio.shield": _first,
+    "asyncio.gather": _gathered,
+    "asyncio.to_thread": _applied,
+    **dict.fromkeys(_PROCESSES, _started(_THREAD)),
+    **dict.fromkeys(_WORKERS, _object(_POOL)),
+    "concurrent.futures.as_completed": _completed,
+    "torch.multiprocessing.spawn": _spawned,
+    "torch.utils.checkpoint.checkpoint": _applied,
+    **dict.fromkeys(_TREE_MAPS, _tree_map),
+    "weakref.proxy": _first,
+    "copy.copy": lambda ctx, args, keywords, site: lift(
+        lambda one: containers.copied(ctx, one, site, deep=False), _at(args, 0)
+    ),
+    "tqdm.tqdm": _first,
+    "tqdm.auto.tqdm": _first,
+    "tqdm.notebook.tqdm": _first,
+    "tqdm.trange": _numbers,
+}
+
+__all__ = ["Bound", "Func", "Tensor", "find", "listed", "mapped", "method", "stream"]
