@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.optimizers.optimizer_before_device_move import moves_to_accelerator
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_call
 
 _WHAT = {Kind.MODULE: "a module", Kind.TENSOR: "a tensor", Kind.STATE_DICT: "a state dict"}
@@ -62,16 +64,42 @@ class PickleTensorsBypassesMapLocation(Rule):
         register = call.argument("obj", 0)
         register = call.argument("value", 0) if register is None else register
         value = facts.value(register)
-        found = next((part for part in _parts(value) if _may_be_elsewhere(part, facts)), None)
+        found = next((part.kind for part in _parts(value) if _may_be_elsewhere(part, facts)), None)
+        if found is None and _is_state_of_moved(register, call, facts):
+            found = Kind.STATE_DICT
         if found is None or _is_read_here(call, facts):
             return
         name = facts.callee(call)
         yield self.report(
             call,
-            f"`{name}` stores {_WHAT[found.kind]} with its device; use `torch.save`, or move it to the CPU first",
+            f"`{name}` stores {_WHAT[found]} with its device; use `torch.save`, or move it to the CPU first",
             detail='Its reader has no `map_location`: on a machine without that device it raises "Attempting to deserialize object on a CUDA '
             'device".',
         )
+
+
+def _is_state_of_moved(register: ir.Register | None, call: ir.Call, facts: Facts) -> bool:
+    """True for `model.state_dict()` where this function has moved `model` last to what may be an accelerator, whatever `model` is."""
+    made = facts.definition(register)
+    method = facts.definition(made.function) if isinstance(made, ir.Call) else None
+    if not isinstance(method, ir.Attribute) or method.name != "state_dict":
+        return False
+    place, lookup = facts.place(method.object), Lookup.of(facts.body)
+    if not place:
+        return False
+    moves = [
+        one for one in lookup.kind(ir.Call) if _moves(one, place, facts) and lookup.number(one) < lookup.number(call)
+    ]
+    return bool(moves) and moves_to_accelerator(moves[-1], facts)
+
+
+def _moves(call: ir.Call, place: str, facts: Facts) -> bool:
+    method = facts.definition(call.function)
+    return (
+        isinstance(method, ir.Attribute)
+        and method.name in ("to", "cuda", "cpu")
+        and facts.place(method.object) == place
+    )
 
 
 def _is_read_here(call: ir.Call, facts: Facts) -> bool:

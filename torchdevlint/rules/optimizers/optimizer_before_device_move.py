@@ -75,7 +75,7 @@ class OptimizerBeforeDeviceMove(Rule):
             )
 
 
-def built_again(built: ir.Op, move: ir.Call, facts: Facts) -> bool:
+def built_again(built: ir.Op, move: ir.Op, facts: Facts) -> bool:
     """True when another optimizer is bound to the same name after the move."""
     store = statement_of(built, facts)
     if not isinstance(store, (ir.Store, ir.StoreAttribute)):

@@ -14,7 +14,8 @@ from torchdevlint.rules.optimizers.optimizer_before_device_move import (
     moves_to_accelerator,
     sink_below,
 )
-from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method
+from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method, on_op
+from torchdevlint.stubs.loader import module_class
 
 _REPLACERS = (
     "torch.distributed.fsdp.FullyShardedDataParallel",
@@ -29,7 +30,8 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
 
     ## What it does
     (a) An optimizer that makes state at construction (`torch.optim.Adagrad`) before a device move; (b) any optimizer before the parameters are
-    replaced: `fully_shard`, `FSDP(...)`, `parallelize_module`, `to_empty`, a move to or from `meta`, `load_state_dict(..., assign=True)`.
+    replaced: `fully_shard`, `FSDP(...)`, `parallelize_module`, `to_empty`, a move to or from `meta`, `load_state_dict(..., assign=True)`,
+    a new module in the place of one (`model.fc = nn.Linear(...)`).
 
     ## Why is this bad?
     (a) `step()` raises, because the state stayed on the CPU. (b) Silent: `step()` updates parameters that the model no longer has, and
@@ -87,6 +89,26 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
             return
         for optimizer in facts.optimizers_over(module.ref):
             yield from self._told(optimizer, call, facts, replaced=True)
+
+    @on_op(ir.StoreSubscript, ir.StoreAttribute)
+    def check_store(self, op: ir.StoreSubscript | ir.StoreAttribute, facts: Facts) -> Iterator[Report]:
+        """`model[1] = nn.Linear(...)`: a new module in a model whose parameters an optimizer has."""
+        module, new = facts.value(op.object), facts.value(op.value)
+        if module.kind is not Kind.MODULE or not module.ref or new.kind is not Kind.MODULE:
+            return
+        made = facts.definition(op.value)
+        stub = module_class(facts.callee(made)) if isinstance(made, ir.Call) else None
+        if stub is None or stub.holds != "parameters" or facts.mentions("add_param_group"):
+            return
+        for optimizer in facts.optimizers_over(module.ref):
+            built = optimizer.origin
+            if built is not None and not built_again(built, op, facts):
+                yield self.report(
+                    built,
+                    "line {0} puts a new module into the model after this optimizer was built: `step()` never updates its parameters, silently; "
+                    "build the optimizer afterwards",
+                    related=(Mention(op, "here the module is replaced"),),
+                )
 
     def _told(self, optimizer: Value, call: ir.Call, facts: Facts, replaced: bool) -> Iterator[Report]:
         built = optimizer.origin

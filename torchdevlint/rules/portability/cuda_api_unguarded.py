@@ -12,9 +12,10 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.behind_cuda import is_behind_cuda
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
-from torchdevlint.rules.literals import device_in_scope, requires
+from torchdevlint.rules.literals import device_in_scope, requires, spelled_accelerator
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import demands_accelerator, runs_for_each_gpu
@@ -79,6 +80,7 @@ class _Seen(NamedTuple):
     place: str
     body: ir.Body
     has_device: bool  # a device is in scope: the function means to run on others as well
+    is_chosen: bool  # the GPU's number comes from outside: who calls this, the command line or the environment chooses
     is_behind_cuda: bool  # something goes to CUDA before on every path
     is_offload: bool  # under a test for a hook that moves modules off the accelerator, which is set where there is one
 
@@ -109,7 +111,7 @@ class CudaApiUnguarded(Rule):
     ## When it stays silent
     A function that returns without CUDA (`is_available`, `device_count`, `empty_cache`, `manual_seed`, `memory_allocated`); a call behind a test, a
     flag, a `try` or a skip decorator, or in what its name or its file says is for CUDA. It is a note where the program demands an
-    accelerator or never asks for one, behind a move to a literal CUDA device, and where CUDA is needed anyway.
+    accelerator, from the second place on where it never asks for one, behind a move to a literal CUDA device, and where CUDA is needed anyway.
 
     ## Fix safety
     A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line
@@ -130,6 +132,7 @@ class CudaApiUnguarded(Rule):
         self._seen: list[_Seen] = []
         self._calls: dict[str, bool] = {}  # function name -> every call of it is guarded
         self._asks = False
+        self._places = False  # something goes to a literal accelerator: TDL801 tells that the file needs one
         self._demands = False
 
     @on_call(*ASKING)
@@ -143,6 +146,8 @@ class CudaApiUnguarded(Rule):
             return
         value = facts.value(call.function)
         written = facts.definition(call.function)
+        is_move = isinstance(written, ir.Attribute) and written.name == "cuda" and value.kind is not Kind.SYMBOL
+        self._places = self._places or is_move or any(spelled_accelerator(a.value, facts) for a in call.arguments)
         if value.kind is Kind.FUNCTION and value.definition is not None:
             called = value.definition.name
         elif isinstance(written, ir.Attribute) and value.kind is not Kind.SYMBOL:
@@ -171,6 +176,7 @@ class CudaApiUnguarded(Rule):
                 facts.place(call.function),
                 facts.body,
                 _has_device(facts),
+                _is_chosen_outside(call, facts),
                 is_behind_cuda(call, facts),
                 _is_offload(facts),
             )
@@ -182,6 +188,7 @@ class CudaApiUnguarded(Rule):
             return
         if requires(facts, *CUDA_PACKAGES, *CUDA_RUNTIMES, "transformer_engine"):
             return
+        is_first = not (self._asks or self._places or self._demands)
         for seen in self._seen:
             if self._calls.get(seen.body.name, False):
                 continue  # the file calls the function under a guard alone
@@ -190,15 +197,17 @@ class CudaApiUnguarded(Rule):
                 seen.op,
                 f"`{seen.name}()` fails without {seen.name.split('.')[1].upper()}; put it under `if {test}:`",
                 detail=f"On a CPU build it raises {RAISING[seen.name]}, and nothing here asks for the device.",
-                severity=self._severity(seen, facts),
+                severity=self._severity(seen, facts, is_first=is_first),
                 fix=lambda seen=seen: _fix(seen, facts),  # type: ignore[misc]
             )
+            is_first = False
 
-    def _severity(self, seen: _Seen, facts: Facts) -> Severity:
+    def _severity(self, seen: _Seen, facts: Facts, *, is_first: bool) -> Severity:
+        """A file that never asks for a device gets one finding, at its first place: it is one decision."""
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
         if seen.is_offload or seen.is_behind_cuda or needs_cuda_anyway(seen.body, facts):
             return INFO
-        if not (self._asks or seen.has_device) or self._demands or one_per_gpu:
+        if not (self._asks or seen.has_device or seen.is_chosen or is_first) or self._demands or one_per_gpu:
             return INFO
         return WARNING
 
@@ -210,6 +219,31 @@ def _has_device(facts: Facts) -> bool:
         return False
     value = facts.frame.lookup(name) if name.isidentifier() else None
     return value is None or not value.device.is_accelerator
+
+
+def _is_chosen_outside(call: ir.Call, facts: Facts) -> bool:
+    """True for the number of a GPU that an argument, the command line or the environment gives."""
+    return any(_comes_from_outside(argument.value, facts) for argument in call.arguments)
+
+
+def _comes_from_outside(register: ir.Register | None, facts: Facts, steps: int = 6) -> bool:
+    written = facts.definition(register)
+    if steps == 0 or written is None:
+        return False
+    if isinstance(written, ir.Load):
+        if any(parameter.name == written.name for parameter in facts.body.parameters):
+            return written.name not in ("self", "cls")
+        stores = list(Lookup.of(facts.body).stores(written.name))
+        return len(stores) == 1 and _comes_from_outside(stores[0].value, facts, steps - 1)
+    if isinstance(written, ir.Call):
+        callee = facts.callee(written)
+        if callee.endswith(("parse_args", "parse_known_args", "os.getenv", "os.environ.get")):
+            return True
+        return callee == "builtins.int" and _comes_from_outside(written.positional(0), facts, steps - 1)
+    if isinstance(written, (ir.Attribute, ir.Subscript)):
+        is_environment = facts.qualified(written.object) == "os.environ"
+        return is_environment or _comes_from_outside(written.object, facts, steps - 1)
+    return False
 
 
 def _is_offload(facts: Facts) -> bool:

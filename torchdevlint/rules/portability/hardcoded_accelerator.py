@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.flow.devices import from_string
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
@@ -137,10 +138,11 @@ class HardcodedAccelerator(Rule):
             yield self._reported_second_move(call, *left, _sets_current_gpu(facts))
         elif not guarded and not _is_elsewhere(facts):
             name, safe = chosen_device(call, facts) or ("", False)
-            if found.computed or _is_choice(call.dst, facts):
+            if found.computed or found.kept or _is_choice(call.dst, facts):
                 name = ""  # this very line chooses a device: another one in scope is none to replace it with
-            if id(call) not in self._known:
-                self._known.add(id(call))
+            place = found.literal if found.kept else call
+            if id(place) not in self._known:
+                self._known.add(id(place))
                 self._found.append(found._replace(name=name, safe=safe and found.device in ("cuda", "cuda:0")))
 
     def _note_choice(self, call: ir.Call, facts: Facts) -> None:
@@ -235,6 +237,7 @@ class _Found(NamedTuple):
     name: str = ""
     safe: bool = False
     computed: bool = False  # the index is read from a setting: no other device to replace it with
+    kept: bool = False  # the literal is bound to a name, and this call reads the name
 
     @property
     def type(self) -> str:
@@ -313,9 +316,29 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
     written = facts.definition(register)
     device = spelled_accelerator(register, facts) if isinstance(written, ir.Constant) else None
     if device is None:
-        return None
+        return _kept(call, register, facts)
     spelled = f'.to("{device.name}")' if callee == ".to" else f'device="{device.name}"'
     return _Found(call, facts.body, device.name, spelled, written)
+
+
+def _kept(call: ir.Call, register: ir.Register | None, facts: Facts) -> _Found | None:
+    """A literal that a name keeps: `device = "cuda"`, bound once."""
+    read, held = facts.definition(register), facts.constant(register)
+    device = from_string(held) if isinstance(held, str) else None
+    if not isinstance(read, ir.Load) or device is None or not device.is_accelerator:
+        return None
+    for body in dict.fromkeys((facts.body, facts.program.module)):
+        stores = list(Lookup.of(body).stores(read.name))
+        if stores or any(parameter.name == read.name for parameter in body.parameters):
+            written = _written(body, stores[0].value) if len(stores) == 1 else None
+            if not isinstance(written, ir.Constant) or written.value != held:
+                return None
+            return _Found(call, facts.body, device.name, f'{read.name} = "{device.name}"', written, kept=True)
+    return None
+
+
+def _written(body: ir.Body, register: ir.Register) -> ir.Op | None:
+    return next((op for op in Lookup.of(body).kind(ir.Constant) if op.dst == register), None)
 
 
 def _is_record(callee: Value) -> bool:
