@@ -165,10 +165,16 @@ def analyse(
     asked = checks("inferred")
     if asked:
         known = len(result.reports)
+        seen.clear()  # what inference knows better takes the place of what was said
         ask(asked, tuple(result.reports), Facts(analysis, None, None))
         added = [_toned_down(report, Facts(analysis, None, None)) for report in result.reports[known:]]
+        replaced = {id(report.instead_of) for report in added if report.instead_of is not None}
         louder = {id(report.op) for report in added if report.severity > Severity.INFO}
-        kept = [r for r in result.reports[:known] if r.severity > Severity.INFO or id(r.op) not in louder]
+        kept = [
+            r
+            for r in result.reports[:known]
+            if (r.severity > Severity.INFO or id(r.op) not in louder) and id(r) not in replaced
+        ]
         result.reports = kept + added
     return result
 

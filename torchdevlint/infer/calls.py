@@ -210,7 +210,12 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     """A call of a class of the project."""
     analysis, cls = ctx.analysis, function.cls
     is_module = classes.is_module(analysis, cls)
-    fields = {"@device": HOST, "@origin": site} if is_module else {}
+    fields: dict[Any, Any] = {}
+    if is_module:
+        default = ctx.default()
+        fields = {"@device": HOST if default is None else default, "@origin": site}
+        if default is None:
+            fields["@implicit"] = True
     ref = ctx.new(site, "module" if is_module else "object", function, fields, tag=cls)
     kind = classes.container_kind(analysis, cls)
     if kind:
@@ -388,7 +393,7 @@ class Replay:
         if op in ("unknown", "own", "top", "turn"):
             return term
         if op == "stored":
-            tensors.store_item(ctx, *(self.value(one) for one in args[:3]), args[3])
+            tensors.store_item(ctx, self.value(args[0]), self.value(args[1]), self.value(args[2]), args[3])
             return NONE
         if op == "got":
             return call(ctx, Ext("builtins.getattr"), [self.value(one) for one in args], {}, self.site)
@@ -445,6 +450,9 @@ class Replay:
             self.ctx.heap[found] = Rec(rec.kind, rec.cls, {})
             cls = self.value(rec.cls) if rec.cls is not None else None
             fields = {key: self._field(key, content) for key, content in rec.fields.items()}
+            if "@implicit" in fields and self.ctx.default() is not None:
+                del fields["@implicit"]
+                fields["@device"] = self.ctx.default()  # nobody said where: the default device of this call
             self.ctx.heap[found] = Rec(rec.kind, cls, fields)
         return found
 

@@ -168,6 +168,7 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
     fields: dict[Any, Any] = dict(rec.fields)
     if rec.kind == "module" or rec.kind == "overlay":
         fields["@device"] = place
+        fields.pop("@implicit", None)
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
     for key, content in rec.fields.items():
         if (isinstance(key, str) and key.startswith("@")) or key == "default":

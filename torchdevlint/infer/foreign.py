@@ -26,6 +26,7 @@ from torchdevlint.infer.values import (
     HOST,
     MANY,
     NONE,
+    NOWHERE,
     NUMBER,
     OTHER,
     SIZE,
@@ -330,10 +331,10 @@ def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, V
 
         storage = Tensor(HOST, MANY, site)
         placed = call_value(ctx, where, [storage, NUMBER], {}, None)
-        place = placed.device if isinstance(placed, Tensor) else devices.NOWHERE
+        place = placed.device if isinstance(placed, Tensor) else NOWHERE
     if saved is not None:
         return devices.move(ctx, saved, place, site)
-    if isinstance(place, Term) or place == devices.NOWHERE:
+    if isinstance(place, Term) or place == NOWHERE:
         return _unknown(site)
     return Term("moved", _unknown(site), place, site)
 

@@ -81,11 +81,14 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         fields["@device"] = HOST if place == "default" else place
     elif ctx.default() is not None:
         fields["@device"] = ctx.default()
+    else:
+        fields["@implicit"] = True
     first = args[0] if args else NONE
     if name == SEQUENTIAL or name in _LISTS or name in _DICTS:
         fields.update(_contents(ctx, name, args))
     elif name in WRAPPERS:
         inner = ctx.rec(first)
+        fields.pop("@implicit", None)
         fields.update(
             {".module": first, "@device": inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE}
         )

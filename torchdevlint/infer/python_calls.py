@@ -106,8 +106,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         keys = reading.items(ctx, first)
         value = args[1] if len(args) > 1 else NONE
         named = keys is not None and all(isinstance(one, Const) for one in keys)
-        kept = {("k", one.value): value for one in keys or () if isinstance(one, Const)} if named else {"*": value}
-        return ctx.new(site, "dict", None, kept, tag=name)
+        filled: dict[Any, Value] = {("k", one.value): value for one in keys or () if isinstance(one, Const)}
+        return ctx.new(site, "dict", None, filled if named else {"*": value}, tag=name)
     if name == "type":
         return OTHER
     if name == "print":

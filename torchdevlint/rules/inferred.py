@@ -42,11 +42,24 @@ class Inferred(Rule):
         """The faults that fall to this rule; `told` is what other checks have said."""
         analysis = inference_of(facts)
         known = _Told(told)
+        raised: set[int] = set()
         for fault in analysis.decided():
             place = fault.seen_from(analysis.unit)
             if place is None or row_of(fault).code != self.code or not is_worth_telling(fault):
                 continue
-            if not known.has(fault):
+            earlier = known.of(fault)
+            if earlier is not None:
+                if _is_raised(fault, earlier, raised):
+                    raised.add(id(earlier))
+                    spoken = {id(earlier.op), *(id(mention.op) for mention in earlier.related)}
+                    calls = tuple(one for one in _mentions(fault, place) if id(one.op) not in spoken)
+                    yield earlier._replace(
+                        severity=severity_of(fault),
+                        related=(*earlier.related, *calls),
+                        proven=True,
+                        instead_of=earlier,
+                    )
+            else:
                 message, detail = _words(fault, place)
                 yield self.report(
                     place.op,
@@ -64,34 +77,49 @@ class _Told:
 
     def __init__(self, told: Sequence[Report]) -> None:
         self._reports = [report for report in told if report.severity > Severity.INFO]
-        self._ops = {id(op) for r in self._reports for op in (r.op, *(mention.op for mention in r.related))}
-        self._attributes = {
-            (report.rule.code, name) for report in self._reports for name in _ATTRIBUTE.findall(report.message)
-        }
-        self._statements: dict[int, tuple[dict[int, int], set[tuple[str, int]]]] = {}
+        self._ops: dict[int, Report] = {}
+        self._attributes: dict[tuple[str, str], Report] = {}
+        for report in self._reports:
+            for op in (report.op, *(mention.op for mention in report.related)):
+                self._ops.setdefault(id(op), report)
+            for name in _ATTRIBUTE.findall(report.message):
+                self._attributes.setdefault((report.rule.code, name), report)
+        self._statements: dict[int, tuple[dict[int, int], dict[tuple[str, int], Report]]] = {}
 
-    def has(self, fault: Fault) -> bool:
-        """True where another finding speaks of the place or the meeting, or of the same fault in the same statement."""
-        if id(fault.place.op) in self._ops or id(fault.site.op) in self._ops:
-            return True
+    def of(self, fault: Fault) -> Report | None:
+        """The finding that speaks of the place or the meeting, or of the same fault in the same statement; None where there is none."""
+        for site in (fault.place, fault.site):
+            if id(site.op) in self._ops:
+                return self._ops[id(site.op)]
         code = row_of(fault).code
         if fault.host is not None and (code, fault.host.kept) in self._attributes:
-            return True
+            return self._attributes[code, fault.host.kept]
         for site in (fault.place, fault.site):
             if site.body is not None:
                 statements, told = self._in_body(site.body)
-                if (code, statements.get(id(site.op), 0)) in told:
-                    return True
-        return False
+                found = told.get((code, statements.get(id(site.op), 0)))
+                if found is not None:
+                    return found
+        return None
 
-    def _in_body(self, body: ir.Body) -> tuple[dict[int, int], set[tuple[str, int]]]:
+    def _in_body(self, body: ir.Body) -> tuple[dict[int, int], dict[tuple[str, int], Report]]:
         """The statement that each operation of a body belongs to, and those that were spoken of, with the code of the finding."""
         found = self._statements.get(id(body))
         if found is None:
             statements = _statements(body)
-            told = {(r.rule.code, statements[id(r.op)]) for r in self._reports if id(r.op) in statements}
+            told = {(r.rule.code, statements[id(r.op)]): r for r in self._reports if id(r.op) in statements}
             found = self._statements[id(body)] = statements, told
         return found
+
+
+def _is_raised(fault: Fault, earlier: Report, raised: set[int]) -> bool:
+    """True where a caller is seen to break what an earlier finding tells with less severity."""
+    return (
+        fault.verdict == "broken"
+        and earlier.severity < severity_of(fault)
+        and earlier.rule.code == row_of(fault).code
+        and id(earlier) not in raised
+    )
 
 
 _ATTRIBUTE = re.compile(r"self\.([\w.]+)`")

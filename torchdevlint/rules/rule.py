@@ -65,6 +65,7 @@ class Report(NamedTuple):
     rests_on: Premise | None = None
     proven: bool = False  # by inference: no surroundings make it a note
     detail: str = ""
+    instead_of: Report | None = None  # what it takes the place of: the same finding, now known to be more severe
 
 
 _Check = TypeVar("_Check", bound=Callable[..., Any])

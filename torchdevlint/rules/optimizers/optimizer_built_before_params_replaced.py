@@ -15,7 +15,6 @@ from torchdevlint.rules.optimizers.optimizer_before_device_move import (
     sink_below,
 )
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method, on_op
-from torchdevlint.stubs.loader import module_class
 
 _REPLACERS = (
     "torch.distributed.fsdp.FullyShardedDataParallel",
@@ -97,8 +96,8 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
         if module.kind is not Kind.MODULE or not module.ref or new.kind is not Kind.MODULE:
             return
         made = facts.definition(op.value)
-        stub = module_class(facts.callee(made)) if isinstance(made, ir.Call) else None
-        if stub is None or stub.holds != "parameters" or facts.mentions("add_param_group"):
+        is_layer = isinstance(made, ir.Call) and facts.callee(made) in modules.LEAF_MODULES_WITH_WEIGHTS
+        if not is_layer or facts.mentions("add_param_group"):
             return
         for optimizer in facts.optimizers_over(module.ref):
             built = optimizer.origin

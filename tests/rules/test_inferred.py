@@ -1,0 +1,30 @@
+"""What rules tell of claims: how severe, in which words, beside what other rules have said."""
+
+from __future__ import annotations
+
+import textwrap
+
+from torchdevlint import check_source
+from torchdevlint.findings import Finding, Severity
+
+
+def found(text: str, code: str) -> list[Finding]:
+    source = "import torch\nfrom torch import nn\n" + textwrap.dedent(text)
+    return [finding for finding in check_source(source) if finding.code == code]
+
+
+HELPER = """
+class Mask(nn.Module):
+    def forward(self, x):
+        if x.shape[-1] == 2:
+            x = x * torch.ones(2)
+        return x
+"""
+
+
+def test_a_finding_is_raised_where_a_caller_breaks_its_claim() -> None:
+    (open_finding,) = found(HELPER, "TDL504")
+    assert open_finding.severity is Severity.WARNING
+    (broken,) = found(HELPER + '\nmask = Mask()\nprint(mask(torch.rand(3, 2, device="cuda")))\n', "TDL504")
+    assert broken.severity is Severity.ERROR
+    assert broken.related[-1].span.start.row == 11  # the call that leads there
