@@ -104,8 +104,8 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
             if built is not None and not built_again(built, op, facts):
                 yield self.report(
                     built,
-                    "line {0} puts a new module into the model after this optimizer was built: `step()` never updates its parameters, silently; "
-                    "build the optimizer afterwards",
+                    "this optimizer never updates the module that line {0} puts into the model; build the optimizer afterwards",
+                    detail="`step()` updates the parameters that it was given when it was built, and says nothing of the new ones.",
                     related=(Mention(op, "here the module is replaced"),),
                 )
 
