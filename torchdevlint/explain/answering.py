@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 from torchdevlint.explain.judging import Verdict, judge
-from torchdevlint.explain.log import Failure, Frame, Log, read_log, users_frames
+from torchdevlint.explain.log import Failure, Frame, Log, is_torch, read_log, users_frames
 from torchdevlint.explain.messages import Sighting, recognise, recognise_on
 
 
@@ -29,7 +29,7 @@ def read(text: str) -> Answer | None:
     told = [
         (failure, seen)
         for failure in log.failures
-        if (seen := recognise_on(failure.message, failure.frames[-1].text if failure.frames else "")) is not None
+        if (seen := recognise_on(failure.message, _code(failure))) is not None
     ]
     if not told:
         bare = _bare(log, whole)
@@ -40,6 +40,11 @@ def read(text: str) -> Answer | None:
     streams = tuple(dict.fromkeys(one.stream for one, seen in told if one.stream and seen.cause == sighting.cause))
     remarks = tuple(_remarks(log, sighting))
     return Answer(sighting, failure, judge(sighting, failure, whole), users_frames(failure), streams, remarks)
+
+
+def _code(failure: Failure) -> str:
+    """The line of code that failed, outside of PyTorch."""
+    return next((frame.text for frame in reversed(failure.frames) if not is_torch(frame)), "")
 
 
 def _bare(log: Log, whole: str) -> tuple[Failure, Sighting] | None:

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 def told_values(answer: Answer, evidence: Evidence) -> tuple[Value, ...]:
     """The values to show: each once, none that was still to be computed, and the device that the message names for those that must be there."""
+    never_made = ("self", _statement(evidence))
     given = [
-        value for value in evidence.values if value.expression != "self" and not _is_result(value, evidence.values)
+        value
+        for value in evidence.values
+        if value.expression not in never_made and not _is_result(value, evidence.values)
     ]
     shown: list[Value] = []
     for value in sorted(given, key=lambda one: len(one.expression)):

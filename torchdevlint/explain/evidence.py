@@ -251,7 +251,9 @@ def _values(line: Line, lines: Sequence[Line]) -> tuple[Value, ...]:
         for body in program.bodies
         for block in body.blocks
         for op in block.ops
-        if getattr(op.node, "lineno", 0) == line.row and not isinstance(op, bound)
+        if getattr(op.node, "lineno", 0) == line.row
+        and not isinstance(op, bound)
+        and not isinstance(getattr(op.node, "ctx", None), ast.Store)
     ]
     recorder = Recorder(program, set(ops))
     analysis = Analysis(program, os.path.abspath(line.filename))
@@ -291,7 +293,7 @@ _MADE = re.compile(r"made on line (\d+)")
 def _value(expression: str, told: str) -> Value | None:
     """A tensor or a module; what is not known to be one is not told."""
     found = _TOLD.match(told)
-    if found is None or not expression:
+    if found is None or not expression or found["device"].strip() == "unknown device":
         return None
     made = _MADE.search(told)
     device = found["device"].strip()

@@ -322,7 +322,7 @@ _LIBRARY = re.compile(
     r"|^<frozen |^<string>$|^<__array_function__|[/\\]python\d[\w.]*\.zip[/\\]"
 )
 _TORCH = re.compile(
-    r"(?:^|[/\\])torch[/\\](?:nn|utils|cuda|mps|xpu|optim|autograd|distributed|jit|fx|_dynamo|_inductor|_tensor\.py|tensor\.py|functional\.py"
+    r"(?:site|dist)-packages[/\\]torch[/\\]|(?:^|[/\\])torch[/\\](?:nn|utils|cuda|mps|xpu|optim|autograd|distributed|jit|fx|_dynamo|_inductor|_tensor\.py|tensor\.py|functional\.py"
     r"|_utils\.py|serialization\.py|random\.py|hub\.py|overrides\.py|amp|_ops\.py|_subclasses|_prims|_refs|storage\.py|__init__\.py)"
 )
 

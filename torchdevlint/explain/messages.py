@@ -172,6 +172,7 @@ WORDINGS: Final = _rows(
         "cpu-only-torch",
         r"PyTorch (?:was compiled without|is not linked with support for|not linked with support for) (?P<named>\w+)",
     ),
+    ("cpu-only-torch", r"Could not run '[\w:.]+' with arguments from the '(?P<named>CUDA|XPU)' backend"),
     ("cpu-only-torch", r"Cannot access accelerator device when none is available"),
     ("mps-not-available", r"MPS is not available|The MPS backend is supported on MacOS 1\d"),
     ("old-driver", r"The NVIDIA driver on your system is too old(?: \(found version (?P<named>\d+)\))?"),
@@ -231,6 +232,12 @@ WORDINGS: Final = _rows(
 
 # Messages that speak of devices on certain lines alone: the message, the line, the cause.
 _ON_LINES: Final = (
+    (
+        re.compile(r"^Could not run '[\w:.]+' with arguments from the '(?:CUDA|XPU)' backend"),
+        re.compile(r"\btorch\.jit\.load\("),
+        "load-location",
+    ),
+    (re.compile(r"^'\w+' object is not callable"), re.compile(r"\bmap_location="), "device-string"),
     (re.compile(r"'NoneType' object has no attribute '\w+'"), re.compile(r"\bcurrent_accelerator\("), "no-accelerator"),
 )
 
