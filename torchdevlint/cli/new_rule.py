@@ -61,7 +61,7 @@ class {class_name}(Rule):
 
     @on_call("torch.FILL_IN")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        yield self.report(call, "FILL_IN: what is wrong; what to do")
+        yield self.report(call, "FILL_IN: what is wrong; what to do", detail="FILL_IN: what PyTorch raises then, and why.")
 '''
 _FAULTY = '''\
 """FILL_IN: a program with the fault, as people write it."""

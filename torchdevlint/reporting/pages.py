@@ -7,6 +7,6 @@ from __future__ import annotations
 PAGES = "docs/rules/"
 
 
-def url(code: str) -> str:
-    """The page of a rule, as a URI reference: `docs/rules/TDL101.md`."""
-    return f"{PAGES}{code}.md"
+def url(code: str) -> str | None:
+    """The page of a rule, as a URI reference: `docs/rules/TDL101.md`; None for a rule of another package."""
+    return f"{PAGES}{code}.md" if code.startswith("TDL") else None
