@@ -70,6 +70,7 @@ def cause_of(text: str) -> str | None:
         ("The operator 'aten::_foo' is not currently implemented for the MPS device.", "mps-operator"),
         ("'Net' object has no attribute 'device'", "module-without-device"),
         ("'dict' object has no attribute 'to'", "container-without-to"),
+        ("'numpy.ndarray' object has no attribute 'cpu'", "array-without-device"),
         ("Cannot copy out of meta tensor; no data!", "meta-tensor"),
         ("Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)", "tensor-left-behind"),
     ],

@@ -385,6 +385,13 @@ CAUSES: Final[dict[str, Cause]] = {
         "`[x.to(device) for x in batch]`, `{k: v.to(device) for k, v in batch.items()}`",
         ("TDL402",),
     ),
+    "array-without-device": Cause(
+        "a NumPy array has no device",
+        "What is an array already is no tensor any more: `.cpu()`, `.to()` and `.detach()` belong in front of `.numpy()`.",
+        ("`.numpy().cpu()`", "a dataset or a function that gives arrays where tensors are expected"),
+        "`x.detach().cpu().numpy()`; `torch.from_numpy(array).to(device)` for the way back",
+        ("TDL510", "TDL509"),
+    ),
     "meta-tensor": Cause(
         "parameters are still on the meta device",
         'They have shapes and no data: the model was made empty (`device="meta"`, `init_empty_weights`, `low_cpu_mem_usage`), and not all were loaded.',
@@ -438,7 +445,7 @@ CAUSE_OF_RULE: Final[dict[str, str]] = {
     "TDL505": "tensor-left-behind",
     "TDL506": "index-device",
     "TDL509": "numpy",
-    "TDL510": "numpy",
+    "TDL510": "array-without-device",
     "TDL511": "legacy-constructor",
     "TDL512": "device-string",
     "TDL513": "generator-device",

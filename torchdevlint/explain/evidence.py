@@ -201,16 +201,17 @@ def _rank(finding: Finding, answer: Answer, lines: Sequence[Line]) -> tuple[int,
     if not fits and not may_fit:
         return None
     is_other = int(cause != verdict.cause)
+    further = 3 if is_other and verdict.is_sure else 0  # behind a finding of the cause itself, wherever it is
     here = [(depth, line) for depth, line in enumerate(lines) if line.filename == finding.filename]
     for depth, line in here:
         if _is_lost_move(finding, line):
             return (0, depth, -1, -finding.severity)
     for depth, line in here:
         if finding.span.start.row <= line.row <= finding.span.end.row:
-            return (0, depth, is_other, -finding.severity)
+            return (further, depth, is_other, -finding.severity)
     for depth, line in here:
         if any(other.span.start.row <= line.row <= other.span.end.row for other in finding.related):
-            return (1, depth, is_other, -finding.severity)
+            return (1 + further, depth, is_other, -finding.severity)
     return (2, 0, 0, -finding.severity) if not is_other else None
 
 

@@ -224,6 +224,7 @@ WORDINGS: Final = _rows(
         "container-without-to",
         r"'(?P<named>list|dict|tuple|BatchEncoding)' object has no attribute '(?P<method>to|cuda|cpu|device)'",
     ),
+    ("array-without-device", r"'numpy.ndarray' object has no attribute '(?P<method>cpu|cuda|to|device|detach|numpy)'"),
     ("meta-tensor", r"Cannot copy out of meta tensor"),
     ("dispatched-model", r"[Yy]ou (?:can't|cannot) move a model (?:that has some modules|when it is)"),
     ("quantized-model", r"`\.(?:to|cuda)` is not supported for `?4-bit"),
