@@ -33,6 +33,7 @@ from torchdevlint.workspace import runner
 _LIST = Path(__file__).with_name("real_suites.txt")
 _LIMIT_S = 1200
 _REPAIRS = ("NONE", "SAFE", "UNSAFE")
+_ENVIRONMENT = {"TEST_DEVICE": "cpu"}  # pytorch-metric-learning asks for it
 Outcomes = Mapping[str, str]
 
 
@@ -134,9 +135,25 @@ def repaired(copy: Path, repair: str) -> None:
 def outcomes_of(copy: Path, arguments: Sequence[str]) -> dict[str, str]:
     """Runs the suite of a copy; the outcome of each test, and of each file that could not be collected."""
     report = copy.parent / "report.xml"
-    plain = ["-q", "-p", "no:cacheprovider", "-o", "addopts=", "-o", "filterwarnings=", f"--junitxml={report}"]
+    plain = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--continue-on-collection-errors",
+        "-o",
+        "addopts=",
+        "-o",
+        "filterwarnings=",
+        f"--junitxml={report}",
+    ]
     paths = os.pathsep.join(str(copy / folder) for folder in ("", "src"))
-    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **_ENVIRONMENT,
+    }
     command = [sys.executable, "-m", "pytest", *plain, *arguments]
     try:
         subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=_LIMIT_S, check=False)
