@@ -20,7 +20,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "flow": frozenset({"program", "source", "findings", "rules.rule"}),  # the engine hands rules their facts
     "fixes": frozenset({"flow", "program", "source", "findings"}),
     "stubs": frozenset(),
-    "infer": frozenset({"stubs", "program"}),
+    "infer": frozenset({"stubs", "program", "source"}),  # the time that one file may take
     "rules": frozenset({"infer", "flow", "fixes", "program", "findings", "severity"}),
     "settings": frozenset({"rules", "severity", "source"}),
     "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),

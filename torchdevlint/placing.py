@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePath
 
 import libcst as cst
 
@@ -32,7 +33,11 @@ def place(
 
     `row_name` says how a message calls a row (in a notebook, with its cell).
     """
-    ops = [op for report in reports for op in (report.op, *(mention.op for mention in report.related))]
+    ops = [
+        op
+        for report in reports
+        for op in (report.op, *(mention.op for mention in report.related if mention.elsewhere is None))
+    ]
     scope: Scope | None = None
     fixes: list[NodeFix | None] = []
     for report in reports:
@@ -51,9 +56,19 @@ def place(
 
     for report, fix in zip(reports, fixes, strict=True):
         span = span_of(report.op)
-        related = tuple(Related(path, span_of(mention.op), mention.message) for mention in report.related)
+        related = tuple(
+            Related(path, span_of(mention.op), mention.message)
+            if mention.elsewhere is None
+            else Related(mention.elsewhere.path, mention.elsewhere.span, mention.message)
+            for mention in report.related
+        )
         message, detail = report.message, report.detail
-        names = [row_name(other.span.start.row) for other in related]
+        names = [
+            row_name(other.span.start.row)
+            if other.filename == path
+            else f"{PurePath(other.filename).name}:{other.span.start.row}"
+            for other in related
+        ]
         try:
             message, detail = message.format(*names), detail.format(*names)
         except (IndexError, KeyError, ValueError) as error:

@@ -20,10 +20,10 @@ def program(functions: int) -> str:
 def test_mutual_recursion_ends_and_says_that_it_was_cut_short(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(analysis, "MOST_STEPS", 3_000)
     done = analysis.Analysis(from_ast.read(program(6))).run()
-    assert done.bounds["work on one file"] == 1
+    assert done.bounds["work on one function or file"] >= 1
 
 
 def test_a_long_chain_of_helpers_is_far_from_the_bound() -> None:
     helpers = "".join(f"def f{n}(a, b):\n    return f{n + 1}(a, b) + b\n" for n in range(60))
     text = f"import torch\n{helpers}def f60(a, b):\n    return a\nf0(torch.zeros(2), torch.zeros(2))\n"
-    assert "work on one file" not in analysis.Analysis(from_ast.read(text)).run().bounds
+    assert "work on one function or file" not in analysis.Analysis(from_ast.read(text)).run().bounds

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from pathlib import Path
 
 from torchdevlint.infer.analysis import analyse
+from torchdevlint.infer.kept import Kept
 from torchdevlint.program import from_ast
-from torchdevlint.program.project import member
+from torchdevlint.program.project import Member, member
 from torchdevlint.rules.policy import row_of
 
 UTIL = """import torch
@@ -20,7 +22,8 @@ def make():
 """
 
 
-def told(tmp_path: Path, files: dict[str, str], name: str) -> list[tuple[int, str, str]]:
+def member_of(tmp_path: Path, files: dict[str, str], name: str) -> Member:
+    tmp_path.mkdir(exist_ok=True)
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'project'\n", encoding="utf-8")
     for path, text in files.items():
         target = tmp_path / path
@@ -28,9 +31,13 @@ def told(tmp_path: Path, files: dict[str, str], name: str) -> list[tuple[int, st
         target.write_text(text, encoding="utf-8")
     asked = member(str(tmp_path / name))
     assert asked is not None
+    return asked
+
+
+def told(tmp_path: Path, files: dict[str, str], name: str) -> list[tuple[int, str, str]]:
+    asked = member_of(tmp_path, files, name)
     analysis = analyse(from_ast.lower(ast.parse(files[name])), asked.path, asked.project)
-    places = [(fault, fault.seen_from(analysis.unit)) for fault in analysis.decided()]
-    return [(place.op.node.lineno, row_of(fault).code, fault.verdict) for fault, place in places if place is not None]
+    return [(fault.told_at.op.node.lineno, row_of(fault).code, fault.verdict) for fault in analysis.decided()]
 
 
 def test_a_tensor_of_another_file_meets_one_here(tmp_path: Path) -> None:
@@ -41,7 +48,95 @@ def test_a_tensor_of_another_file_meets_one_here(tmp_path: Path) -> None:
 def test_a_call_breaks_the_claim_of_another_file(tmp_path: Path) -> None:
     main = "import torch\nfrom package import tools\ntools.shift(torch.ones(4).cuda())\ntools.shift(torch.ones(4))\n"
     files = {"package/__init__.py": "", "package/tools.py": UTIL, "main.py": main}
-    assert told(tmp_path, files, "main.py") == [(3, "TDL504", "broken")]
+    assert told(tmp_path, files, "package/tools.py") == [(4, "TDL504", "broken")]
+    assert told(tmp_path, files, "main.py") == []
+
+
+def test_a_caller_of_a_caller_breaks_it(tmp_path: Path) -> None:
+    between = "import util\n\ndef run(a):\n    return util.shift(a)\n"
+    main = "import torch\nfrom between import run\nrun(torch.ones(4).cuda())\n"
+    files = {"util.py": UTIL, "between.py": between, "main.py": main}
+    assert told(tmp_path, files, "util.py") == [(4, "TDL504", "broken")]
+    assert told(tmp_path, files, "between.py") == told(tmp_path, files, "main.py") == []
+
+
+def test_callers_on_the_host_meet_the_claim_and_tests_do_not_count(tmp_path: Path) -> None:
+    util = "import torch\n\ndef shift(a):\n    return torch.matmul(a, torch.zeros(4))\n"
+    caller = "import torch\nfrom util import shift\nshift(torch.ones(4))\n"
+    assert told(tmp_path / "one", {"util.py": util, "tests/test_util.py": caller}, "util.py") == [(4, "TDL504", "open")]
+    assert told(tmp_path / "two", {"util.py": util, "main.py": caller}, "util.py") == []
+
+
+def test_both_tensors_of_the_caller_are_told_there(tmp_path: Path) -> None:
+    ops = "def add(a, b):\n    return a + b\n"
+    main = "import torch, ops\n\ndef main():\n    x = torch.ones(4)\n    ops.add(x.cuda(), x)\n\nmain()\n"
+    files = {"ops.py": ops, "main.py": main}
+    assert told(tmp_path, files, "main.py") == [(4, "TDL505", "broken")] or told(tmp_path, files, "main.py") == [
+        (4, "TDL504", "broken")
+    ]
+    assert told(tmp_path, files, "ops.py") == []
+
+
+def test_a_device_of_a_configuration_is_known(tmp_path: Path) -> None:
+    config = "import torch\nDEVICE = torch.device('cuda')\n"
+    main = "import torch\nimport config\nprint(torch.ones(4).to(config.DEVICE) + torch.ones(4))\n"
+    assert told(tmp_path, {"config.py": config, "main.py": main}, "main.py") == [(3, "TDL504", "broken")]
+
+
+def test_files_of_one_name_in_several_folders_are_not_mixed_up(tmp_path: Path) -> None:
+    main = "import torch\nfrom model import make\nprint(torch.ones(4).cuda() + make())\n"
+    files = {
+        "a/model.py": "import torch\n\ndef make():\n    return torch.ones(4)\n",
+        "a/main.py": main,
+        "b/model.py": "import torch\n\ndef make():\n    return torch.ones(4).cuda()\n",
+        "b/main.py": main,
+    }
+    asked = {name: member_of(tmp_path, files, name) for name in files}
+    kept = Kept(asked["a/main.py"].project)
+    found = {name: len(kept.analysis(one.path).decided()) for name, one in asked.items()}
+    assert found == {"a/model.py": 0, "a/main.py": 1, "b/model.py": 0, "b/main.py": 0}
+
+
+RECURSION = """import torch
+
+def ping(x, y, depth):
+    if depth > 3:
+        return x + y + torch.zeros(3)
+    return pong(x, y, depth + 1)
+
+def pong(x, y, depth):
+    return third(x, y, depth)
+
+def third(x, y, depth):
+    if depth == 1:
+        return ping(x, y, depth)
+    return pong(y, x, depth)
+"""
+CALLS = "import torch, cycle\ncycle.{name}(torch.ones(3).cuda(), torch.ones(3), 0)\n"
+
+
+def test_who_asks_first_makes_no_difference(tmp_path: Path) -> None:
+    names = ("ping", "pong", "third")
+    files = {"cycle.py": RECURSION} | {f"{name}.py": CALLS.format(name=name) for name in names}
+    asked = {name: member_of(tmp_path, files, name) for name in files}
+    seen = set()
+    for order in itertools.permutations(files):
+        kept = Kept(asked["cycle.py"].project)
+        for name in order:
+            kept.analysis(asked[name].path)
+        found = [
+            (
+                path,
+                sorted(
+                    (fault.verdict, str(fault.site.body), len(fault.chain)) for fault in one.hear_callers().decided()
+                ),
+            )
+            for path in files
+            for one in [kept.analysis(asked[path].path)]
+        ]
+        seen.add(str(found))
+    assert len(seen) == 1
+    assert "broken" in seen.pop()
 
 
 def test_names_that_import_each_other_end(tmp_path: Path) -> None:

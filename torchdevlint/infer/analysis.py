@@ -1,18 +1,24 @@
-"""The analysis of one file: its module as a program, then every function and class as somebody from outside may use it."""
+"""The analysis of one file: its module as a program, then every function and class as somebody from outside may use it.
+
+What it learns of other files on the way, and they of it, is kept for all files of the project (see `kept`).
+"""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import classes, devices
+from torchdevlint.infer import callers, classes, devices
 from torchdevlint.infer.calls import Replay
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
-from torchdevlint.infer.imports import Files, Imports
+from torchdevlint.infer.imports import Files, Global
+from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.state import Heap
-from torchdevlint.infer.summary import Fault, Summary
+from torchdevlint.infer.summary import Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import (
     HOST,
@@ -36,41 +42,59 @@ from torchdevlint.infer.values import (
     one_of,
 )
 from torchdevlint.program import ir
+from torchdevlint.source import deadline
 
 if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
 
 MOST_REPLAYS = 4_000
-MOST_STEPS = 60_000  # terms run again, of all calls of a file; real files of 6,000 operations take 4,000
+MOST_STEPS = 60_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
+MOST_IN_CYCLE = 8  # functions that call each other, which are summed up from each of them anew
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
 _ANYBODY = Site(ir.Op(None), None, None)  # type: ignore[arg-type] # the one who calls from outside
 
 
 class Analysis:
-    """What is inferred of one file. `bounds` counts the limits that were hit."""
+    """What is inferred of one file. `bounds` counts the limits that were hit; `kept` is what several files of a project share."""
 
-    def __init__(self, program: ir.Program, path: str = "", files: Files | None = None) -> None:
-        self.unit = Unit(program, path)
-        self._imports = Imports(files, self.unit, self.hit) if files is not None and path else None
+    def __init__(
+        self, program: ir.Program, path: str = "", files: Files | None = None, kept: Kept | None = None
+    ) -> None:
+        own = Unit(program, path) if kept is None else None
+        self.kept = kept if kept is not None else Kept(files if path else None, own)
+        self.unit = own or self.kept.imports.unit(path) or Unit(program, path)
         self.settings = Ref("settings")
-        self.bounds: Counter[str] = Counter()
+        self.heard = Heard()  # of what runs now
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self.met: set[tuple[Site, Site | None]] = set()
-        self.called: set[ir.Body] = set()
-        self.lineages: dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]] = {}
-        self.modules: dict[ir.Class, bool] = {}
-        self._summaries: dict[ir.Body, Summary] = {}
-        self._running: set[ir.Body] = set()
-        self._replays = self._steps = 0
+        self.bounds: Counter[str] = Counter()
+        self._running: dict[ir.Body, int] = {}
+        self._unfinished: dict[ir.Body, tuple[Summary, int]] = {}  # of a cycle whose first member is not done
+        self._lowest = 0
         self._heap: Heap = {}
         self.recorder: Recorder | None = None  # hears of every value and claim
 
     # ------------------------------------------------------------------------------------------------ names
 
+    @property
+    def lineages(self) -> dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]]:
+        """What each class inherits from, as far as it was asked."""
+        return self.kept.lineages
+
+    @property
+    def modules(self) -> dict[ir.Class, bool]:
+        """Which classes are modules, as far as it was asked."""
+        return self.kept.modules
+
+    @property
+    def called(self) -> set[ir.Body]:
+        """The bodies that what runs now has called."""
+        return self.heard.called
+
     def unit_of(self, body: ir.Body) -> Unit:
         """The file that a body stands in."""
-        return self.unit if self._imports is None else self._imports.unit_of(body)
+        return self.kept.imports.unit_of(body) or self.unit
 
     def named(self, unit: Unit, name: str) -> Value:
         """What a dotted name means at the top of a file."""
@@ -81,9 +105,17 @@ class Analysis:
         return found if found is not None and not rest else Ext(name)
 
     def foreign(self, unit: Unit, name: str) -> Value:
-        """What is imported under a dotted name: a function or class of the project, or something foreign."""
-        found = self._imports.resolve(unit, name) if self._imports is not None else None
-        return Ext(name) if found is None else found
+        """What is imported under a dotted name: something of the project, or something foreign."""
+        found = self.kept.imports.resolve(unit, name)
+        if found is None:
+            return Ext(name)
+        if isinstance(found, Global):
+            module = self.module_of(found.unit)
+            value = module.value_of(found) if module is not None else None
+            return value if value is not None else Ext(name)
+        if isinstance(found, (Func, Cls)):
+            self.module_of(self.unit_of(found.body if isinstance(found, Func) else found.cls.body))
+        return found
 
     def class_of_receiver(self, value: Value) -> Cls | None:
         """The class, where a value is the first parameter of a method."""
@@ -100,30 +132,85 @@ class Analysis:
 
     def hit(self, bound: str) -> None:
         """Counts a limit."""
-        self.bounds[bound] += 1
+        self.heard.bounds[bound] += 1
 
     def may_replay(self) -> bool:
         """Whether another call may be run."""
-        self._replays += 1
-        return self._replays <= MOST_REPLAYS and self._steps <= MOST_STEPS
+        self.heard.replays += 1
+        return self.heard.replays <= MOST_REPLAYS and self.heard.steps <= MOST_STEPS
 
     def may_step(self) -> bool:
         """Whether another term may be run: what calls each other in many ways would take forever."""
-        self._steps += 1
-        if self._steps == MOST_STEPS + 1:
-            self.hit("work on one file")
-        return self._steps <= MOST_STEPS
+        heard = self.heard
+        heard.steps += 1
+        if heard.steps == MOST_STEPS + 1:
+            self.hit("work on one function or file")
+        return heard.steps <= MOST_STEPS
+
+    def module_of(self, unit: Unit) -> ModuleRun | None:
+        """A file's module as the program that it is, run once; None while it runs."""
+        runs = self.kept.runs
+        if unit in runs:
+            return runs[unit]
+        runs[unit] = None
+        ctx = Context(self, unit, "module", unit.program.module)
+        ctx.heap[unit.globals] = Rec("frame")
+        ctx.heap[self.settings] = Rec("frame")
+        try:
+            with self._hearing() as heard:
+                Evaluation(ctx, unit.program.module, {}, None).run()
+        except BaseException:
+            del runs[unit]
+            raise
+        made = runs[unit] = ModuleRun(ctx.heap, heard)
+        return made
+
+    @contextmanager
+    def _hearing(self) -> Iterator[Heard]:
+        """Something that is told, and bounded, by itself: who asks for it first makes no difference."""
+        saved, self.heard = self.heard, Heard()
+        try:
+            yield self.heard
+        finally:
+            self.heard = saved
 
     def summary(self, body: ir.Body) -> Summary | None:
-        """The summary of a function; None while it is being made: a call of itself stays open."""
-        known = self._summaries.get(body)
-        if known is not None:
+        """The summary of a function; None while it is being made: a call of itself stays open.
+
+        What calls each other is summed up from each of its members anew, with the others as they are inside of that cycle, so that the
+        result does not depend on which of them was asked for first (the strongly connected components of Tarjan, found on the way).
+        """
+        self.heard.asked[body] = None
+        known = self.kept.summaries.get(body)
+        if known is not None and (len(known.cycle) > MOST_IN_CYCLE or known.cycle.isdisjoint(self._running)):
             return known
         if body in self._running:
+            self._lowest = min(self._lowest, self._running[body])
             return None
-        self._running.add(body)
-        found = self._summaries[body] = self._summarise(body)
-        self._running.discard(body)
+        if body in self._unfinished:
+            unfinished, lowest = self._unfinished[body]
+            self._lowest = min(self._lowest, lowest)
+            return unfinished
+        position = self._running[body] = len(self._running)
+        outer, self._lowest = self._lowest, position
+        try:
+            deadline.check()
+            with self._hearing() as heard:
+                found = self._summarise(body)
+            found.heard = heard
+        finally:
+            del self._running[body]
+            lowest, self._lowest = self._lowest, min(outer, self._lowest)
+            if lowest >= position:
+                self._lowest = outer
+                members = [other for other, (_, low) in self._unfinished.items() if low >= position]
+                for other in members:
+                    del self._unfinished[other]
+        if lowest < position:
+            self._unfinished[body] = found, lowest
+        else:
+            found.cycle = frozenset((body, *members)) if members else frozenset()
+            self.kept.summaries[body] = found
         return found
 
     def _summarise(self, body: ir.Body) -> Summary:
@@ -166,11 +253,7 @@ class Analysis:
             self.recorder.reported(fault)
         if fault.verdict == "open" and not self._may_be_broken(fault):
             return
-        place = fault.place
-        key = id(place.op), id(fault.site.op), fault.kind
-        old = self.faults.get(key)
-        if old is None or (old.verdict == "open" and fault.verdict == "broken"):
-            self.faults[key] = fault
+        self.heard.keep(fault)
 
     def _may_be_broken(self, fault: Fault) -> bool:
         """False for what a module's constructor is given, before anything moves, and for what nobody knows anything of."""
@@ -183,13 +266,24 @@ class Analysis:
         return not (isinstance(place, Term) and _origin_of(place.args[0]) in ("unknown", "top"))
 
     def decided(self) -> list[Fault]:
-        """The faults. What a caller meets is not told as open to others, but for what a module's own device breaks."""
+        """The faults to tell of in this file. What a caller meets is not told as open to others, but for what a module's own device breaks."""
         read_on_host = {
             fault.other.device for fault in self.faults.values() if fault.verdict == "open" and fault.kind == "host"
         }
         return [
-            fault for fault in self.faults.values() if fault.verdict == "broken" or self._is_told(fault, read_on_host)
+            fault
+            for fault in self.faults.values()
+            if fault.told_at.unit is self.unit and (fault.verdict == "broken" or self._is_told(fault, read_on_host))
         ]
+
+    def hear_callers(self) -> Analysis:
+        """What files that call this one break, and meet, of what its functions claim."""
+        for caller in callers.of(self):
+            for fault in caller.faults.values():
+                if fault.told_at.unit is self.unit and fault.verdict == "broken":
+                    self._keep(fault)
+            self.met |= {(site, origin) for site, origin in caller.met if site.unit is self.unit}
+        return self
 
     def _is_told(self, fault: Fault, read_on_host: set[Place]) -> bool:
         if fault.host is None or fault.other.device == OWN_SELF:
@@ -203,18 +297,45 @@ class Analysis:
     def run(self) -> Analysis:
         """The module as the program that it is, then what somebody from outside may do with its parts."""
         program = self.unit.program
-        ctx = Context(self, self.unit, "module", program.module)
-        ctx.heap[self.unit.globals] = Rec("frame")
-        ctx.heap[self.settings] = Rec("frame")
-        Evaluation(ctx, program.module, {}, None).run()
-        self._heap = ctx.heap
-        for cls in program.classes:
-            self._root_class(cls)
-        for body in program.bodies:
-            is_nested = body.parent is not None and body.parent.kind != "module"
-            if body.kind == "function" and body.owner is None and not (is_nested and body in self.called):
-                self._root_function(body)
+        module = self.module_of(self.unit)
+        assert module is not None
+        self._heap = module.heap
+        with self._hearing() as heard:
+            for cls in program.classes:
+                self._root_class(cls)
+            for body in program.bodies:
+                is_nested = body.parent is not None and body.parent.kind != "module"
+                is_open = body.kind == "function" and body.owner is None
+                if is_open and not (is_nested and body in self._called_from(module.heard, heard)):
+                    self._root_function(body)
+        self._heap = {}
+        for one in self._told_by(module.heard, heard):
+            self.met |= one.met
+            self.bounds += one.bounds
+            for fault in one.faults.values():
+                self._keep(fault)
+        self.bounds += self.unit.bounds
         return self
+
+    def _keep(self, fault: Fault) -> None:
+        self.faults[fault.key] = fault.joined(self.faults.get(fault.key))
+
+    def _told_by(self, *heard: Heard) -> list[Heard]:
+        """What was told, also by the summaries of this file's functions that were asked for on the way."""
+        found = list(heard)
+        pending, seen = [*heard], set[ir.Body]()
+        while pending:
+            for body in pending.pop().asked:
+                summary = self.kept.summaries.get(body) if body not in seen else None
+                seen.add(body)
+                if summary is not None:
+                    pending.append(summary.heard)
+                    if self.unit_of(body) is self.unit:
+                        found.append(summary.heard)
+        return found
+
+    def _called_from(self, *heard: Heard) -> set[ir.Body]:
+        return set[ir.Body]().union(*(one.called for one in self._told_by(*heard)))
 
     def _root(self) -> Context:
         ctx = Context(self, self.unit, "root")
@@ -272,11 +393,17 @@ class Analysis:
             ctx.heap = heap
 
     def _methods(self, cls: ir.Class) -> list[ir.Body]:
+        """The methods that others may call. One that is inherited from another file is judged there, unless it reads what this file defines."""
         found: dict[str, ir.Body] = {}
-        for one in classes.bases_of(self, cls):
+        bases = classes.bases_of(self, cls)
+        here = {name for one in bases if self.unit_of(one.body) is self.unit for name in self.unit.members(one)}
+        for one in bases:
             for name, method in one.methods.items():
+                unit = self.unit_of(method)
                 is_bound = method.parameters and not {"staticmethod", "classmethod"} & set(method.decorators)
-                if name != "__init__" and is_bound and not self.unit_of(method).is_of_constructors(name):
+                if name == "__init__" or not is_bound or unit.is_of_constructors(name):
+                    continue
+                if unit is self.unit or name in found or not here.isdisjoint(unit.attributes_read(method)):
                     found.setdefault(name, method)
         return list(found.values())
 
@@ -353,12 +480,13 @@ def _says_tensor(annotation: ir.Annotation) -> bool:
     return last in ("Optional", "|", "Union") and any(_says_tensor(one) for one in annotation.arguments)
 
 
-def analyse(program: ir.Program, path: str = "", files: Files | None = None) -> Analysis:
-    """The analysis of a file's Program; `files` are the other ones of its project."""
+def analyse(program: ir.Program, path: str = "", files: Files | None = None, kept: Kept | None = None) -> Analysis:
+    """The analysis of a file's Program; `files` are the other ones of its project, and `kept` is what is known of them."""
     limit = sys.getrecursionlimit()
     try:
         sys.setrecursionlimit(max(limit, 20_000))
-        return Analysis(program, path, files).run()
+        kept = Kept(files, Unit(program, path)) if kept is None else kept
+        return kept.analysis(path).hear_callers()
     finally:
         sys.setrecursionlimit(limit)
 

@@ -37,6 +37,7 @@ from torchdevlint.infer.values import (
     join,
     one_of,
     options_of,
+    waits,
 )
 from torchdevlint.program import ir
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 MOST_SAME = 3  # times that one body may be on the stack
+MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fixed point
 MOST_DEEP = 14
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
 _MOST_CALLEES = 4
@@ -119,9 +121,14 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         if len(given) > 1:  # what nobody can look into takes tensors of one device, as a model does
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
-    if term is not UNKNOWN:
+    if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, term.args[1])) + len(keywords) > 1):
         ctx.emit(term)
     return term
+
+
+def _may_matter(argument: Value) -> bool:
+    """True for an argument that a claim of an unknown callee may be about."""
+    return isinstance(argument, Tensor) or waits(argument)
 
 
 def _spread(ctx: Context, args: Arguments, keywords: Keywords) -> tuple[list[Value], Keywords, bool]:
@@ -168,7 +175,14 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         return unknown(site)
     analysis.called.add(body)
     parameters = bind(ctx, function, args, keywords, site)
-    return Replay(ctx, summary, body, parameters, site).run()
+    given = body, tuple(parameters.values())
+    if ctx.entered.count(given) >= MOST_EQUAL:
+        return NOTHING  # the least fixed point: what comes back is what the other returns give
+    ctx.entered.append(given)
+    try:
+        return Replay(ctx, summary, body, parameters, site).run()
+    finally:
+        ctx.entered.pop()
 
 
 def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site: Site | None) -> dict[str, Value]:
@@ -373,6 +387,9 @@ class Replay:
         return Tensor(here, value.rank, value.origin, value.implicit, value.follows, value.kept)
 
     def _term(self, term: Term) -> Value:
+        if not term.waits:
+            is_proven = self.ctx.mode == "root" and term in self.summary.proven
+            return Tensor(Term("own", term), MANY) if is_proven else term
         known = self._memo.get(term)
         if known is not None:
             return known

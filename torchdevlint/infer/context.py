@@ -23,6 +23,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     join,
+    waits,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Context:
         self.weak: set[Term] = set()  # used as tensors and arrays both are
         self.chain: tuple[Site, ...] = ()
         self.stack: tuple[ir.Body, ...] = ()
+        self.entered: list[tuple[ir.Body, tuple[Value, ...]]] = []  # the calls that are run, with what they were given
         self.made: set[Any] = set()
         self.mute = False
         self.in_loop = False
@@ -103,8 +105,11 @@ class Context:
             term = operands[0]
 
     def emit(self, what: Claim | Term) -> None:
-        """Leaves something to the callers."""
+        """Leaves something to the callers, where one of them may decide it."""
         if self.mode != "summary" or self.mute:
+            return
+        is_open = any(waits(operand.value) for operand in what.operands) if isinstance(what, Claim) else what.waits
+        if not is_open and not (self.unit.sets_default and isinstance(what, Claim)):
             return
         if len(self.events) < MOST_EVENTS:
             self.events.append(Event(self.facts, what))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Protocol
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import Ext, Value
@@ -12,6 +13,7 @@ from torchdevlint.program import ir
 
 MOST_FILES = 30  # that one file's analysis looks into
 MODULE = "file:"  # a module of the project, by its path
+_TESTS = re.compile(r"(?:^|[/_])tests?(?:[/_.]|$)|(?:^|/)conftest\.py$")
 _FOREIGN = frozenset(
     {
         "torch",
@@ -34,43 +36,85 @@ _FOREIGN = frozenset(
 class Files(Protocol):
     """The files of a project (see `program.project.Project`)."""
 
+    root: str
+
     def resolve(self, dotted: str, importer: str) -> tuple[str, ...]:
         """The files that run when `importer` imports a dotted name."""
 
     def program(self, path: str) -> ir.Program | None:
         """The Program of a file."""
 
+    def read(self, path: str) -> bytes:
+        """The bytes of a file."""
+
+    def importing(self, path: str) -> Iterator[str]:
+        """The files with an import statement that holds the name of a module."""
+
+
+class Global(NamedTuple):
+    """A name at the top of another file that is bound to something that its module makes."""
+
+    unit: Unit
+    name: str
+
+
+Imported = Value | Global
+
 
 class Imports:
-    """What the names that a file imports stand for."""
+    """What the names that files import stand for. `own` stands for the file of its path, whatever the disk says."""
 
-    def __init__(self, files: Files, unit: Unit, hit: Callable[[str], None]) -> None:
-        self._files, self._hit, self._own = files, hit, unit
-        self._units: dict[str, Unit | None] = {unit.path: unit}
-        self._by_module: dict[ir.Body, Unit] = {unit.program.module: unit}
-        self._known: dict[tuple[str, str], Value | None] = {}
+    def __init__(self, files: Files | None, own: Unit | None = None) -> None:
+        self.files = files
+        self._units: dict[str, Unit | None] = {}
+        self._by_module: dict[ir.Body, Unit] = {}
+        self._tests: dict[str, bool] = {}
+        self._known: dict[tuple[str, str], Imported | None] = {}
+        if own is not None:
+            self._add(own)
 
-    def unit_of(self, body: ir.Body) -> Unit:
+    def _add(self, unit: Unit) -> None:
+        self._units[unit.path] = unit
+        self._by_module[unit.program.module] = unit
+
+    def unit_of(self, body: ir.Body) -> Unit | None:
         """The file that a body stands in."""
         while body.parent is not None:
             body = body.parent
-        return self._by_module.get(body, self._own)
+        return self._by_module.get(body)
 
-    def resolve(self, unit: Unit, name: str) -> Value | None:
-        """What a dotted name means in a file; None for what is no function, class or module of the project."""
-        if name.partition(".")[0] in _FOREIGN:
+    def unit(self, path: str) -> Unit | None:
+        """A file of the project; None for one that cannot be read."""
+        if path not in self._units:
+            program = self.files.program(path) if self.files is not None else None
+            self._units[path] = None
+            if program is not None:
+                self._add(Unit(program, path))
+        return self._units[path]
+
+    def is_test(self, path: str) -> bool:
+        """True for a test: it calls all that there is, its own run shows what fails, and it is analysed alone."""
+        found = self._tests.get(path)
+        if found is None:
+            root = self.files.root if self.files is not None else os.curdir
+            found = self._tests[path] = _TESTS.search(os.path.relpath(path, root).replace(os.sep, "/")) is not None
+        return found
+
+    def resolve(self, unit: Unit, name: str) -> Imported | None:
+        """What a dotted name means in a file; None for what is nothing of the project."""
+        if self.files is None or name.partition(".")[0] in _FOREIGN or self.is_test(unit.path):
             return None
-        key = (unit.path if name.startswith(".") else "", name)
+        key = (os.path.dirname(unit.path), name)
         if key not in self._known:
             self._known[key] = None  # names that import each other
-            self._known[key] = self._resolved(unit, name)
+            self._known[key] = self._resolved(self.files, unit, name)
         return self._known[key]
 
-    def _resolved(self, unit: Unit, name: str) -> Value | None:
+    def _resolved(self, files: Files, unit: Unit, name: str) -> Imported | None:
         if name.startswith(MODULE):
             path, _, attribute = name.removeprefix(MODULE).rpartition("::.")
-            return self._member(path, attribute) if path else None
-        found = self._files.resolve(name, unit.path)
+            return self._member(unit, path, attribute) if path else None
+        found = files.resolve(name, unit.path)
         if not found:
             return None
         path, parts = found[-1], [part for part in name.lstrip(".").split(".") if part]
@@ -80,23 +124,18 @@ class Imports:
         rest = parts[at + 1 :]
         if not rest:
             return Ext(f"{MODULE}{path}::")
-        return self._member(path, rest[0]) if len(rest) == 1 else None
+        return self._member(unit, path, rest[0]) if len(rest) == 1 else None
 
-    def _member(self, path: str, name: str) -> Value | None:
+    def _member(self, unit: Unit, path: str, name: str) -> Imported | None:
         """A name at the top of another file."""
-        other = self._unit(path)
-        found = other.statics.get(name) if other is not None else None
-        if isinstance(found, Ext) and other is not None:
+        if path not in unit.looked_into and len(unit.looked_into) >= MOST_FILES:
+            unit.bounds["files that are looked into"] += 1
+            return None
+        unit.looked_into.add(path)
+        other = self.unit(path)
+        if other is None:
+            return None
+        found = other.statics.get(name)
+        if isinstance(found, Ext):
             return self.resolve(other, found.name) or (found if found.name.partition(".")[0] in _FOREIGN else None)
-        return found
-
-    def _unit(self, path: str) -> Unit | None:
-        if path not in self._units:
-            if len(self._units) > MOST_FILES:
-                self._hit("files that are looked into")
-                return None
-            program = self._files.program(path)
-            made = self._units[path] = Unit(program, path) if program is not None else None
-            if made is not None:
-                self._by_module[made.program.module] = made
-        return self._units[path]
+        return found or (Global(other, name) if name in other.program.module.local_names else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -9,7 +10,7 @@ from torchdevlint.infer.state import Facts, Heap
 from torchdevlint.infer.values import NONE, Rec, Site, Tensor, Term, Value
 
 if TYPE_CHECKING:
-    from torchdevlint.infer.units import Unit
+    from torchdevlint.program import ir
 
 ClaimKind = Literal["same", "index", "host"]
 Verdict = Literal["broken", "open"]
@@ -50,7 +51,8 @@ class Event(NamedTuple):
 class Summary:
     """A body as a residual program: `events` in their order, then `effects`, then `result`.
 
-    `heap` holds the objects that it makes, whose places are `locals`; `proven` the terms whose use only a tensor survives.
+    `heap` holds the objects that it makes, whose places are `locals`; `proven` the terms whose use only a tensor survives. `heard` is what was
+    told while it was made, `cycle` the functions that call it and that it calls.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -59,6 +61,8 @@ class Summary:
     locals: set[Any] = field(default_factory=set)
     proven: set[Term] = field(default_factory=set)
     heap: Heap = field(default_factory=dict)
+    heard: Heard = field(default_factory=lambda: Heard())
+    cycle: frozenset[ir.Body] = frozenset()
 
 
 class Fault(NamedTuple):
@@ -74,11 +78,7 @@ class Fault(NamedTuple):
     other: Tensor
     roles: tuple[str, str]
     chain: tuple[Site, ...]
-
-    def seen_from(self, unit: Unit) -> Site | None:
-        """Where a file tells of it: the first of its place, its meeting and its calls that stands in that file."""
-        several = (self.place, self.site, *self.chain)
-        return next((site for site in several if site.unit is unit), None)
+    seen_inside: Tensor | None = None  # `other` as a function sees it for any caller, where one breaks its claim
 
     @property
     def place(self) -> Site:
@@ -87,3 +87,42 @@ class Fault(NamedTuple):
             return self.chain[-1] if self.chain else self.site
         made = self.host.origin if self.host is not None else None
         return made or self.site
+
+    @property
+    def told_at(self) -> Site:
+        """Where the finding stands: at the place, where the tensors meet in that file; or else in the file that brings them together."""
+        place = self.place
+        if place.unit is self.site.unit:
+            return place
+        together = self.chain[-1] if self.chain else self.site
+        return next(site for site in (place, self.site, *self.chain) if site.unit is together.unit)
+
+    def joined(self, other: Fault | None) -> Fault:
+        """One fault for two of the same places; what is broken stands above what is open."""
+        if other is None or other.verdict == self.verdict:
+            return other or self
+        broken, is_open = (self, other) if self.verdict == "broken" else (other, self)
+        return broken._replace(seen_inside=is_open.other)
+
+    @property
+    def key(self) -> tuple[int, int, str]:
+        """The same for what is told once."""
+        return id(self.place.op), id(self.site.op), self.kind
+
+
+class Heard:
+    """What one evaluation told beside its result: faults, claims that are met, bodies that were asked for and called, limits that were hit."""
+
+    __slots__ = ("asked", "bounds", "called", "faults", "met", "replays", "steps")
+
+    def __init__(self) -> None:
+        self.faults: dict[tuple[int, int, str], Fault] = {}
+        self.met: set[tuple[Site, Site | None]] = set()
+        self.asked: dict[ir.Body, None] = {}
+        self.called: set[ir.Body] = set()
+        self.bounds: Counter[str] = Counter()
+        self.replays = self.steps = 0
+
+    def keep(self, fault: Fault) -> None:
+        """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
+        self.faults[fault.key] = fault.joined(self.faults.get(fault.key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,8 @@ class Unit:
     def __init__(self, program: ir.Program, path: str = "") -> None:
         self.program, self.path = program, path
         self.globals = Ref(("globals", self))
+        self.bounds: Counter[str] = Counter()
+        self.looked_into: set[str] = set()  # other files, by their paths
         self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
         self.sets_default = not _SETS_DEFAULT.isdisjoint(program.words)
         self._sites: dict[int, Site] = {}
@@ -93,6 +96,26 @@ class Unit:
                     if isinstance(op, ir.Attribute):
                         found.setdefault(op.name, set()).add(body)
         return found
+
+    def attributes_read(self, body: ir.Body) -> set[str]:
+        """The names of the attributes that a body reads."""
+        return self._read_by_body.get(body, set())
+
+    @cached_property
+    def _read_by_body(self) -> dict[ir.Body, set[str]]:
+        found: dict[ir.Body, set[str]] = {}
+        for name, bodies in self._readers.items():
+            for body in bodies:
+                found.setdefault(body, set()).add(name)
+        return found
+
+    def members(self, cls: ir.Class) -> set[str]:
+        """The names of the methods of a class of this file, of what its body binds, and of the attributes that its methods set."""
+        found = {*cls.methods, *cls.body.local_names}
+        for body in cls.methods.values():
+            for block in body.blocks:
+                found |= {op.name for op in block.ops if isinstance(op, ir.StoreAttribute)}
+        return found - {"__init__"}
 
     def is_of_constructors(self, name: str) -> bool:
         """True for a method that constructors of this file alone call, before anything moves."""

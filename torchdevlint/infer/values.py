@@ -33,14 +33,17 @@ class Term:
 
     Operations: `parameter(body, name)`, `unknown(site)`, `own(x)` (the device of something of whom only its use is known), `attribute`,
     `item`, `element`, `unpack`, `call`, `binary`, `device_of`, `as_device`, `moved`, `enter`, `is_none`, `isinstance`, `equal`, `not`, ...
+
+    `waits` is False where no caller will ever say more: what is computed from something unknown alone.
     """
 
-    __slots__ = ("_hash", "args", "depth", "op")
+    __slots__ = ("_hash", "args", "depth", "op", "waits")
     table: dict[tuple[Any, ...], Term] = {}
 
     op: str
     args: tuple[Any, ...]
     depth: int
+    waits: bool
     _hash: int
 
     def __new__(cls, op: str, *args: Any) -> Term:
@@ -53,6 +56,7 @@ class Term:
             return UNKNOWN
         made = object.__new__(cls)
         made.op, made.args, made.depth, made._hash = op, args, depth, hash(key)
+        made.waits = op == "parameter" or any(map(waits, args))
         if len(cls.table) > _MOST_TERMS:
             cls.table.clear()
         return cls.table.setdefault(key, made)
@@ -71,7 +75,7 @@ class Term:
 
 def _make_unknown() -> Term:
     made = object.__new__(Term)
-    made.op, made.args, made.depth, made._hash = "top", (), 1, hash("top")
+    made.op, made.args, made.depth, made._hash, made.waits = "top", (), 1, hash("top"), False
     return made
 
 
@@ -306,6 +310,27 @@ def depth_of(value: Any) -> int:
     if isinstance(value, Partial):
         return max(depth_of(value.function), depth_of(value.args), depth_of(value.keywords))
     return 0
+
+
+def waits(value: Any) -> bool:
+    """True for a value that may be another one for some caller: what is computed from a parameter, and what lives in the heap."""
+    if isinstance(value, Term):
+        return value.waits
+    if isinstance(value, tuple):
+        return any(map(waits, value))
+    if isinstance(value, Tensor):
+        return isinstance(value.device, Term) and value.device.waits
+    if isinstance(value, Device):
+        return isinstance(value.place, Term) and value.place.waits
+    if isinstance(value, Tup):
+        return waits(value.items)
+    if isinstance(value, OneOf):
+        return any(waits(option) or any(term.waits for term, _ in guards) for guards, option in value.options)
+    if isinstance(value, (Star, DoubleStar)):
+        return waits(value.value)
+    if isinstance(value, Bound):
+        return waits(value.object)
+    return isinstance(value, (Ref, Func, Cls, Partial, Super))
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from torchdevlint.findings import Position, Span
 from torchdevlint.program import control
 from torchdevlint.program.annotations import annotation_of, dotted_name
 from torchdevlint.program.ast_expressions import (
@@ -31,6 +32,7 @@ from torchdevlint.program.ir import (
     Delete,
     Discard,
     Import,
+    Op,
     Program,
     Raise,
     Register,
@@ -38,6 +40,7 @@ from torchdevlint.program.ir import (
     StoreAttribute,
     StoreSubscript,
     Subscript,
+    adopt_nodes,
     forget_nodes,
 )
 from torchdevlint.source.deep_stack import call_with_deep_stack
@@ -60,6 +63,29 @@ def read(text: str) -> Program | None:
         return None
     forget_nodes(program)
     return program
+
+
+def span_of(program: Program, text: str, op: Op) -> Span | None:
+    """Where an operation of a Program that `read` made of a text stands in it; None where that cannot be said."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            again = lower(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not adopt_nodes(program, again):
+        return None
+    node = op.node
+    forget_nodes(program)
+    if not isinstance(node, (ast.expr, ast.stmt)) or node.end_lineno is None or node.end_col_offset is None:
+        return None
+    rows = text.split("\n")
+
+    def position(row: int, offset: int) -> Position:
+        line = rows[row - 1].encode("utf-8", "surrogatepass")[:offset]  # `ast` counts bytes
+        return Position(row, len(line.decode("utf-8", "replace")) + 1)
+
+    return Span(position(node.lineno, node.col_offset), position(node.end_lineno, node.end_col_offset))
 
 
 def lower(module: ast.Module) -> Program:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 from typing import NamedTuple
 
+from torchdevlint.findings import Span
 from torchdevlint.program import from_ast, ir
 from torchdevlint.program.requirements import (
     STATES_REQUIREMENTS,
@@ -172,6 +173,13 @@ class Project:
             seen, program = _LINTED.pop(path, (b"", None))
             programs[path] = program if program is not None and seen == raw else from_ast.read(_decoded(raw))
         return programs[path]
+
+    def span_of(self, path: str, op: ir.Op) -> Span | None:
+        """Where an operation of a file's Program stands in its text; None where that cannot be said."""
+        program, text = self._programs.get(path), _decoded(self.read(path))
+        if program is None or program.node is not None:
+            return None
+        return from_ast.span_of(program, text, op)
 
     def program_of(self, path: str, text: str) -> ir.Program | None:
         """The Program of a text that stands for a file: the one that was read of the file, where it is its text. It is kept for a while, as

@@ -47,6 +47,10 @@ def _paragraph(
     yield from _excerpt(finding.span, outcome.cells.get(finding.cell or 0, 0), rows, SEVERITY_COLOURS[label], style)
     yield from _prose(finding.detail, style)
     for other in finding.related:
+        if other.filename != finding.filename:
+            where = f"{shown_name(other.filename)}:{other.span.start.row}"
+            yield f"  {style.paint('note:', 'cyan')} {where}: {shown(other.message)}"
+            continue
         cell = f" of cell {other.cell}" if other.cell != finding.cell else ""
         yield f"  {style.paint('note:', 'cyan')} line {other.span.start.row}{cell}: {shown(other.message)}"
         yield from _excerpt(other.span, outcome.cells.get(other.cell or 0, 0), rows, "cyan", style)

@@ -9,11 +9,13 @@ from torchdevlint.findings import Severity
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.infer.analysis import Analysis, analyse
+from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site, Term, said
 from torchdevlint.program import ir
+from torchdevlint.program.project import Member
 from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
-from torchdevlint.rules.rule import Mention, NodeFix, Report, Rule, on_inferred
+from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, on_inferred
 from torchdevlint.rules.wording import MISMATCH, give_device
 
 _MOST_CALLS_TOLD = 3
@@ -22,14 +24,13 @@ _LAST: list[tuple[ir.Program, Analysis]] = []
 
 
 def inference_of(facts: Facts) -> Analysis:
-    """What is inferred of a file, once for all rules.
-
-    `analyse` takes the project's other files too; they are not given until their summaries are kept, because a project of 183 files then
-    takes 33 CPU seconds in place of 4.
-    """
-    program = facts.analysis.program
+    """What is inferred of a file and of its place in its project, once for all rules."""
+    program, member = facts.analysis.program, facts.analysis.member
     if not _LAST or _LAST[0][0] is not program:
-        found = analyse(program)
+        if member is None:
+            found = analyse(program)
+        else:
+            found = analyse(program, member.path, member.project, kept_for(program, member.path, member.project))
         _LAST[:] = [(program, found)]
     return _LAST[0][1]
 
@@ -44,15 +45,15 @@ class Inferred(Rule):
         known = _Told(told)
         raised: set[int] = set()
         for fault in analysis.decided():
-            place = fault.seen_from(analysis.unit)
-            if place is None or row_of(fault).code != self.code or not is_worth_telling(fault):
+            place = fault.told_at
+            if row_of(fault).code != self.code or not is_worth_telling(fault):
                 continue
-            earlier = known.of(fault)
+            earlier, member = known.of(fault), facts.analysis.member
             if earlier is not None:
                 if _is_raised(fault, earlier, raised):
                     raised.add(id(earlier))
                     spoken = {id(earlier.op), *(id(mention.op) for mention in earlier.related)}
-                    calls = tuple(one for one in _mentions(fault, place) if id(one.op) not in spoken)
+                    calls = tuple(one for one in _mentions(fault, place, member) if id(one.op) not in spoken)
                     yield earlier._replace(
                         severity=severity_of(fault),
                         related=(*earlier.related, *calls),
@@ -60,13 +61,14 @@ class Inferred(Rule):
                         instead_of=earlier,
                     )
             else:
-                message, detail = _words(fault, place)
+                related = tuple(_mentions(fault, place, member))
+                message, detail = _words(fault, place, related)
                 yield self.report(
                     place.op,
                     message,
                     detail=detail,
                     severity=severity_of(fault),
-                    related=tuple(_mentions(fault, place)),
+                    related=related,
                     fix=lambda fault=fault: _fix(fault),  # type: ignore[misc]
                     proven=fault.verdict == "broken",
                 )
@@ -137,14 +139,10 @@ def _statements(body: ir.Body) -> dict[int, int]:
     return found
 
 
-def _words(fault: Fault, told_at: Site) -> tuple[str, str]:
+def _words(fault: Fault, told_at: Site, related: tuple[Mention, ...]) -> tuple[str, str]:
     """What is wrong and what to do, and what happens at run time: message and detail."""
     where = said(fault.other.device)
     raises = f"That raises {MISMATCH}."
-    if fault.site.unit is not told_at.unit:
-        name = fault.site.body.qualname if fault.site.body is not None else "a function"
-        met = f"in `{name}` a CPU tensor meets one on {where}; give this call tensors on one device"
-        return met, f"This call leads to `{name}`, of another file. {raises}"
     if fault.kind == "host":
         if fault.roles[1] == "lengths":
             return (
@@ -152,6 +150,11 @@ def _words(fault: Fault, told_at: Site) -> tuple[str, str]:
                 "On an accelerator that raises.",
             )
         return f"NumPy is given a tensor on {where}; call `.cpu()` first", "On an accelerator that raises a TypeError."
+    if fault.site.unit is not told_at.unit:
+        met = "at {0}" if related and related[0].op is fault.site.op else "in another file"
+        if fault.host is not None and told_at is fault.host.origin:
+            return f"this CPU tensor meets one on {where} {met}; create it there, or move it", raises
+        return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
     if fault.kind == "index":
         indexed = f"a CPU tensor is indexed with a tensor on {where}; move one of them to the other's device"
         return indexed, "On an accelerator that raises."
@@ -160,21 +163,30 @@ def _words(fault: Fault, told_at: Site) -> tuple[str, str]:
     return f"a CPU tensor meets one on {where}; move it to the other's device", raises
 
 
-def _mentions(fault: Fault, told_at: Site) -> Iterator[Mention]:
-    """The meeting, and the calls that lead there, as far as they stand in the file."""
+def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Mention]:
+    """The meeting, where the tensor was made, and the calls that lead there."""
+    other = said(fault.other.device)
+    made = fault.host.origin if fault.host is not None else None
+    several = [(fault.site, f"here it meets a tensor on {other}"), (made, "this tensor is made on the CPU")]
+    for at, site in enumerate(fault.chain[:_MOST_CALLS_TOLD]):
+        is_giver = at == len(fault.chain) - 1 and told_at in (made, fault.site)
+        several.append((site, f"this call gives it a tensor on {other}" if is_giver else "this call leads there"))
     seen: set[int] = {id(told_at.op)}
-    if fault.site.unit is told_at.unit and fault.site is not told_at:
-        seen.add(id(fault.site.op))
-        yield Mention(fault.site.op, f"here it meets a tensor on {said(fault.other.device)}")
-    for site in fault.chain[:_MOST_CALLS_TOLD]:
-        if id(site.op) not in seen and site.unit is told_at.unit:
-            seen.add(id(site.op))
-            yield Mention(site.op, "this call leads there")
+    for site, told in several:
+        if site is None or id(site.op) in seen:
+            continue
+        seen.add(id(site.op))
+        if site.unit is told_at.unit:
+            yield Mention(site.op, told)
+        elif member is not None:
+            span = member.project.span_of(site.unit.path, site.op)
+            if span is not None:
+                yield Mention(site.op, told, Elsewhere(site.unit.path, span))
 
 
 def _fix(fault: Fault) -> NodeFix | None:
     """`device=` where the other tensor is a parameter of the function that makes this one."""
-    place, other = fault.place, fault.other.device
+    place, other = fault.place, (fault.seen_inside or fault.other).device
     if place.unit is not fault.site.unit:
         return None
     if fault.host is None or not isinstance(place.op, ir.Call) or not isinstance(other, Term) or other.op != "own":

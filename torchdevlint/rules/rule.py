@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
-from torchdevlint.findings import Severity
+from torchdevlint.findings import Severity, Span
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 
@@ -37,11 +37,19 @@ class NodeFix(NamedTuple):
 MakesFix = Callable[[], "NodeFix | list[NodeFix] | None"]
 
 
+class Elsewhere(NamedTuple):
+    """A place in another file."""
+
+    path: str
+    span: Span
+
+
 class Mention(NamedTuple):
-    """Another operation that a report speaks of; shown as a related place."""
+    """Another operation that a report speaks of; shown as a related place. `elsewhere` is where it stands in another file."""
 
     op: ir.Op
     message: str
+    elsewhere: Elsewhere | None = None
 
 
 class Report(NamedTuple):
@@ -49,7 +57,7 @@ class Report(NamedTuple):
 
     `message` says what is wrong and, behind a semicolon, what to do, in at most 110 characters (longer names are cut in the middle).
     `detail` says what happens at run time, with PyTorch's own words, and why. Both may hold `{0}`, `{1}`, ...: the line numbers of
-    `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`).
+    `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`), with the name of the file in front where that is another one.
     `holds` is asked once the whole file was analysed, when every use of a value is known; a report that does not hold is dropped.
     `rests_on` is the argument that must be on an accelerator for it to be true. Where every caller in a project gives a CPU tensor, it is a note;
     where callers are unknown, an error is a warning.

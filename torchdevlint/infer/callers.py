@@ -1,0 +1,75 @@
+"""The files that call a file: who may break what its functions claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer.summary import Claim, Summary
+from torchdevlint.infer.units import Unit
+from torchdevlint.infer.values import HOST, Tensor, Term, alternatives
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.analysis import Analysis
+
+MOST_CALLERS = 8  # files that are asked about what they give to the functions of one file
+MOST_STAGES = 3  # callers of callers
+
+
+def of(analysis: Analysis) -> list[Analysis]:
+    """The analyses of the files, tests aside, that call functions of a file of which a claim may be broken by what they give."""
+    files = analysis.kept.imports.files
+    if files is None:
+        return []
+    stage = [(analysis, names_of(analysis, analysis.unit))]
+    found: dict[str, Analysis] = {}
+    for _ in range(MOST_STAGES):
+        following = []
+        for one, names in stage:
+            for path in files.importing(one.unit.path) if names else ():
+                if path in found or path == analysis.unit.path or analysis.kept.imports.is_test(path):
+                    continue
+                raw = files.read(path)
+                if not any(name.encode() in raw for name in names) or analysis.kept.imports.unit(path) is None:
+                    continue
+                if len(found) == MOST_CALLERS:
+                    analysis.bounds["files of callers that are asked"] += 1
+                    return list(found.values())
+                found[path] = caller = analysis.kept.analysis(path)
+                following.append((caller, names_of(caller, analysis.unit)))
+        stage = following
+    return list(found.values())
+
+
+def names_of(analysis: Analysis, unit: Unit) -> list[str]:
+    """What a caller writes to reach a claim about a tensor of `unit` that its argument may break: functions, and classes for their methods."""
+    found: dict[str, None] = {}
+    for body in analysis.unit.program.bodies:
+        summary = analysis.kept.summaries.get(body)
+        if summary is not None and _may_break(summary, unit):
+            found[_called_as(body)] = None
+    for fault in analysis.faults.values():
+        if fault.verdict == "open" and fault.told_at.unit is unit and fault.site.body is not None:
+            found[_called_as(fault.site.body)] = None
+    return list(found)
+
+
+def _called_as(body: ir.Body) -> str:
+    while body.parent is not None and body.parent.kind in ("function", "lambda"):
+        body = body.parent
+    return body.owner.name if body.owner is not None else body.name
+
+
+def _may_break(summary: Summary, unit: Unit) -> bool:
+    return any(isinstance(event.what, Claim) and _is_about(event.what, unit) for event in summary.events)
+
+
+def _is_about(claim: Claim, unit: Unit) -> bool:
+    """True for a claim on a tensor that is made on the CPU in a file, or that is given to what reads it there as an array."""
+    if claim.kind == "host":
+        return claim.site.unit is unit and any(isinstance(operand.value, Term) for operand in claim.operands)
+    return any(
+        isinstance(one, Tensor) and one.device == HOST and one.origin is not None and one.origin.unit is unit
+        for operand in claim.operands
+        for one in alternatives(operand.value)
+    )

@@ -1,0 +1,84 @@
+"""What is known of the files of a project, for the analysis of each of them: one unit, one run of its module and one summary of each function.
+
+All of it depends on the files alone and not on who asked first, so that a file's findings are the same whichever files are linted with it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer.imports import Files, Global, Imports
+from torchdevlint.infer.state import Heap
+from torchdevlint.infer.summary import Heard, Summary
+from torchdevlint.infer.units import Unit
+from torchdevlint.infer.values import Cls, Const, Device, Ext, Func, Partial, Sort, Tensor, Term, Tup, Value
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.analysis import Analysis
+
+
+class ModuleRun:
+    """A file's module as the program that it is: the heap at its end, and what was told on the way."""
+
+    __slots__ = ("heap", "heard")
+
+    def __init__(self, heap: Heap, heard: Heard) -> None:
+        self.heap, self.heard = heap, heard
+
+    def value_of(self, name: Global) -> Value | None:
+        """What a global of the file holds for those that import it; None for what other files may change, or that lives in the file's heap."""
+        if name.name in name.unit.global_stores:
+            return None
+        rec = self.heap.get(name.unit.globals)
+        found = rec.fields.get("." + name.name) if rec is not None else None
+        return found if found is not None and _stands_alone(found) else None
+
+
+def _stands_alone(value: Value) -> bool:
+    """True for a value that needs no heap. A flag is none: what reads the arguments of the command line sets it."""
+    if isinstance(value, Tensor):
+        return not isinstance(value.device, Term)
+    if isinstance(value, Device):
+        return not isinstance(value.place, Term)
+    if isinstance(value, Const):
+        return not isinstance(value.value, bool) and value.value is not None
+    if isinstance(value, Tup):
+        return all(map(_stands_alone, value.items))
+    if isinstance(value, Partial):
+        return all(map(_stands_alone, (value.function, *value.args, *(one for _, one in value.keywords))))
+    return isinstance(value, (Ext, Cls, Sort)) or (isinstance(value, Func) and value.receiver is None)
+
+
+class Kept:
+    """What several analyses share. With `own`, that unit stands for the file of its path."""
+
+    def __init__(self, files: Files | None, own: Unit | None = None) -> None:
+        self.imports = Imports(files, own)
+        self.lineages: dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]] = {}
+        self.modules: dict[ir.Class, bool] = {}
+        self.summaries: dict[ir.Body, Summary] = {}
+        self.runs: dict[Unit, ModuleRun | None] = {}
+        self._analyses: dict[str, Analysis | None] = {}
+
+    def analysis(self, path: str) -> Analysis:
+        """The analysis of a file that can be read, without what its callers say."""
+        found = self._analyses.get(path)
+        if found is None:
+            from torchdevlint.infer.analysis import Analysis
+
+            unit = self.imports.unit(path)
+            assert unit is not None
+            found = self._analyses[path] = Analysis(unit.program, path, kept=self).run()
+        return found
+
+
+@lru_cache(maxsize=2)
+def _of_project(files: Files) -> Kept:
+    return Kept(files)
+
+
+def kept_for(program: ir.Program, path: str, files: Files) -> Kept:
+    """What is kept of a project, where a Program is that of the file on the disk; a text of its own has all made anew."""
+    return _of_project(files) if files.program(path) is program else Kept(files, Unit(program, path))
