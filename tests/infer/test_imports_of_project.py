@@ -7,7 +7,7 @@ import itertools
 from pathlib import Path
 
 from torchdevlint.infer.analysis import analyse
-from torchdevlint.infer.kept import Kept
+from torchdevlint.infer.kept import Kept, kept_for
 from torchdevlint.program import from_ast
 from torchdevlint.program.project import Member, member
 from torchdevlint.rules.policy import row_of
@@ -142,3 +142,21 @@ def test_who_asks_first_makes_no_difference(tmp_path: Path) -> None:
 def test_names_that_import_each_other_end(tmp_path: Path) -> None:
     files = {"a.py": "from b import thing\nthing(1)\n", "b.py": "from a import thing\n"}
     assert told(tmp_path, files, "a.py") == []
+
+
+def test_a_text_that_is_edited_shares_what_does_not_depend_on_it(tmp_path: Path) -> None:
+    main = "import torch, util\nutil.shift(torch.ones(4).cuda())\n"
+    files = {"util.py": UTIL, "main.py": main, "other.py": "def same(a):\n    return a\n"}
+    files["util.py"] = "from other import same\n" + UTIL.replace("return a +", "return same(a) +")
+    asked = {name: member_of(tmp_path, files, name) for name in files}
+    project = asked["util.py"].project
+    before = kept_for(project.program(asked["util.py"].path), asked["util.py"].path, project)
+    shared = before.analysis(asked["other.py"].path)
+    assert [fault.verdict for fault in before.analysis(asked["util.py"].path).hear_callers().decided()] == ["broken"]
+    mended = from_ast.read(files["util.py"].replace("torch.zeros(4)", "torch.zeros(4, device=a.device)"))
+    assert mended is not None
+    after = kept_for(mended, asked["util.py"].path, project)
+    assert after.analysis(asked["util.py"].path).hear_callers().decided() == []
+    assert after.analysis(asked["other.py"].path) is shared
+    assert after.analysis(asked["main.py"].path) is not before.analysis(asked["main.py"].path)
+    assert not any(after.imports.is_here(body) for body in before.summaries)

@@ -1,5 +1,8 @@
 """Other files of the project: what an imported name stands for, where it is a function or a class of a file that can be read."""
 
+# Paths are strings here, as in program.project.
+# ruff: noqa: PTH109, PTH120
+
 from __future__ import annotations
 
 import os
@@ -11,7 +14,7 @@ from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import Ext, Value
 from torchdevlint.program import ir
 
-MOST_FILES = 30  # that one file's analysis looks into
+MOST_FILES = 200  # that one file's analysis looks into
 MODULE = "file:"  # a module of the project, by its path
 _TESTS = re.compile(r"(?:^|[/_])tests?(?:[/_.]|$)|(?:^|/)conftest\.py$")
 _FOREIGN = frozenset(
@@ -62,10 +65,19 @@ Imported = Value | Global
 
 
 class Imports:
-    """What the names that files import stand for. `own` stands for the file of its path, whatever the disk says."""
+    """What the names that files import stand for.
 
-    def __init__(self, files: Files | None, own: Unit | None = None) -> None:
-        self.files = files
+    `own` stands for the file of its path, whatever the disk says. `base` knows the files that do not depend on that one; `dependents` do.
+    """
+
+    def __init__(
+        self,
+        files: Files | None,
+        own: Unit | None = None,
+        base: Imports | None = None,
+        dependents: frozenset[str] = frozenset(),
+    ) -> None:
+        self.files, self._base, self._dependents = files, base, dependents
         self._units: dict[str, Unit | None] = {}
         self._by_module: dict[ir.Body, Unit] = {}
         self._tests: dict[str, bool] = {}
@@ -81,10 +93,21 @@ class Imports:
         """The file that a body stands in."""
         while body.parent is not None:
             body = body.parent
-        return self._by_module.get(body)
+        found = self._by_module.get(body)
+        return found if found is not None or self._base is None else self._base.unit_of(body)
+
+    def is_here(self, body: ir.Body) -> bool:
+        """True for a body of a file that no base knows."""
+        if self._base is None:
+            return True
+        while body.parent is not None:
+            body = body.parent
+        return body in self._by_module
 
     def unit(self, path: str) -> Unit | None:
         """A file of the project; None for one that cannot be read."""
+        if path not in self._units and self._base is not None and path not in self._dependents:
+            return self._base.unit(path)
         if path not in self._units:
             program = self.files.program(path) if self.files is not None else None
             self._units[path] = None
@@ -104,7 +127,9 @@ class Imports:
         """What a dotted name means in a file; None for what is nothing of the project."""
         if self.files is None or name.partition(".")[0] in _FOREIGN or self.is_test(unit.path):
             return None
-        key = (os.path.dirname(unit.path), name)
+        if self._base is not None and unit.program.module not in self._by_module:
+            return self._base.resolve(unit, name)
+        key = (unit.path, name)
         if key not in self._known:
             self._known[key] = None  # names that import each other
             self._known[key] = self._resolved(self.files, unit, name)

@@ -5,8 +5,9 @@ All of it depends on the files alone and not on who asked first, so that a file'
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from torchdevlint.infer.imports import Files, Global, Imports
 from torchdevlint.infer.state import Heap
@@ -51,19 +52,62 @@ def _stands_alone(value: Value) -> bool:
     return isinstance(value, (Ext, Cls, Sort)) or (isinstance(value, Func) and value.receiver is None)
 
 
-class Kept:
-    """What several analyses share. With `own`, that unit stands for the file of its path."""
+Made = TypeVar("Made")
 
-    def __init__(self, files: Files | None, own: Unit | None = None) -> None:
-        self.imports = Imports(files, own)
+
+class _Layer(dict[Any, Made]):
+    """What is known of the files here, in front of what is known of all others."""
+
+    def __init__(self, is_here: Callable[[Any], bool], behind: dict[Any, Made]) -> None:
+        super().__init__()
+        self._is_here, self._behind = is_here, behind
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """What is known, by its key."""
+        return super().get(key, default) if self._is_here(key) else self._behind.get(key, default)
+
+    def __getitem__(self, key: Any) -> Made:
+        return super().__getitem__(key) if self._is_here(key) else self._behind[key]
+
+    def __contains__(self, key: Any) -> bool:
+        return super().__contains__(key) if self._is_here(key) else key in self._behind
+
+    def __setitem__(self, key: Any, value: Made) -> None:
+        if self._is_here(key):
+            super().__setitem__(key, value)
+        else:
+            self._behind[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        if self._is_here(key):
+            super().__delitem__(key)
+        else:
+            del self._behind[key]
+
+
+class Kept:
+    """What several analyses share. With `own`, that unit stands for the file of its path, and `base` is shared of all that does not depend on it."""
+
+    def __init__(self, files: Files | None, own: Unit | None = None, base: Kept | None = None) -> None:
+        self._base = base
+        dependents = _dependents(files, own.path) if files is not None and own is not None else frozenset[str]()
+        self._local = dependents | {own.path} if own is not None else dependents
+        self.imports = imports = Imports(files, own, base.imports if base is not None else None, dependents)
         self.lineages: dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]] = {}
         self.modules: dict[ir.Class, bool] = {}
         self.summaries: dict[ir.Body, Summary] = {}
         self.runs: dict[Unit, ModuleRun | None] = {}
-        self._analyses: dict[str, Analysis | None] = {}
+        self._analyses: dict[str, Analysis] = {}
+        if base is not None:
+            self.lineages = _Layer(lambda cls: imports.is_here(cls.body), base.lineages)
+            self.modules = _Layer(lambda cls: imports.is_here(cls.body), base.modules)
+            self.summaries = _Layer(imports.is_here, base.summaries)
+            self.runs = _Layer(lambda unit: imports.is_here(unit.program.module), base.runs)
 
     def analysis(self, path: str) -> Analysis:
         """The analysis of a file that can be read, without what its callers say."""
+        if self._base is not None and path not in self._local:
+            return self._base.analysis(path)
         found = self._analyses.get(path)
         if found is None:
             from torchdevlint.infer.analysis import Analysis
@@ -74,11 +118,23 @@ class Kept:
         return found
 
 
+def _dependents(files: Files, path: str) -> frozenset[str]:
+    """The files that may import a file, or one that does."""
+    found: set[str] = set()
+    pending = [path]
+    while pending:
+        new = set(files.importing(pending.pop())) - found - {path}
+        found |= new
+        pending += new
+    return frozenset(found)
+
+
 @lru_cache(maxsize=2)
 def _of_project(files: Files) -> Kept:
     return Kept(files)
 
 
 def kept_for(program: ir.Program, path: str, files: Files) -> Kept:
-    """What is kept of a project, where a Program is that of the file on the disk; a text of its own has all made anew."""
-    return _of_project(files) if files.program(path) is program else Kept(files, Unit(program, path))
+    """What is kept of a project, where a Program is that of the file on the disk; of a text of its own, what does not depend on it."""
+    base = _of_project(files)
+    return base if files.program(path) is program else Kept(files, Unit(program, path), base)

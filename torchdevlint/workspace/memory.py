@@ -6,7 +6,7 @@ import sys
 
 from torchdevlint.program import project
 
-_ROOMS = ("torchdevlint.rules.", "torchdevlint.program.project")
+_ROOMS = ("torchdevlint.rules.", "torchdevlint.program.project", "torchdevlint.infer.kept")
 _STAYS = "torchdevlint.rules.registry"  # what the rules are does not change
 MOST_PROJECTS = 8
 
