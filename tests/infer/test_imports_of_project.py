@@ -160,3 +160,52 @@ def test_a_text_that_is_edited_shares_what_does_not_depend_on_it(tmp_path: Path)
     assert after.analysis(asked["other.py"].path) is shared
     assert after.analysis(asked["main.py"].path) is not before.analysis(asked["main.py"].path)
     assert not any(after.imports.is_here(body) for body in before.summaries)
+
+
+def test_a_module_of_its_own_device_attribute_says_nothing(tmp_path: Path) -> None:
+    model = """import torch
+
+class Backend(torch.nn.Module):
+    def __init__(self, device=torch.device("cpu")):
+        super().__init__()
+        self.__dict__.update(locals())
+
+    def forward(self, x):
+        return torch.from_numpy(x.numpy()).to(self.device)
+"""
+    main = """import torch
+from model import Backend
+
+def run():
+    model = Backend(device=torch.device("cuda"))
+    device = torch.device("cuda")
+    print(model(torch.ones(3)) + torch.ones(3).to(device))
+"""
+    files = {"model.py": model, "main.py": main}
+    assert told(tmp_path, files, "main.py") == told(tmp_path, files, "model.py") == []
+
+
+def test_one_of_several_models_is_not_called_in_every_way(tmp_path: Path) -> None:
+    models = """import torch
+
+class First(torch.nn.Module):
+    def forward(self, x, mask):
+        return x
+
+class Second(torch.nn.Module):
+    def forward(self, x, lengths):
+        return torch.nn.utils.rnn.pack_padded_sequence(x, lengths)
+"""
+    main = """import torch
+from models import First, Second
+
+def run(name, kind):
+    model = First() if name else Second()
+    x = torch.ones(3, 3).cuda()
+    if kind in ("first", "other"):
+        model(x, x)
+    else:
+        model(x, x.cpu())
+"""
+    files = {"models.py": models, "main.py": main}
+    assert told(tmp_path, files, "models.py") == told(tmp_path, files, "main.py") == []

@@ -207,3 +207,23 @@ def test_what_a_loop_moves_is_moved_behind_a_second_loop() -> None:
     print(torch.matmul(batch["data"], next(item for item in [other])))
     """
     assert told(text) == []
+
+
+def test_a_module_that_overrides_its_call_is_called_so() -> None:
+    text = """
+    class Kernel(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+
+        def __call__(self, x, y=None):
+            return super().__call__(x, x if y is None else y)
+
+        def forward(self, x, y):
+            return self.layer(x) + y
+
+    kernel = Kernel().cuda()
+    kernel(torch.ones(3).cuda())
+    kernel(torch.ones(3).cuda(), torch.zeros(3))
+    """
+    assert told(text) == [("broken", "torch.zeros(3)")]

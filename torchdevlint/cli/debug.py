@@ -213,11 +213,17 @@ def source_of(op: ir.Op, text: str) -> str:
 def inferred(place: Place, recorder: Recorder) -> Analysis:
     """The analysis of the file, which a recorder listens to."""
     from torchdevlint.infer.analysis import Analysis
+    from torchdevlint.program.project import member
+    from torchdevlint.settings import Resolver
     from torchdevlint.source.deep_stack import call_with_deep_stack
 
-    analysis = Analysis(place.program, str(Path(place.path).absolute()))
-    analysis.recorder = recorder
-    return call_with_deep_stack(analysis.run)
+    asked = member(place.path) if Resolver().for_file(place.path).project else None
+    if asked is None:
+        analysis = Analysis(place.program, str(Path(place.path).absolute()))
+    else:
+        analysis = Analysis(place.program, asked.path, asked.project)
+    analysis.kept.recorder = recorder  # callers in other files are heard of as well
+    return call_with_deep_stack(lambda: analysis.kept.analysis(analysis.unit.path).hear_callers())
 
 
 def shortened(told: str, most: int = 60) -> str:
@@ -233,8 +239,18 @@ def where(chain: Sequence[Site], path: str) -> str:
     for site in chain:
         file = site.unit.path if site.unit is not None else ""
         is_here = not file or Path(file).name == Path(path).name
-        rows.append(f"{'line ' if is_here else file + ':'}{row_of(site) or '?'}")
+        row = row_of(site) or _row_elsewhere(file, site.op)
+        rows.append(f"{'line ' if is_here else file + ':'}{row or '?'}")
     return " from ".join(rows)
+
+
+def _row_elsewhere(path: str, op: ir.Op) -> int:
+    """The row of an operation in another file of the project; 0 where that cannot be said."""
+    from torchdevlint.program.project import member
+
+    asked = member(path) if path else None
+    span = asked.project.span_of(path, op) if asked is not None else None
+    return span.start.row if span is not None else 0
 
 
 # ---------------------------------------------------------------------------------------------------- facts

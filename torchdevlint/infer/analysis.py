@@ -73,7 +73,7 @@ class Analysis:
         self._unfinished: dict[ir.Body, tuple[Summary, int]] = {}  # of a cycle whose first member is not done
         self._lowest = 0
         self._heap: Heap = {}
-        self.recorder: Recorder | None = None  # hears of every value and claim
+        self.recorder: Recorder | None = self.kept.recorder  # hears of every value and claim
 
     # ------------------------------------------------------------------------------------------------ names
 
@@ -251,7 +251,7 @@ class Analysis:
         """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
         if self.recorder is not None:
             self.recorder.reported(fault)
-        if fault.verdict == "open" and not self._may_be_broken(fault):
+        if ctx.is_choice or (fault.verdict == "open" and not self._may_be_broken(fault)):
             return
         self.heard.keep(fault)
 

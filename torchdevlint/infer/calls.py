@@ -59,10 +59,13 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     """`function(*args, **keywords)`."""
     if isinstance(function, OneOf):
         found = []
+        saved, is_choice = ctx.is_choice, len(function.options) > 1
         for guards, one in function.options[:_MOST_CALLEES]:
             if one != NONE:
+                ctx.is_choice = saved or (is_choice and _is_elsewhere(ctx, one))
                 with ctx.under(guards):
                     found.append((guards, call(ctx, one, args, keywords, site)))
+        ctx.is_choice = saved
         return one_of(found)
     args, keywords, is_spread = _spread(ctx, args, keywords)
     if isinstance(function, Func):
@@ -90,6 +93,14 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     return UNKNOWN
 
 
+def _is_elsewhere(ctx: Context, function: Value) -> bool:
+    """True for a function, a class or an object of a class of another file."""
+    rec = ctx.rec(function) if isinstance(function, Ref) else None
+    held = rec.cls if rec is not None else function
+    body = held.body if isinstance(held, Func) else held.cls.body if isinstance(held, Cls) else None
+    return body is not None and ctx.analysis.unit_of(body) is not ctx.unit
+
+
 def unknown(site: Site | None) -> Value:
     """A value of its own of which nothing is known."""
     return Term("unknown", site) if site is not None else UNKNOWN
@@ -100,7 +111,7 @@ def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, si
     if rec is None or rec.kind == "overlay":
         return residual(ctx, ref, args, keywords, site)
     if isinstance(rec.cls, Cls):
-        names = ("forward", "__call__") if rec.kind == "module" else ("__call__",)
+        names = ("__call__", "forward") if rec.kind == "module" else ("__call__",)
         for name in names:
             method = classes.attribute_of(ctx, rec.cls, name, ref)
             if method is not None:
@@ -397,7 +408,7 @@ class Replay:
         found = self._run(term)
         if isinstance(found, Term) and self.ctx.mode == "root" and term in self.summary.proven:
             tensor = tensors.as_tensor(self.ctx, found)
-            found = tensor if isinstance(tensor, Tensor) else Tensor(Term("own", term), MANY)
+            found = tensor if isinstance(tensor, Tensor) else Tensor(Term("own", term if found.waits else found), MANY)
         self._memo[term] = found
         return found
 

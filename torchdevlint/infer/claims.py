@@ -78,7 +78,7 @@ def claim(
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
         for side in (side for several in sides for side in several):
             if side.tensor.implicit and side.tensor.device == HOST:
-                ctx.analysis.met.add((site, side.tensor.origin))
+                ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:
         recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
 

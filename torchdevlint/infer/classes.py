@@ -22,6 +22,11 @@ _MODULE_BASES = (
 _NO_MODULES = ("Function", "Protocol", "ABC", "object", "Enum", "Generic")
 
 
+def is_base(name: str) -> bool:
+    """True for the dotted name of PyTorch's own base class of modules."""
+    return name in _MODULE_BASES
+
+
 def bases_of(analysis: Analysis, cls: ir.Class) -> tuple[ir.Class, ...]:
     """The class and the classes of the project that it inherits from, nearest first."""
     return _lineage(analysis, cls)[0]
@@ -254,4 +259,8 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         method = one.methods.get(name)
         if method is not None:
             return Func(method, ctx.analysis.unit_of(method).globals, value.receiver, defaults_of(method))
+    if name == "__call__" and is_module(ctx.analysis, value.owner):
+        from torchdevlint.infer.reading import attribute
+
+        return attribute(ctx, value.receiver, "forward")  # torch/nn/modules/module.py, `_call_impl`
     return Bound(value.receiver, name) if name in _INHERITED else Ext("builtins.super." + name)

@@ -52,6 +52,7 @@ class Context:
         self.made: set[Any] = set()
         self.mute = False
         self.in_loop = False
+        self.is_choice = False  # in one of several functions or modules of other files: the program chooses which of them is called how
         self.default_device: Place | None = None
         self.class_frame: Value | None = None
 

@@ -1,8 +1,5 @@
 """Other files of the project: what an imported name stands for, where it is a function or a class of a file that can be read."""
 
-# Paths are strings here, as in program.project.
-# ruff: noqa: PTH109, PTH120
-
 from __future__ import annotations
 
 import os

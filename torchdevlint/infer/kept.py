@@ -18,6 +18,7 @@ from torchdevlint.program import ir
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
+    from torchdevlint.infer.recorder import Recorder
 
 
 class ModuleRun:
@@ -97,6 +98,7 @@ class Kept:
         self.modules: dict[ir.Class, bool] = {}
         self.summaries: dict[ir.Body, Summary] = {}
         self.runs: dict[Unit, ModuleRun | None] = {}
+        self.recorder: Recorder | None = None
         self._analyses: dict[str, Analysis] = {}
         if base is not None:
             self.lineages = _Layer(lambda cls: imports.is_here(cls.body), base.lineages)

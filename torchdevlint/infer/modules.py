@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import claims, devices, reading, tensors
+from torchdevlint.infer import claims, classes, devices, reading, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     HOST,
@@ -151,10 +151,15 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
             return Tensor(place, MANY, rec.fields.get("@origin"), "", True)
         return NUMBER if name in _SIZES else Bound(ref, name)
     if name == "device":
-        return Device(place)
+        return Device(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
     if name == "training":
         return Term("attribute", ref, "training")
     return Bound(ref, name) if name in _METHODS or name.startswith("register_") else None
+
+
+def _has_no_device(ctx: Context, cls: Value | None) -> bool:
+    """True for a class of the project that inherits from `torch.nn.Module` alone, which has no `device`: it was set where nobody sees it."""
+    return isinstance(cls, Cls) and all(map(classes.is_base, classes.foreign_bases_of(ctx.analysis, cls.cls)))
 
 
 def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:

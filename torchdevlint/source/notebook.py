@@ -152,7 +152,9 @@ class _Places:
             cell=cell,
             span=span,
             noqa_row=finding.noqa_row - self.first_rows[cell],
-            related=tuple(self.related(other) for other in finding.related),
+            related=tuple(
+                self.related(other) if other.filename == finding.filename else other for other in finding.related
+            ),
             fix=finding.fix and self.fix(finding.fix),
         )
 
