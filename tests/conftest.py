@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -21,3 +22,36 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Two processes for the whole suite, none for chosen tests, which are done sooner than a process starts."""
     is_whole = config.args_source is not pytest.Config.ArgsSource.ARGS and not config.option.keyword
     return min(2, os.cpu_count() or 1) if is_whole else 0
+
+
+# The files that take longest, so that none of them begins when the other process has nothing left to do.
+_LONGEST = (
+    "verify/test_mutants.py",
+    "verify/test_verify.py",
+    "machine/test_processes.py",
+    "machine/test_cases.py",
+    "proofs/test_proofs.py",
+    "test_with_and_without_sieve.py",
+    "flow/test_without_nodes.py",
+    "program/test_from_ast.py",
+    "benchmarks/test_differential.py",
+    "program/test_from_libcst.py",
+    "machine/test_sweeps.py",
+    "cli/test_check.py",
+    "plugins/test_flake8.py",
+    "textbook/test_textbook.py",
+    "test_growth.py",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The files are given to the processes in the order below, not by their number of tests."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files that take longest come first; the others, and the tests of a file, stay in their order."""
+    rank = {Path(__file__).parent / name: number for number, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))

@@ -48,9 +48,8 @@ def test_rules_need_no_nodes(path: Path) -> None:
 
 def test_the_fixtures_make_the_rules_speak() -> None:
     """Guards the test above: an analysis that says nothing would pass it."""
-    spoken = {
-        report.rule.code
-        for path in FILES
-        for report in analyse(lower(cst.parse_module(path.read_bytes())), RULES).reports
-    }
+    spoken: set[str] = set()
+    for path in FILES:
+        if path.name == "faulty.py" and len(spoken) < 24:
+            spoken.update(code for code, *_ in said(lower(cst.parse_module(path.read_bytes()))))
     assert len(spoken) >= 24

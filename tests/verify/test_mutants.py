@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from torchdevlint.machine.cache import cache_folder
 from torchdevlint.verify.mutants.importing import Finder
 from torchdevlint.verify.mutants.places import Told, repairs
 from torchdevlint.verify.mutants.rewrite import rewrite
@@ -153,9 +156,22 @@ def _suite(folder: Path) -> Path:
     return folder
 
 
+def _environment() -> dict[str, str]:
+    """Options that this test run got are not meant for the runs inside."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "TORCHDEVLINT", "COV"))}
+
+
+@functools.cache
+def _cache(root: Path) -> str:
+    """A cache of its own for the rewritten tests of this module, with the machine's rules as they were derived before."""
+    known, mine = cache_folder() / "machine", root / "torchdevlint" / "machine"
+    if known.is_dir():
+        shutil.copytree(known, mine)
+    return str(root)
+
+
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "TORCHDEVLINT", "COV"))}
-    environment["XDG_CACHE_HOME"] = str(folder / "cache")
+    environment = _environment() | {"XDG_CACHE_HOME": _cache(folder.parent / "cache")}
     command = [
         sys.executable,
         "-m",
@@ -394,7 +410,7 @@ def test_verify_takes_the_same_road(tmp_path: Path) -> None:
         "TDL603",
         "--json",
     ]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "TORCHDEVLINT", "COV"))}
+    environment = _environment()
     words = ["--device-mutants", "--pytest", "tests/test_lib.py", "-k", "test_forward"]
     done = subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True, timeout=900, env=environment)
     (case,) = json.loads(done.stdout)["findings"]

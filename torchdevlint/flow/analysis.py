@@ -66,6 +66,7 @@ class Analysis:
         self._places_batches: bool | None = None
         self._reported: set[int] = set()
         self._imports: Environment = {}
+        self._imported: frozenset[str] | None = None  # what is imported, with all packages above it
         self._sink_for: Callable[[Frame], Sink] | None = None
         self._global_stores = _global_names(program)
         words = program.words
@@ -171,7 +172,13 @@ class Analysis:
 
     def imports(self, *roots: str) -> bool:
         """True when a module under one of the roots is imported."""
-        return any(name == root or name.startswith(root + ".") for name in self.program.imported for root in roots)
+        if self._imported is None:
+            self._imported = frozenset(
+                ".".join(parts[:count])
+                for parts in (name.split(".") for name in self.program.imported)
+                for count in range(1, len(parts) + 1)
+            )
+        return not self._imported.isdisjoint(roots)
 
     def default_device(self, frame: Frame) -> Device | None:
         """The default device where it was set by the file, or by a `with torch.device(...)` around the operation."""

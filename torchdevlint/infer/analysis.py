@@ -429,8 +429,9 @@ class Analysis:
             if isinstance(key, str) and key.startswith("@"):
                 fields[key] = old.fields.get(key)
                 continue
-            several = [rec.fields[key] for rec in (old, new) if key in rec.fields]
-            joined = join(*several)
+            before, after = old.fields.get(key), new.fields.get(key)
+            several = [value for value in (before, after) if value is not None]
+            joined = several[0] if before is after else join(*several)
             fields[key] = _placed(joined) if isinstance(key, str) and key.startswith(".") else joined
         ctx.heap[ref] = Rec(old.kind, old.cls, fields)
 

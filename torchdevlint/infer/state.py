@@ -92,7 +92,12 @@ def _join_heaps(heaps: list[Heap], guards: list[Facts]) -> Heap:
 
 def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) -> dict[Any, Any]:
     fields: dict[Any, Any] = {}
+    first, others = recs[0][1].fields, [rec.fields for _, rec in recs[1:]]
     for key in {key: None for _, rec in recs for key in rec.fields}:
+        value = first.get(key)
+        if value is not None and all(fields_of.get(key) is value for fields_of in others):
+            fields[key] = value
+            continue
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
         if isinstance(key, str) and key.startswith("@"):
             fields[key] = (

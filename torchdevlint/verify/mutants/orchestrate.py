@@ -25,6 +25,7 @@ from torchdevlint.verify.mutants.settings import Settings
 _CONSOLE = "import sys; sys.path[:1] = []; import pytest; sys.exit(pytest.console_main())"
 _WITH_VALUE = ("--junitxml", "--junit-xml", "--junit-prefix", "--maxfail", "--cov", "--cov-report")
 _WITNESSES = 3
+_FEW = 16
 _FINE = ("passed", "skipped", "xfailed")
 
 
@@ -101,6 +102,7 @@ class _Runs:
         self.cwd = Path(invocation.dir)
         self.root = config.rootpath
         self.inside = inside
+        self._has_workers = bool(getattr(config.known_args_namespace, "numprocesses", None))  # an option of xdist
         self.stopped = False
         self.gpus = gpus
         self.words = [str(word) for word in invocation.args]
@@ -126,7 +128,9 @@ class _Runs:
         only = folder / "only.txt"
         only.write_text("\n".join(tests), encoding="utf-8")
         settings = self.settings.with_mode(mode, str(folder), str(only), overlay)
-        self._start([*self._options(), "-q", "--maxfail=0", *self._files(tests)], settings, quiet=True)
+        # The start of a worker, which imports torch, takes longer than a few tests.
+        alone = ["-n", "0"] if len(tests) <= _FEW and self._has_workers else []
+        self._start([*self._options(), *alone, "-q", "--maxfail=0", *self._files(tests)], settings, quiet=True)
         return record.read(folder)
 
     def _options(self) -> list[str]:
