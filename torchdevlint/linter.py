@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Severity, Sightings
-from torchdevlint.fixes.text import apply_fixes, overlaps
+from torchdevlint.fixes.text import Taken, apply_fixes
 from torchdevlint.program.bounds import ParseFailure
 from torchdevlint.program.ir import forget_nodes
 from torchdevlint.program.project import member
@@ -236,13 +236,13 @@ def repair_text(
 def _choose(findings: Sequence[Finding], repair: Repair, dropped: dict[_Key, str]) -> list[Finding]:
     """The fixes of one round: those that overlap an earlier one wait."""
     chosen: list[Finding] = []
-    taken: list[Fix] = []
+    taken = Taken()
     for finding in findings:
         fix = finding.fix
-        if fix is None or fix.applicability not in repair.value or _key(finding) in dropped or overlaps(fix, taken):
+        if fix is None or fix.applicability not in repair.value or _key(finding) in dropped or taken.overlap(fix):
             continue
         chosen.append(finding)
-        taken.append(fix)
+        taken.add(fix)
     return chosen
 
 

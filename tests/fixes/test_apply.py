@@ -10,7 +10,7 @@ import pytest
 from torchdevlint.findings import Applicability, Edit, Fix, Position, Span
 from torchdevlint.fixes.apply import Splicer
 from torchdevlint.fixes.builders import EditKind, NodeEdit
-from torchdevlint.fixes.text import apply_fixes, overlaps
+from torchdevlint.fixes.text import Taken, apply_fixes, overlaps
 from torchdevlint.source.lines import Lines
 
 
@@ -126,3 +126,14 @@ def test_overlaps() -> None:
 
 def test_fixes_are_applied_by_place() -> None:
     assert apply_fixes("0123456789", [fix(8, 9, "x"), fix(1, 3), fix(5, 5, "--")]) == "034--567x9"
+
+
+def test_places_that_were_taken_answer_as_the_fixes_do() -> None:
+    apart = [fix(0, 1), fix(4, 8), fix(10, 10), fix(20, 30)]
+    taken = Taken()
+    for one in reversed(apart):
+        assert not taken.overlap(one)
+        taken.add(one)
+    for start in range(35):
+        for end in range(start, 35):
+            assert taken.overlap(fix(start, end)) is overlaps(fix(start, end), apart)

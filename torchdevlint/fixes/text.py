@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_right, insort
 from collections.abc import Iterable
 
 from torchdevlint.findings import Fix
@@ -15,6 +17,26 @@ def overlaps(fix: Fix, others: Iterable[Fix]) -> bool:
         for mine in fix.edits
         for theirs in other.edits
     )
+
+
+class Taken:
+    """The places of fixes that do not overlap, to be asked about many others."""
+
+    def __init__(self) -> None:
+        self._places: list[tuple[int, int]] = []  # sorted; as they are apart, their ends are so too
+
+    def overlap(self, fix: Fix) -> bool:
+        """True when an edit of the fix touches one of those that were taken."""
+        for edit in fix.edits:
+            before = bisect_right(self._places, (edit.end, sys.maxsize))
+            if before and self._places[before - 1][1] >= edit.start:
+                return True
+        return False
+
+    def add(self, fix: Fix) -> None:
+        """Take a fix that overlaps none."""
+        for edit in fix.edits:
+            insort(self._places, (edit.start, edit.end))
 
 
 def apply_fixes(text: str, fixes: Iterable[Fix]) -> str:
