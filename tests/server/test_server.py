@@ -16,6 +16,8 @@ pytest.importorskip("pygls")
 
 from lsp_client import CAPABILITIES, Client, Message
 
+from torchdevlint import check_source
+
 ROOT = Path(__file__).parents[2]
 CLEAN = "import torch\n\nx = torch.zeros(3)\n"
 FAULTY = "import torch\n\nmodel.load_state_dict(torch.load('model.pt'))\n"
@@ -248,6 +250,7 @@ def test_hover_shows_the_page(shared: tuple[Client, Path]) -> None:
     found = hover(2, 25)
     assert found["contents"]["kind"] == "markdown"
     assert "# load-without-map-location (TDL101)" in found["contents"]["value"]
+    assert check_source(FAULTY)[0].detail in found["contents"]["value"]
     assert found["range"]["start"] == {"line": 2, "character": 22}
     assert "(TDL501)" in hover(3, 17)["contents"]["value"]
     assert hover(0, 2) is None
