@@ -175,7 +175,9 @@ def is_the_same_variable(meeting: Meeting, facts: Facts) -> bool:
 
 def cpu_tensor(made: ir.Op, facts: Facts) -> str:
     """How a message calls a tensor that is made on the CPU: by its name, where it has one."""
-    names = names_of(made, facts) if owns(facts, made) else set()
+    if not owns(facts, made):
+        return "the CPU tensor made here"
+    names = names_of(made, facts)
     return f"the CPU tensor `{names.pop()}`" if len(names) == 1 else "this CPU tensor"
 
 

@@ -142,7 +142,7 @@ def _statements(body: ir.Body) -> dict[int, int]:
 def _words(fault: Fault, told_at: Site, related: tuple[Mention, ...]) -> tuple[str, str]:
     """What is wrong and what to do, and what happens at run time: message and detail."""
     where = said(fault.other.device)
-    raises = f"That raises {MISMATCH}."
+    raises = f"On an accelerator that raises {MISMATCH}."
     if fault.kind == "host":
         if fault.roles[1] == "lengths":
             return (
