@@ -168,9 +168,9 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
     other = said(fault.other.device)
     made = fault.host.origin if fault.host is not None else None
     several = [(fault.site, f"here it meets a tensor on {other}"), (made, "this tensor is made on the CPU")]
-    for at, site in enumerate(fault.chain[:_MOST_CALLS_TOLD]):
+    for at, call in enumerate(fault.chain[:_MOST_CALLS_TOLD]):
         is_giver = at == len(fault.chain) - 1 and told_at in (made, fault.site)
-        several.append((site, f"this call gives it a tensor on {other}" if is_giver else "this call leads there"))
+        several.append((call, f"this call gives it a tensor on {other}" if is_giver else "this call leads there"))
     seen: set[int] = {id(told_at.op)}
     for site, told in several:
         if site is None or id(site.op) in seen:
