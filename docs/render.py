@@ -111,9 +111,7 @@ def doctor() -> str:
 
 
 SLOW: dict[str, Callable[[], str]] = {
-    "verify": lambda: on_machine(
-        "verify", "--unsafe-fixes", "--html", "report.html", "train.py", folder="fixtures/demo"
-    ),
+    "verify": lambda: on_machine("verify", "--html", "report.html", "train.py", folder="fixtures/verify"),
     "ledger": lambda: on_machine("run", "--ledger", "waits.py", folder="fixtures/ledger"),
 }
 BLOCKS: dict[str, Callable[[], str]] = {
