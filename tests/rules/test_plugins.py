@@ -14,6 +14,7 @@ import pytest
 from torchdevlint.rules import plugins
 from torchdevlint.rules.registry import own_rules
 
+ROOT = Path(__file__).parents[2]
 FAULTY = "import torch\nx = torch.rand(3).half()\nmodel.load_state_dict(torch.load('model.pt'))\n"
 RULE = '''
 from torchdevlint import Rule
@@ -51,7 +52,7 @@ def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path / "site"), str(ROOT)))},
     )
 
 
