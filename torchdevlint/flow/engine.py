@@ -96,7 +96,7 @@ def analyse(
     `target_torch` is the oldest torch that the file must run on, `member` its place in a project.
     """
     dispatch = _Dispatch(rules, program.words)
-    seen: set[tuple[str, int]] = set()
+    seen: set[tuple[str, int, bool]] = set()
     analysis = Analysis(
         program, frozenset((*dispatch.names("attribute"), *dispatch.names("op"))), observed, target_torch, member
     )
@@ -107,7 +107,7 @@ def analyse(
             deadline.check()
             try:
                 for report in check(*given) or ():
-                    key = (rule.code, id(report.op))
+                    key = (rule.code, id(report.op), report.proven)  # what is proven takes the place of what was said
                     if key not in seen and not given[-1].expects_error:
                         seen.add(key)
                         result.reports.append(report)
@@ -165,9 +165,10 @@ def analyse(
     asked = checks("inferred")
     if asked:
         known = len(result.reports)
-        seen.clear()  # what inference knows better takes the place of what was said
         ask(asked, tuple(result.reports), Facts(analysis, None, None))
         added = [_toned_down(report, Facts(analysis, None, None)) for report in result.reports[known:]]
+        proven = {(report.rule.code, id(report.op)) for report in added if report.proven}
+        added = [report for report in added if report.proven or (report.rule.code, id(report.op)) not in proven]
         replaced = {id(report.instead_of) for report in added if report.instead_of is not None}
         louder = {id(report.op) for report in added if report.severity > Severity.INFO}
         kept = [
