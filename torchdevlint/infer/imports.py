@@ -38,6 +38,9 @@ class Files(Protocol):
 
     root: str
 
+    def __hash__(self) -> int:
+        """One project is itself alone."""
+
     def resolve(self, dotted: str, importer: str) -> tuple[str, ...]:
         """The files that run when `importer` imports a dotted name."""
 
