@@ -94,8 +94,8 @@ class Kept:
         dependents = _dependents(files, own.path) if files is not None and own is not None else frozenset[str]()
         self._local = dependents | {own.path} if own is not None else dependents
         behind = base.imports if base is not None else None
-        imports: Imports = Imports(files, own, behind, dependents)
-        self.imports = imports
+        imports = Imports(files, own, behind, dependents)
+        self.imports: Imports = imports
         self.lineages: dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]] = {}
         self.modules: dict[ir.Class, bool] = {}
         self.summaries: dict[ir.Body, Summary] = {}
