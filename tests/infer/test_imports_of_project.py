@@ -209,3 +209,23 @@ def run(name, kind):
 """
     files = {"models.py": models, "main.py": main}
     assert told(tmp_path, files, "models.py") == told(tmp_path, files, "main.py") == []
+
+
+def test_what_a_plain_list_leaves_behind_is_told_with_the_list_alone(tmp_path: Path) -> None:
+    model = """import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.blocks = [nn.Linear(3, 3) for _ in range(2)]
+
+    def forward(self, x):
+        x = self.first(x)
+        for block in self.blocks:
+            x = block(x)
+        return x
+"""
+    main = "import torch\nfrom model import Model\nmodel = Model().cuda()\nprint(model(torch.ones(2, 3).cuda()))\n"
+    assert told(tmp_path, {"model.py": model, "main.py": main}, "main.py") == []

@@ -28,3 +28,20 @@ def test_a_finding_is_raised_where_a_caller_breaks_its_claim() -> None:
     (broken,) = found(HELPER + '\nmask = Mask()\nprint(mask(torch.rand(3, 2, device="cuda")))\n', "TDL504")
     assert broken.severity is Severity.ERROR
     assert broken.related[-1].span.start.row == 11  # the call that leads there
+
+
+def test_what_made_a_tensor_is_told_of_once() -> None:
+    text = """
+    class Head(nn.Module):
+        def __init__(self, device="cpu"):
+            super().__init__()
+            self.norm = nn.LayerNorm(3)
+            self.scale = nn.Parameter(torch.ones(3)).to(device)
+
+        def forward(self, x):
+            return self.norm(x) * self.scale
+    """
+    text = textwrap.dedent(text)
+    called = text + '\nhead = Head().to("cuda:1")\nprint(head(torch.rand(2, 3, device="cuda:1")))\n'
+    codes = [finding.code for finding in check_source("import torch\nfrom torch import nn\n" + called)]
+    assert "TDL601" in codes and "TDL603" not in codes

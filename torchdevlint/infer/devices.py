@@ -185,7 +185,8 @@ def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) ->
             kept = Tensor(place, one.rank, one.origin, "", True, one.kept)
         elif isinstance(one, Ref):
             inner = ctx.heap.get(one)
-            if inner is not None and inner.kind == "module":
+            if inner is not None and inner.kind in ("module", "list", "dict"):
+                # Layers in a plain list stay behind; TDL602 tells of the list, and what follows from that is not told again.
                 move_module(ctx, one, place, seen)
         found.append((guards, kept))
     return one_of(found) if isinstance(content, OneOf) else found[0][1]

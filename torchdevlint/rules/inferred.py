@@ -19,6 +19,9 @@ from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, o
 from torchdevlint.rules.wording import MISMATCH, give_device
 
 _MOST_CALLS_TOLD = 3
+_LEFT_BEHIND = "TDL518"  # tells of a batch by its name what a claim says of the statement in which it meets
+_PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
+_WHERE_MADE = "a placement rule"  # in the place of a code: what made the tensor has been spoken of
 # The file that was asked about last: several rules ask about it one after the other.
 _LAST: list[tuple[ir.Program, Analysis]] = []
 
@@ -89,7 +92,7 @@ class _Told:
         self._statements: dict[int, tuple[dict[int, int], dict[tuple[str, int], Report]]] = {}
 
     def of(self, fault: Fault) -> Report | None:
-        """The finding that speaks of the place or the meeting, or of the same fault in the same statement; None where there is none."""
+        """The finding that speaks of the place or the meeting, or of one of their statements in the same sense; None where there is none."""
         for site in (fault.place, fault.site):
             if id(site.op) in self._ops:
                 return self._ops[id(site.op)]
@@ -99,7 +102,9 @@ class _Told:
         for site in (fault.place, fault.site):
             if site.body is not None:
                 statements, told = self._in_body(site.body)
-                found = told.get((code, statements.get(id(site.op), 0)))
+                statement = statements.get(id(site.op), 0)
+                codes = (code, _WHERE_MADE if site is fault.place else _LEFT_BEHIND)
+                found = next((told[one, statement] for one in codes if (one, statement) in told), None)
                 if found is not None:
                     return found
         return None
@@ -109,7 +114,11 @@ class _Told:
         found = self._statements.get(id(body))
         if found is None:
             statements = _statements(body)
-            told = {(r.rule.code, statements[id(r.op)]): r for r in self._reports if id(r.op) in statements}
+            here = [report for report in self._reports if id(report.op) in statements]
+            told = {(report.rule.code, statements[id(report.op)]): report for report in here}
+            for report in here:
+                if report.rule.code.startswith(_PLACEMENT):
+                    told.setdefault((_WHERE_MADE, statements[id(report.op)]), report)
             found = self._statements[id(body)] = statements, told
         return found
 
