@@ -227,3 +227,27 @@ def test_a_module_that_overrides_its_call_is_called_so() -> None:
     kernel(torch.ones(3).cuda(), torch.zeros(3))
     """
     assert told(text) == [("broken", "torch.zeros(3)")]
+
+
+def test_what_a_module_moves_in_its_own_apply_goes_with_it() -> None:
+    text = """
+    class Model(nn.Module):
+        def __init__(self, x):
+            super().__init__()
+            self.x, self.y = x, x
+
+        def _apply(self, fn):
+            self.x = fn(self.x)
+            return super()._apply(fn)
+
+        def forward(self, x):
+            return x + self.x
+
+        def other(self, x):
+            return x + self.y
+
+    model = Model(torch.ones(3)).cuda()
+    model(torch.zeros(3).cuda())
+    """
+    assert told(text) == []
+    assert told(text + "\n    model.other(torch.zeros(3).cuda())\n") == [("broken", "torch.ones(3)")]

@@ -82,6 +82,19 @@ def _registers(method: ir.Body) -> bool:
     )
 
 
+def applied_by(analysis: Analysis, cls: Value | None) -> frozenset[str]:
+    """The attributes that a module's own `_apply` sets, which `to`, `cuda` and their like call (torch/nn/modules/module.py)."""
+    several = [one.methods.get("_apply") for one in bases_of(analysis, cls.cls)] if isinstance(cls, Cls) else []
+    return frozenset(
+        op.name
+        for method in several
+        if method is not None
+        for block in method.blocks
+        for op in block.ops
+        if isinstance(op, ir.StoreAttribute)
+    )
+
+
 def is_named_tuple(analysis: Analysis, cls: ir.Class) -> bool:
     """True for a `typing.NamedTuple`."""
     return any(name.rpartition(".")[2] == "NamedTuple" for name in foreign_bases_of(analysis, cls))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import tensors
+from torchdevlint.infer import classes, tensors
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ACCELERATOR_NAME,
     CHOSEN,
     DEFAULT,
     HOST,
+    NONE,
     NOWHERE,
     UNKNOWN,
     Const,
@@ -24,6 +25,7 @@ from torchdevlint.infer.values import (
     Sort,
     Tensor,
     Term,
+    Tup,
     Value,
     alternatives,
     join,
@@ -174,7 +176,19 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
         if (isinstance(key, str) and key.startswith("@")) or key == "default":
             continue
         fields[key] = _moved_with(ctx, content, place, seen)
+    for name in classes.applied_by(ctx.analysis, rec.cls):
+        if "." + name in fields:
+            fields["." + name] = _placed(fields["." + name], place)
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
+
+
+def _placed(value: Value, place: Place) -> Value:
+    """What a module's own `_apply` moves."""
+    if isinstance(value, Tensor):
+        return Tensor(place, value.rank, value.origin, "", True, value.kept)
+    if isinstance(value, Tup):
+        return Tup(tuple(_placed(one, place) for one in value.items))
+    return NONE if value == NONE else UNKNOWN
 
 
 def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) -> Value:
