@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torchdevlint.findings import Finding
     from torchdevlint.rules.rule import Rule
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Finding", "Rule", "__version__", "check_paths", "check_source", "fix_source"]
 
 _HOMES = {
