@@ -722,11 +722,11 @@ def test_progress_shows_on_a_terminal_for_long_runs(monkeypatch: pytest.MonkeyPa
 
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    with _progress_bar() as progress:
+    with _progress_bar(quiet=False) as progress:
         assert progress is not None
         progress(1, PROGRESS_FROM - 1)
     assert terminal.getvalue() == ""
-    with _progress_bar() as progress:
+    with _progress_bar(quiet=False) as progress:
         assert progress is not None
         progress(1, PROGRESS_FROM)
     assert "checking" in terminal.getvalue()

@@ -45,3 +45,9 @@ def test_what_made_a_tensor_is_told_of_once() -> None:
     called = text + '\nhead = Head().to("cuda:1")\nprint(head(torch.rand(2, 3, device="cuda:1")))\n'
     codes = [finding.code for finding in check_source("import torch\nfrom torch import nn\n" + called)]
     assert "TDL601" in codes and "TDL603" not in codes
+
+
+def test_a_proof_keeps_the_repair_of_the_note_that_it_raises() -> None:
+    text = "import torch\n\ndef test_values():\n    x = torch.ones(2).cuda()\n    assert x.numpy().sum() == 2\n"
+    (broken,) = [finding for finding in check_source(text, "test_net.py") if finding.code == "TDL509"]
+    assert broken.severity is Severity.ERROR and broken.fix is not None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
@@ -71,16 +72,24 @@ class _Destinations:
     def only_loaded(self, start: ir.Register) -> bool:
         lookup = Lookup.of(self._body)
         self._held.add(start)
-        pending = [*lookup.readers(start)]
+        pending: list[
+            int
+        ] = []  # numbers of operations: what stands first is followed first, as a call reads what its arguments hold
+
+        def add(ops: Iterable[ir.Op]) -> None:
+            for op in ops:
+                heappush(pending, lookup.number(op))
+
+        add(lookup.readers(start))
         while pending:
             held, names = len(self._held), len(self._names)
-            op = pending.pop()
+            op = lookup.all[heappop(pending)]
             if not self._follow(op):
                 return False
             if len(self._names) > names and isinstance(op, ir.Store):
-                pending += lookup.loads(op.name)
+                add(lookup.loads(op.name))
             if isinstance(op, ir.Attribute) or (len(self._held) > held and isinstance(op, ir.ValueOp)):
-                pending += lookup.readers(op.dst)  # the call of a method reads the attribute
+                add(lookup.readers(op.dst))  # the call of a method reads the attribute
         return not any(self._is_seen_elsewhere(name) for name in self._names)
 
     def _is_seen_elsewhere(self, name: str) -> bool:

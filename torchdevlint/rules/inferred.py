@@ -52,6 +52,8 @@ class Inferred(Rule):
             if row_of(fault).code != self.code or not is_worth_telling(fault):
                 continue
             earlier, member = known.of(fault), facts.analysis.member
+            if earlier is None and fault.verdict == "broken":
+                earlier = known.note_of(self.code, place)
             if earlier is not None:
                 if _is_raised(fault, earlier, raised):
                     raised.add(id(earlier))
@@ -82,6 +84,7 @@ class _Told:
 
     def __init__(self, told: Sequence[Report]) -> None:
         self._reports = [report for report in told if report.severity > Severity.INFO]
+        self._notes = {(report.rule.code, id(report.op)): report for report in told if report.severity is Severity.INFO}
         self._ops: dict[int, Report] = {}
         self._attributes: dict[tuple[str, str], Report] = {}
         for report in self._reports:
@@ -108,6 +111,10 @@ class _Told:
                 if found is not None:
                     return found
         return None
+
+    def note_of(self, code: str, place: Site) -> Report | None:
+        """What a rule's own check has noted there: a proof makes more of it, and its repair stays."""
+        return self._notes.get((code, id(place.op)))
 
     def _in_body(self, body: ir.Body) -> tuple[dict[int, int], dict[tuple[str, int], Report]]:
         """The statement that each operation of a body belongs to, and those that were spoken of, with the code of the finding."""
