@@ -251,3 +251,40 @@ def test_what_a_module_moves_in_its_own_apply_goes_with_it() -> None:
     """
     assert told(text) == []
     assert told(text + "\n    model.other(torch.zeros(3).cuda())\n") == [("broken", "torch.ones(3)")]
+
+
+PLACED_BY_TEST = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+
+    def build(self, x):
+        if not hasattr(self, "second"):
+            self.second = nn.Linear(3, 3)
+            if x.is_cuda:
+                self.second.cuda()
+
+    def forward(self, x):
+        self.build(x)
+        device = "cuda" if x.is_cuda else "cpu"
+        return self.second(self.first(x) + torch.zeros(3).to(device)) + torch.ones(3{})
+"""
+
+
+def test_a_device_that_is_chosen_by_a_tensor_is_the_tensors() -> None:
+    called = "\nnet = Net()\nprint(net(torch.randn(2, 3)))\nnet.cuda()\nprint(net(torch.randn(2, 3).cuda()))\n"
+    text = textwrap.dedent(PLACED_BY_TEST)
+    assert told(text.format(", device=x.device") + called) == []
+    assert ("broken", "torch.ones(3)") in told(text.format("") + called)
+
+
+def test_a_layer_is_where_the_data_of_its_weights_is() -> None:
+    text = """
+    cell = nn.GRUCell(3, 4)
+    given = nn.GRU(3, 4){}
+    cell.weight_hh.data = given.weight_hh_l0.data
+    print(cell(torch.zeros(2, 3).cuda()))
+    """
+    assert told(text.format(".cuda()")) == []
+    assert [verdict for verdict, _ in told(text.format(""))] == ["broken"]

@@ -43,9 +43,27 @@ MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 def as_device(ctx: Context, value: Value) -> Place:
     """The device that a value names; DEFAULT for None."""
     found = dict.fromkeys(_named(ctx, one) for one in alternatives(value))
+    if len(found) == 2 and (followed := _followed(ctx, value)) is not None:
+        return followed
     if len(found) > 1:
         found.pop(DEFAULT, None)
     return next(iter(found)) if len(found) == 1 else _several(ctx, found, "as_device", value)
+
+
+def _followed(ctx: Context, value: Value) -> Place | None:
+    """The device of `x` for `"cuda" if x.is_cuda else "cpu"`; None for any other choice."""
+    asked: dict[Value, None] = {}
+    for guards, one in options_of(value):
+        tests = [(term.args[0], outcome) for term, outcome in guards if _asks_for_cuda(term)]
+        if len(tests) != 1 or _named(ctx, one) != (ACCELERATOR if tests[0][1] else HOST):
+            return None
+        asked[tests[0][0]] = None
+    return device_of(ctx, next(iter(asked))) if len(asked) == 1 else None
+
+
+def _asks_for_cuda(term: Term) -> bool:
+    """`x.is_cuda`, of a tensor or of what may be one."""
+    return term.op == "is_cuda" or (term.op == "attribute" and term.args[1] == "is_cuda")
 
 
 def _named(ctx: Context, value: Value) -> Place:
@@ -100,12 +118,18 @@ def target_of(ctx: Context, name: str, args: list[Value], keywords: dict[str, Va
     if name == "cpu":
         return HOST
     if name in MOVES and name != "to":
-        return ACCELERATOR
+        return _accelerator(ctx)
     value = keywords.get("device", keywords.get("other", args[0] if args else None))
     if value is None or all(_is_dtype(one) for one in alternatives(value)):
         return None
     place = as_device(ctx, value)
-    return None if place == DEFAULT else place
+    return None if place == DEFAULT else _accelerator(ctx) if place == ACCELERATOR else place
+
+
+def _accelerator(ctx: Context) -> Place:
+    """Where `m.cuda()` moves to: behind `if x.is_cuda`, to the device of `x`."""
+    asked = [term.args[0] for term, outcome in ctx.facts if outcome and _asks_for_cuda(term)]
+    return device_of(ctx, asked[0]) if len(asked) == 1 else ACCELERATOR
 
 
 def _is_dtype(value: Value) -> bool:

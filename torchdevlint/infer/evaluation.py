@@ -67,6 +67,7 @@ class Evaluation:
         self.yields: list[Value] = []
         self.raised: list[Value] = []
         self.registers: dict[ir.Register, Value] = {}
+        self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
         self.unit = ctx.unit
         self._captured = self.unit.captured(body)
         self._recorder = ctx.analysis.recorder
@@ -314,6 +315,7 @@ class Evaluation:
         value = self._get(op.object)
         if isinstance(value, Super):
             return classes.attribute_of_super(self.ctx, value, op.name)
+        self._owners[op.dst] = value
         return reading.attribute(self.ctx, value, op.name, self._site(op))
 
     def choice(self, op: ir.Choice) -> Value:
@@ -439,6 +441,8 @@ class Evaluation:
             if any(isinstance(one, Tensor) for one in alternatives(target)) and value != NONE:
                 operands = [Operand(target, False, "target"), Operand(value)]
                 claims.claim(self.ctx, "same", operands, self._site(op))
+        if op.name == "data":
+            modules.replace_data(self.ctx, self._owners.get(op.object), self._get(op.value))
         modules.store_attribute(self.ctx, self._get(op.object), op.name, self._get(op.value))
 
     def binary(self, op: ir.Binary) -> Value:

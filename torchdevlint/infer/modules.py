@@ -309,6 +309,13 @@ def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
         ctx.put(ref, "." + str(name.value), value)
 
 
+def replace_data(ctx: Context, owner: Value | None, value: Value) -> None:
+    """`layer.weight.data = value`: the layer is where its new values are."""
+    rec = ctx.heap.get(owner) if isinstance(owner, Ref) else None
+    if owner is not None and rec is not None and rec.kind == "module" and "@device" in rec.fields:
+        ctx.put(owner, "@device", devices.device_of(ctx, value))
+
+
 def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> None:
     """`target.name = value`: a tensor that an object keeps is known by its name, also in a list or dict."""
     from torchdevlint.infer.classes import setter_of
