@@ -229,3 +229,19 @@ class Model(nn.Module):
 """
     main = "import torch\nfrom model import Model\nmodel = Model().cuda()\nprint(model(torch.ones(2, 3).cuda()))\n"
     assert told(tmp_path, {"model.py": model, "main.py": main}, "main.py") == []
+
+
+def test_a_default_device_that_a_program_sets_is_that_of_the_files_it_imports(tmp_path: Path) -> None:
+    rays = "import torch\n\ndef rays():\n    return torch.linspace(0, 1, 4) + torch.ones(4).cuda()\n"
+    main = "import torch\nfrom rays import rays\n{}print(rays())\n"
+    setting = 'torch.set_default_tensor_type("torch.cuda.FloatTensor")\n'
+    plain = {"rays.py": rays, "main.py": main.format("")}
+    assert told(tmp_path / "plain", plain, "rays.py") == [(4, "TDL504", "broken")]
+    assert told(tmp_path / "set", {"rays.py": rays, "main.py": main.format(setting)}, "rays.py") == []
+
+
+def test_what_is_only_handed_on_is_told_elsewhere(tmp_path: Path) -> None:
+    data = "import torch\n\ndef mask():\n    return torch.ones(4)\n"
+    ops = "def add(a, b):\n    return a + b\n"
+    main = "import torch, data, ops\nx = torch.ones(4).cuda()\nprint(ops.add(x, data.mask()))\n"
+    assert told(tmp_path, {"data.py": data, "ops.py": ops, "main.py": main}, "main.py") == []

@@ -288,3 +288,14 @@ def test_a_layer_is_where_the_data_of_its_weights_is() -> None:
     """
     assert told(text.format(".cuda()")) == []
     assert [verdict for verdict, _ in told(text.format(""))] == ["broken"]
+
+
+def test_what_is_written_to_comes_back() -> None:
+    text = """
+    def positions(x):
+        at = torch.arange(3, out=x.new(3).long())
+        return x + at
+
+    print(positions(torch.zeros(3).cuda()))
+    """
+    assert told(text) == []

@@ -273,7 +273,10 @@ class Analysis:
         return [
             fault
             for fault in self.faults.values()
-            if fault.told_at.unit is self.unit and (fault.verdict == "broken" or self._is_told(fault, read_on_host))
+            if fault.told_at.unit is self.unit
+            and fault.told_at
+            in (fault.place, fault.site)  # a repair there is possible: what else is on the way is no fault of its own
+            and (fault.verdict == "broken" or self._is_told(fault, read_on_host))
         ]
 
     def hear_callers(self) -> Analysis:

@@ -13,6 +13,7 @@ from torchdevlint.infer.values import (
     ACCELERATOR,
     CHOSEN,
     HOST,
+    NOWHERE,
     UNKNOWN,
     Site,
     Tensor,
@@ -88,8 +89,9 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     known = [(guards, one) for guards, one in found if isinstance(one, Tensor)]
     may_be_host = any(one.device == HOST for _, one in known)
     moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None}
+    may_be_moved = any(one.device == NOWHERE and not guards for guards, one in known)
     for guards, one in known:
-        is_left = one.device == HOST and one.origin in moved
+        is_left = one.device == HOST and (one.origin in moved or (may_be_moved and not guards))
         yield _Side(guards, one, operand, may_be_host, is_left)
 
 
@@ -142,6 +144,8 @@ def _judge(
         return False
     if ctx.mode == "summary" and host.implicit == "default" and ctx.unit.sets_default:
         return False  # the default device at the call decides
+    if ctx.mode == "root" and host.implicit == "default" and host.origin.unit.default_set_elsewhere:
+        return False  # the files that import this one run it under another default device
     roles = (a.operand.role, b.operand.role)
     if other.device in _ELSEWHERE:
         ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain), ctx)

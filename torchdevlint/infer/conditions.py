@@ -105,10 +105,15 @@ def _without_not(term: Term, outcome: bool) -> Guard:
     return term, outcome
 
 
+def asks_for_cuda(term: Term) -> bool:
+    """`x.is_cuda`, of a tensor or of what may be one."""
+    return term.op == "is_cuda" or (term.op == "attribute" and term.args[1] == "is_cuda")
+
+
 def is_for_the_host(facts: Facts) -> bool:
     """True where control comes only if a tensor is on the CPU, or if there is no accelerator."""
     for term, outcome in facts:
-        if term.op == "is_cuda" and not outcome:
+        if asks_for_cuda(term) and not outcome:
             return True
         if term.op == "equal":
             first, second = term.args

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import classes, tensors
+from torchdevlint.infer import classes, conditions, tensors
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ACCELERATOR_NAME,
@@ -54,16 +54,11 @@ def _followed(ctx: Context, value: Value) -> Place | None:
     """The device of `x` for `"cuda" if x.is_cuda else "cpu"`; None for any other choice."""
     asked: dict[Value, None] = {}
     for guards, one in options_of(value):
-        tests = [(term.args[0], outcome) for term, outcome in guards if _asks_for_cuda(term)]
+        tests = [(term.args[0], outcome) for term, outcome in guards if conditions.asks_for_cuda(term)]
         if len(tests) != 1 or _named(ctx, one) != (ACCELERATOR if tests[0][1] else HOST):
             return None
         asked[tests[0][0]] = None
     return device_of(ctx, next(iter(asked))) if len(asked) == 1 else None
-
-
-def _asks_for_cuda(term: Term) -> bool:
-    """`x.is_cuda`, of a tensor or of what may be one."""
-    return term.op == "is_cuda" or (term.op == "attribute" and term.args[1] == "is_cuda")
 
 
 def _named(ctx: Context, value: Value) -> Place:
@@ -128,7 +123,7 @@ def target_of(ctx: Context, name: str, args: list[Value], keywords: dict[str, Va
 
 def _accelerator(ctx: Context) -> Place:
     """Where `m.cuda()` moves to: behind `if x.is_cuda`, to the device of `x`."""
-    asked = [term.args[0] for term, outcome in ctx.facts if outcome and _asks_for_cuda(term)]
+    asked = [term.args[0] for term, outcome in ctx.facts if outcome and conditions.asks_for_cuda(term)]
     return device_of(ctx, asked[0]) if len(asked) == 1 else ACCELERATOR
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from torchdevlint.infer.units import Unit
@@ -33,6 +34,9 @@ _FOREIGN = frozenset(
 )
 
 
+_SETTING = re.compile(rb"\bset_default_(?:device|tensor_type)\b")
+
+
 class Files(Protocol):
     """The files of a project (see `program.project.Project`)."""
 
@@ -52,6 +56,20 @@ class Files(Protocol):
 
     def importing(self, path: str) -> Iterator[str]:
         """The files with an import statement that holds the name of a module."""
+
+    def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[str]:
+        """The files that hold one of the parts and match a pattern."""
+
+
+def dependents_of(files: Files, path: str) -> frozenset[str]:
+    """The files that may import a file, or one that does."""
+    found: set[str] = set()
+    pending = [path]
+    while pending:
+        new = set(files.importing(pending.pop())) - found - {path}
+        found |= new
+        pending += new
+    return frozenset(found)
 
 
 class Global(NamedTuple):
@@ -85,7 +103,17 @@ class Imports:
         if own is not None:
             self._add(own)
 
+    @cached_property
+    def _setting_default(self) -> frozenset[str]:
+        """The files that set torch's default device."""
+        if self._base is not None:
+            return self._base._setting_default
+        return frozenset(self.files.holding((b"set_default_",), _SETTING)) if self.files is not None else frozenset()
+
     def _add(self, unit: Unit) -> None:
+        setting = self._setting_default - {unit.path}
+        if self.files is not None and setting and not setting.isdisjoint(dependents_of(self.files, unit.path)):
+            unit.sets_default = unit.default_set_elsewhere = True
         self._units[unit.path] = unit
         self._by_module[unit.program.module] = unit
 

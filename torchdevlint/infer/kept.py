@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torchdevlint.infer.imports import Files, Global, Imports
+from torchdevlint.infer.imports import Files, Global, Imports, dependents_of
 from torchdevlint.infer.state import Heap
 from torchdevlint.infer.summary import Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -91,7 +91,7 @@ class Kept:
 
     def __init__(self, files: Files | None, own: Unit | None = None, base: Kept | None = None) -> None:
         self._base = base
-        dependents = _dependents(files, own.path) if files is not None and own is not None else frozenset[str]()
+        dependents = dependents_of(files, own.path) if files is not None and own is not None else frozenset[str]()
         self._local = dependents | {own.path} if own is not None else dependents
         behind = base.imports if base is not None else None
         imports = Imports(files, own, behind, dependents)
@@ -120,17 +120,6 @@ class Kept:
             assert unit is not None
             found = self._analyses[path] = Analysis(unit.program, path, kept=self).run()
         return found
-
-
-def _dependents(files: Files, path: str) -> frozenset[str]:
-    """The files that may import a file, or one that does."""
-    found: set[str] = set()
-    pending = [path]
-    while pending:
-        new = set(files.importing(pending.pop())) - found - {path}
-        found |= new
-        pending += new
-    return frozenset(found)
 
 
 @lru_cache(maxsize=2)

@@ -12,7 +12,7 @@ from torchdevlint.program import ir
 _PLAIN_DECORATORS = frozenset(
     {"torch.no_grad", "torch.jit.script", "torch.inference_mode", "torch.compile", "staticmethod"}
 )
-_SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
+SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
 
 
 class Unit:
@@ -24,7 +24,8 @@ class Unit:
         self.bounds: Counter[str] = Counter()
         self.looked_into: set[str] = set()  # other files, by their paths
         self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
-        self.sets_default = not _SETS_DEFAULT.isdisjoint(program.words)
+        self.sets_default = not SETS_DEFAULT.isdisjoint(program.words)
+        self.default_set_elsewhere = False  # by a file that imports this one
         self._sites: dict[int, Site] = {}
         self._captured: dict[ir.Body, frozenset[str]] = {}
 
