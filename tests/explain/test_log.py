@@ -9,16 +9,16 @@ from torchdevlint.explain.log import Failure, Frame, read_log, users_frames
 MESSAGE = "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
 PLAIN = f"""\
 Traceback (most recent call last):
-  File "/home/me/work/train.py", line 9, in <module>
+  File "/home/me/project/train.py", line 9, in <module>
     main()
-  File "/home/me/work/model.py", line 5, in forward
+  File "/home/me/project/model.py", line 5, in forward
     return x + self.table
            ~~^~~~~~~~~~~~
 RuntimeError: {MESSAGE}
 """
 FRAMES = (
-    Frame("/home/me/work/train.py", 9, "<module>", "main()"),
-    Frame("/home/me/work/model.py", 5, "forward", "return x + self.table"),
+    Frame("/home/me/project/train.py", 9, "<module>", "main()"),
+    Frame("/home/me/project/model.py", 5, "forward", "return x + self.table"),
 )
 
 
@@ -95,7 +95,7 @@ def test_a_chain() -> None:
     text = (
         PLAIN
         + "\nDuring handling of the above exception, another exception occurred:\n\n"
-        + 'Traceback (most recent call last):\n  File "/home/me/work/train.py", line 20, in <module>\n    recover()\n'
+        + 'Traceback (most recent call last):\n  File "/home/me/project/train.py", line 20, in <module>\n    recover()\n'
         + "ValueError: no\n"
     )
     first, second = read_log(text).failures
@@ -156,7 +156,7 @@ Cell In[5], line 2
       1 x = torch.ones(3, device="cuda")
 ----> 2 run(x)
 
-File ~/work/model.py:74, in Net.forward(self, x)
+File ~/project/model.py:74, in Net.forward(self, x)
      72 def forward(self, x):
 ---> 74     return x + self.table
      75
@@ -167,7 +167,7 @@ RuntimeError: {MESSAGE}
     assert failure.message == MESSAGE
     assert failure.frames == (
         Frame("Cell In[5]", 2, "", "run(x)"),
-        Frame("~/work/model.py", 74, "Net.forward", "return x + self.table"),
+        Frame("~/project/model.py", 74, "Net.forward", "return x + self.table"),
     )
 
 
@@ -178,7 +178,7 @@ RuntimeError                              Traceback (most recent call last)
       8
 ---> 10 train_loss = train(model)
 
-~/work/model.py in forward(self, x)
+~/project/model.py in forward(self, x)
      40     def forward(self, x):
 ---> 42         return x + self.table
 
@@ -186,19 +186,19 @@ RuntimeError: {MESSAGE}
 """
     assert only(text).frames == (
         Frame("<ipython-input-66-56e44b8b2212>", 10, "<module>", "train_loss = train(model)"),
-        Frame("~/work/model.py", 42, "forward", "return x + self.table"),
+        Frame("~/project/model.py", 42, "forward", "return x + self.table"),
     )
 
 
 def test_rich() -> None:
     text = f"""\
 \u256d\u2500\u2500\u2500\u2500\u2500 Traceback (most recent call last) \u2500\u2500\u2500\u2500\u2500\u256e
-\u2502 /home/me/work/train.py:9 in <module>             \u2502
+\u2502 /home/me/project/train.py:9 in <module>             \u2502
 \u2502                                                  \u2502
 \u2502    8 if __name__ == "__main__":                  \u2502
 \u2502 \u2771  9 \u2502   main()                                   \u2502
 \u2502                                                  \u2502
-\u2502 /home/me/work/a/folder/with/a/long/name/model.py: \u2502
+\u2502 /home/me/project/a/folder/with/a/long/name/model.py: \u2502
 \u2502 5 in forward                                     \u2502
 \u2502                                                  \u2502
 \u2502 \u2771  5 \u2502   \u2502   return x + self.table                \u2502
@@ -208,40 +208,40 @@ RuntimeError: {MESSAGE.replace(", but ", ", but" + chr(10))}
     failure = only(text)
     assert failure.message == MESSAGE
     assert failure.frames == (
-        Frame("/home/me/work/train.py", 9, "<module>", "main()"),
-        Frame("/home/me/work/a/folder/with/a/long/name/model.py", 5, "forward", "return x + self.table"),
+        Frame("/home/me/project/train.py", 9, "<module>", "main()"),
+        Frame("/home/me/project/a/folder/with/a/long/name/model.py", 5, "forward", "return x + self.table"),
     )
 
 
 def test_rich_without_lines_to_draw() -> None:
     text = f"""\
 +------------ Traceback (most recent call last) ------------+
-| /home/me/work/model.py:5 in forward                       |
+| /home/me/project/model.py:5 in forward                       |
 |                                                           |
 | >  5         return x + self.table                        |
 +-----------------------------------------------------------+
 RuntimeError: {MESSAGE}
 """
     assert only(text) == Failure(
-        "RuntimeError", MESSAGE, (Frame("/home/me/work/model.py", 5, "forward", "return x + self.table"),)
+        "RuntimeError", MESSAGE, (Frame("/home/me/project/model.py", 5, "forward", "return x + self.table"),)
     )
 
 
 def test_ipython_runs_a_file() -> None:
     text = f"""\
 RuntimeError                              Traceback (most recent call last)
-File /home/me/work/train.py:9
+File /home/me/project/train.py:9
       7 def main(): ...
 ----> 9 main()
 
-File /home/me/work/model.py:5, in Net.forward(self, x)
+File /home/me/project/model.py:5, in Net.forward(self, x)
 ----> 5     return x + self.table
 
 RuntimeError: {MESSAGE}
 """
     assert [(frame.path, frame.row, frame.text) for frame in only(text).frames] == [
-        ("/home/me/work/train.py", 9, "main()"),
-        ("/home/me/work/model.py", 5, "return x + self.table"),
+        ("/home/me/project/train.py", 9, "main()"),
+        ("/home/me/project/model.py", 5, "return x + self.table"),
     ]
 
 
