@@ -170,6 +170,36 @@ def test_who_imports_a_module_is_told_by_the_statements(tmp_path: Path) -> None:
     assert [Path(path).name for path in found] == ["a.py", "b.py", "c.py"]
 
 
+def test_the_import_statements_of_a_file_are_read_once_whatever_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"m{number}.py" for number in range(20)]
+    write(tmp_path, dict.fromkeys(names, "".join(f"import m{number}\n" for number in range(20))))
+    read: list[bytes] = []
+    imported = project._imported
+    monkeypatch.setattr(project, "_imported", lambda raw: read.append(raw) or imported(raw))
+    here = Project(str(tmp_path))
+    for name in names:
+        assert len(list(here.importing(str(tmp_path / name)))) == 19
+    assert len(read) == 20
+
+
+def test_an_edited_file_imports_what_its_text_says(tmp_path: Path) -> None:
+    write(tmp_path, {"a.py": "import b", "b.py": "", "c.py": "import b"})
+    here = Project(str(tmp_path))
+    for _ in range(2):  # before and after the files on the disk were asked
+        there = here.showing(str(tmp_path / "a.py"), "import c")
+        assert [Path(path).name for path in there.importing(str(tmp_path / "b.py"))] == ["c.py"]
+        assert [Path(path).name for path in there.importing(str(tmp_path / "c.py"))] == ["a.py"]
+        assert [Path(path).name for path in here.importing(str(tmp_path / "b.py"))] == ["a.py", "c.py"]
+
+
+def test_a_module_of_any_letters_is_found(tmp_path: Path) -> None:
+    write(tmp_path, {"réseau.py": "", "a.py": "import réseau", "b.py": "import seau"})
+    found = Project(str(tmp_path)).importing(str(tmp_path / "réseau.py"))
+    assert [Path(path).name for path in found] == ["a.py"]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_no_file_of_it(tmp_path: Path) -> None:
     write(tmp_path, {"a.py": ""})

@@ -44,6 +44,7 @@ _MOST_KEPT = 100
 # Import statements, also over several lines.
 _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)?|(?:\\\\\n|[^\n;])*)")
 _IMPORTING = re.compile(rb"(?m)^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]*\)?)?")
+_WORDS = re.compile(rb"[\w\x80-\xff]+")
 _REPOSITORIES = (".git", ".hg")
 _PYPROJECT = "pyproject.toml"
 _PACKAGES = (_PYPROJECT, "setup.py", "setup.cfg")
@@ -55,7 +56,7 @@ _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.tx
 
 
 # What a project shares with one that shows another text of a file: nothing in it depends on that text.
-_SHARED = ("_bytes", "_programs", "_walked", "_known", "_homes")
+_SHARED = ("_bytes", "_programs", "_walked", "_known", "_homes", "_importers")
 
 
 class Project:
@@ -199,14 +200,18 @@ class Project:
         folder, name = os.path.split(path)
         module = os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
         word = module.encode("utf-8", "surrogateescape")
-        named = re.compile(rb"(?<!\w)" + re.escape(word) + rb"(?!\w)")
-        return (
-            other
-            for other in self.files
-            if other != path
-            and word in (raw := self.read(other))
-            and any(named.search(found.group()) for found in _IMPORTING.finditer(raw))
-        )
+        edited = [other for other in self._edited if other in self._known and word in _imported(self._edited[other])]
+        unedited = (other for other in self._importers.get(word, ()) if other not in self._edited)
+        return (other for other in sorted((*unedited, *edited)) if other != path)
+
+    @cached_property
+    def _importers(self) -> dict[bytes, list[str]]:
+        """The files, as they are on the disk, by the words of their import statements: whoever asks for one module asks for many."""
+        found: dict[bytes, list[str]] = {}
+        for path in self.files:
+            for word in _imported(self._stored(path)):
+                found.setdefault(word, []).append(path)
+        return found
 
     def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[str]:
         """The Python files that hold one of these bytes, and then match: a plain search is the faster one by far."""
@@ -329,8 +334,9 @@ class Project:
 
     def read(self, path: str) -> bytes:
         """The bytes of a file, read once; none where it cannot be read."""
-        if path in self._edited:
-            return self._edited[path]
+        return self._edited[path] if path in self._edited else self._stored(path)
+
+    def _stored(self, path: str) -> bytes:
         if path not in self._bytes:
             try:
                 self._bytes[path] = read_bytes(path, _LARGEST_READ)
@@ -380,6 +386,11 @@ def _stands(folder: str, name: str) -> bool:
     """True where a file or a folder is there that tells of a project."""
     path = os.path.join(folder, name)
     return os.path.exists(path) and not (name == _PYPROJECT and _has_settings_alone(path))
+
+
+def _imported(raw: bytes) -> set[bytes]:
+    """The words of a file's import statements."""
+    return {word for found in _IMPORTING.finditer(raw) for word in _WORDS.findall(found.group())}
 
 
 def _has_settings_alone(path: str) -> bool:
