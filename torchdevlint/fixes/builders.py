@@ -6,12 +6,11 @@ without losing a comment or changing what the code means. This module is importe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import libcst as cst
 
+from torchdevlint.fixes.tree import parents_in, walk
 from torchdevlint.program import ir
 
 EditKind = Literal["replace", "insert-before", "insert-after", "remove-statement"]
@@ -104,15 +103,6 @@ def _method_call(receiver: cst.BaseExpression, method: str, arguments: str = "")
 def _comments(*nodes: Any) -> list[str]:
     """The comments below the nodes (sentinels and None have none), in order."""
     return [node.value for root in nodes for node in walk(root) if isinstance(node, cst.Comment)]
-
-
-def walk(root: Any) -> Iterator[cst.CSTNode]:
-    """The node and all nodes below it, in the order of the source (nothing for None and sentinels)."""
-    stack = [root] if isinstance(root, cst.CSTNode) else []
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(reversed(node.children))
 
 
 def wrap_method(op: ir.Op | None, method: str, arguments: str = "") -> Edits | None:
@@ -646,16 +636,6 @@ def _enclosing(program: ir.Program, node: Any, *kinds: type[cst.CSTNode]) -> Any
     while node is not None and not isinstance(node, kinds):
         node = None if isinstance(node, cst.BaseSuite) else parents.get(node)
     return node
-
-
-@lru_cache(maxsize=1)
-def parents_in(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
-    """Every node's parent; only the last module is kept."""
-    found: dict[cst.CSTNode, cst.CSTNode] = {}
-    for node in walk(module):
-        for child in node.children:
-            found[child] = node
-    return found
 
 
 def combine(*parts: Edits | None) -> Edits | None:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
 
-from torchdevlint.fixes.builders import Edits, NodeEdit, parents_in, walk
+from torchdevlint.fixes.builders import Edits, NodeEdit
+from torchdevlint.fixes.tree import children, parents_in, walk
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.frame import Frame
 from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
@@ -603,7 +604,7 @@ def _loads(node: cst.CSTNode) -> Iterator[cst.Name]:
         elif isinstance(part, (cst.Attribute, cst.Arg)):
             stack.append(part.value)
         elif not isinstance(part, (cst.Import, cst.ImportFrom)):
-            stack.extend(part.children)
+            stack.extend(children(part))
 
 
 def _bound_by(node: cst.CSTNode) -> Iterator[str]:

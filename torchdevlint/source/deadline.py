@@ -33,6 +33,7 @@ class _State(threading.local):
     end: float | None = None  # by the clock of the thread
     seconds: float = 0.0
     steps: int = 0
+    earliest: float = 0.0  # by the clock on the wall: no thread takes more of a processor's time than passes there
 
 
 _state = _State()
@@ -54,6 +55,7 @@ def limited() -> Iterator[None]:
         return
     _state.seconds = seconds_per_file()
     _state.end = time.thread_time() + _state.seconds
+    _state.earliest = time.monotonic() + _state.seconds
     try:
         yield
     finally:
@@ -68,7 +70,9 @@ def forget() -> None:
 def check() -> None:
     """Raises `OutOfTime` when the time of the present file is over."""
     _state.steps += 1
-    if _state.steps % _STEPS == 0 and _state.end is not None and time.thread_time() > _state.end:
+    if _state.steps % _STEPS or _state.end is None or time.monotonic() <= _state.earliest:
+        return
+    if time.thread_time() > _state.end:  # a system call, which takes its time in a container
         raise OutOfTime(_state.seconds)
 
 
@@ -80,10 +84,11 @@ def left() -> tuple[float, float] | None:
 @contextmanager
 def resumed(rest: tuple[float, float] | None) -> Iterator[None]:
     """Around work that goes on in the present thread with what is `left` in another."""
-    before = _state.end, _state.seconds
+    before = _state.end, _state.seconds, _state.earliest
     if rest is not None:
         _state.end, _state.seconds = time.thread_time() + rest[0], rest[1]
+        _state.earliest = time.monotonic() + rest[0]
     try:
         yield
     finally:
-        _state.end, _state.seconds = before
+        _state.end, _state.seconds, _state.earliest = before

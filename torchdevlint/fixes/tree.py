@@ -1,0 +1,85 @@
+"""What stands below and above a LibCST node.
+
+`CSTNode.children` visits the node with a visitor that collects: it copies the node, with all checks of its constructor, for each question.
+Here the names of the fields that a class visits, in the order of the source, are learned once from that visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import libcst as cst
+
+_FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+_NOTHING, _NODE, _SEQUENCE = range(3)
+_KINDS: dict[type[Any], int] = {}  # an abstract class answers `isinstance` slowly
+
+
+class _Fields(cst.CSTVisitor):
+    """Notes the fields of one node that are visited."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
+        self.names.append(attribute)
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        return False
+
+
+def _fields(node: cst.CSTNode) -> tuple[str, ...]:
+    visitor = _Fields()
+    node._visit_and_replace_children(visitor)
+    found = _FIELDS[type(node)] = tuple(dict.fromkeys(visitor.names))
+    return found
+
+
+def _kind(value: Any) -> int:
+    found = _NODE if isinstance(value, cst.CSTNode) else _SEQUENCE if isinstance(value, (tuple, list)) else _NOTHING
+    _KINDS[type(value)] = found
+    return found
+
+
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes right below a node, in the order of the source."""
+    found: list[cst.CSTNode] = []
+    kinds = _KINDS
+    for name in _FIELDS.get(type(node)) or _fields(node):
+        value = getattr(node, name)
+        kind = kinds.get(type(value))
+        if kind is None:
+            kind = _kind(value)
+        if kind == _NODE:
+            found.append(value)
+        elif kind == _SEQUENCE:
+            found.extend(value)
+    return found
+
+
+def walk(root: Any) -> Iterator[cst.CSTNode]:
+    """The node and all nodes below it, in the order of the source (nothing for None and sentinels)."""
+    stack = [root] if isinstance(root, cst.CSTNode) else []
+    while stack:
+        node = stack.pop()
+        yield node
+        below = children(node)
+        below.reverse()
+        stack += below
+
+
+@lru_cache(maxsize=1)
+def parents_in(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
+    """Every node's parent; only the last module is kept."""
+    found: dict[cst.CSTNode, cst.CSTNode] = {}
+    pending: list[cst.CSTNode] = [module]
+    while pending:
+        node = pending.pop()
+        below = children(node)
+        for child in below:
+            found[child] = node
+        pending += below
+    return found
