@@ -109,6 +109,9 @@ def _examine_zip(file: BinaryIO, size: int) -> Opened:
             raise CheckpointError("is a PT2 archive (torch.export.save); its devices belong to the exported program")
         raise CheckpointError("is a zip archive without a data.pkl: torch.save did not write it")
     folder = found[0].removesuffix("data.pkl")
+    if any(name.startswith(folder + "tensors/") for name in by_name):
+        reason = "is in the zip format of torch 1.4, which no newer version reads; load it there and save it without _use_new_zipfile_serialization"
+        raise CheckpointError(reason)
     record = by_name[found[0]]
     script = folder + "constants.pkl" in by_name
     pickled = interpret(content(file, record, LARGEST_PICKLE))
