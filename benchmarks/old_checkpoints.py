@@ -7,10 +7,10 @@ version that wrote it gave, as the bytes, the data type and the number of tensor
 """
 
 import json
-import os
 import sys
 import warnings
 from collections import OrderedDict
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -109,14 +109,14 @@ def load(path):
 
 def main():
     warnings.simplefilter("ignore")
-    folder = sys.argv[1]
+    folder = Path(sys.argv[1])
     cases = [(name, make, ("cpu",)) for name, make in MAKERS]
     cases += [("-".join(tags).replace(":", ""), views, tags) for tags in TAGS]
     lines = []
     for name, make, tags in cases:
         for form, options in FORMATS:
-            file = "{}-{}-{}.pt".format(VERSION, name, form)
-            path = os.path.join(folder, file)
+            file = f"{VERSION}-{name}-{form}.pt"
+            path = str(folder / file)
             try:
                 try:
                     save(make(), path, options, tags)
@@ -126,18 +126,18 @@ def main():
                     save(make(), path, {}, tags)
                 read = load(path)
             except Exception as error:
-                print("{}: {}: {}".format(file, type(error).__name__, error), file=sys.stderr)
-                if os.path.exists(path):
-                    os.remove(path)
+                print(f"{file}: {type(error).__name__}: {error}", file=sys.stderr)
+                if (folder / file).exists():
+                    (folder / file).unlink()
                 continue
             storages = storages_of(read)
             lines.append(
                 {"file": file, "torch": VERSION, "format": form, "tags": sorted(set(tags)), "storages": storages}
             )
-    with open(os.path.join(folder, "written.jsonl"), "a") as out:
+    with (folder / "written.jsonl").open("a") as out:
         for line in lines:
             out.write(json.dumps(line, sort_keys=True) + "\n")
-    print("torch {}: {} files".format(VERSION, len(lines)))
+    print(f"torch {VERSION}: {len(lines)} files")
 
 
 main()
