@@ -1,13 +1,15 @@
 """Device mutants of public test suites: the runs, what readers said of their places, the table of docs/device-mutants.md.
 
-    python benchmarks/device_mutants.py run MIRRORS --work DIR [--python PYTHON] [NAME ...]
+    python benchmarks/device_mutants.py run MIRRORS --work DIR [--python PYTHON] [--seconds N] [--names NAME ...]
+    python benchmarks/device_mutants.py sheets --work DIR --out DIR [--names NAME ...]
     python benchmarks/device_mutants.py lint MIRRORS --work DIR [--before CHECKOUT]
     python benchmarks/device_mutants.py page [--check]
 
-`run` takes the suites of device_mutants.json from fetched repositories (bare clones at MIRRORS/OWNER+NAME/repo), runs each as mutants within a box of CPU
-time (device_mutants_timebox.py) and writes counts and places there; a place that was judged keeps its verdict. PYTHON is an interpreter with torch, this
-package and what the libraries need. `lint` asks the linter at the places judged real and on the lines that ran with GPU operands, and writes
-results/mutants.now.json and, with another checkout, results/mutants.before.json. `page` renders the table from the data file.
+`run` takes the suites of device_mutants.json from fetched repositories (clones at MIRRORS/OWNER+NAME/repo), runs each as mutants within a box of CPU time
+(device_mutants_timebox.py) and writes counts and places there; a place that was judged keeps its verdict. PYTHON is an interpreter with torch and what the
+libraries need. `sheets` writes what a reader needs to judge each place of a run: the library's code, the test, the message. `lint` asks the linter at the
+places judged real and on the lines that ran with GPU operands, and writes results/mutants.now.json and, with another checkout,
+results/mutants.before.json. `page` renders the table from the data file.
 
 A place's verdict is a reader's: "real" (a user who puts model and inputs on a GPU meets it), "told" (gone when the library is told its device, by a parameter or
 as the default device), "unusual" (only the test uses the library so) or "artefact" (of the machine or of the rewriting). No line of fetched code is kept.
@@ -16,6 +18,7 @@ as the default device), "unusual" (only the test uses the library so) or "artefa
 from __future__ import annotations
 
 import argparse
+import ast
 import collections
 import json
 import os
@@ -36,6 +39,8 @@ VERDICTS = ("real", "told", "unusual", "artefact")
 _TEXTS = (".py", ".toml", ".cfg", ".ini", ".txt", ".md", ".json", ".yaml", ".yml", ".csv", ".typed")
 _BIGGEST = 1_000_000
 _NEAR = 3
+_WALL = 900
+"""Seconds of the clock that one run of a suite may take, whatever its box of CPU time says."""
 
 
 def load() -> dict[str, Any]:
@@ -86,14 +91,20 @@ def extract(mirror: Path, folder: Path) -> str:
     return subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
 
 
+def _mirror(mirrors: Path, suite: dict[str, Any]) -> Path:
+    """The git folder of a suite's repository: a bare clone or one with a work tree."""
+    clone = mirrors / suite["repo"].replace("/", "+") / "repo"
+    return clone / ".git" if (clone / ".git").is_dir() else clone
+
+
 def run_suite(suite: dict[str, Any], mirrors: Path, work: Path, python: str, seconds: int) -> None:
     """Run one suite as mutants, and put what it showed into its entry."""
-    mirror = mirrors / suite["repo"].replace("/", "+") / "repo"
-    if not mirror.is_dir():
-        print(f"{suite['repo']}: not fetched to {mirror}, skipped")
-        return
     folder = work / suite["name"]
     if not folder.is_dir():
+        mirror = _mirror(mirrors, suite)
+        if not mirror.is_dir():
+            print(f"{suite['repo']}: not fetched to {mirror}, skipped")
+            return
         suite["commit"] = extract(mirror, folder)
     report, cpu = work / f"{suite['name']}.json", [work / f"{suite['name']}.cpu{n}" for n in (0, 1)]
     for path in (report, *cpu):
@@ -116,16 +127,22 @@ def run_suite(suite: dict[str, Any], mirrors: Path, work: Path, python: str, sec
     for number, extra in enumerate(([], mutants)):
         variables = {
             **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "src"), str(HERE)]),
+            "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "src"), str(HERE), str(ROOT)]),
             "OMP_NUM_THREADS": "1",
+            **suite.get("environment", {}),
             "TIMEBOX_SECONDS": str(seconds),
             "TIMEBOX_TEST": "6",
             "TIMEBOX_CPU": str(cpu[number]),
         }
         with (work / f"{suite['name']}.log{number}").open("wb") as log:
-            subprocess.run(
-                [*command, *extra, *suite["tests"]], cwd=folder, env=variables, stdout=log, stderr=log, check=False
+            child = subprocess.Popen(
+                [*command, *extra, *suite["tests"]], cwd=folder, env=variables, stdout=log, stderr=log
             )
+            try:
+                child.wait(_WALL)
+            except subprocess.TimeoutExpired:
+                child.terminate()  # what was seen so far is reported
+                child.wait()
     take(suite, report, folder, cpu)
 
 
@@ -142,13 +159,18 @@ def take(suite: dict[str, Any], report: Path, folder: Path, cpu: Sequence[Path])
     suite["cost"] = _cost(cpu)
     suite["places"] = []
     for place in found["places"]:
-        mine = {name: _line(place[name], folder) for name in ("created", "moved", "met")}
-        mine |= {"operator": place["operator"], "tests": len(place["tests"]), "repair": place["repair"]}
-        mine |= {"only_untold": place["only_untold"], "only_without_default": place["only_without_default"]}
+        mine = _place(place, folder)
         known = judged.get(_key(mine), {})
         suite["places"].append({**mine, "verdict": known.get("verdict", ""), "why": known.get("why", "")})
     suite["returns"] = len(found["returns"])
     suite["lines"] = {_relative(file, folder): lines for file, lines in found["lines_with_gpu_operands"].items()}
+
+
+def _place(place: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A place of a report, its files relative to the checkout."""
+    mine = {name: _line(place[name], folder) for name in ("created", "moved", "met")}
+    mine |= {"operator": place["operator"], "tests": len(place["tests"]), "repair": place["repair"]}
+    return {**mine, "only_untold": place["only_untold"], "only_without_default": place["only_without_default"]}
 
 
 def _cost(cpu: Sequence[Path]) -> float | None:
@@ -173,6 +195,61 @@ def _key(place: dict[str, Any]) -> str:
     return json.dumps([place["created"], place["moved"], place["met"]])
 
 
+# ---------------------------------------------------------------------------------------------------- sheets
+
+
+def sheets(suite: dict[str, Any], work: Path, out: Path) -> int:
+    """Write what a reader needs to judge each place of a suite, one place a line; how many."""
+    report, folder = work / f"{suite['name']}.json", work / suite["name"]
+    if not report.exists():
+        return 0
+    found = json.loads(report.read_text(encoding="utf-8"))
+    lines = []
+    for number, place in enumerate(found["places"]):
+        mine = _place(place, folder)
+        at = [mine[name] for name in ("created", "moved", "met") if mine[name]]
+        sheet = {
+            "id": f"{suite['name']}-{number}",
+            "library": suite["repo"],
+            **mine,
+            "message": place["message"],
+            "count": place["count"],
+            "linter": place["linter"],
+            "code": {f"{file}:{line}": _around(folder / file, line) for file, line in at},
+            "test ids": [test for test in place["tests"][:3] if test],
+            "test": next((text for test in place["tests"] if (text := _text_of(folder, test))), ""),
+        }
+        lines.append(json.dumps(sheet) + "\n")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / f"{suite['name']}.jsonl").write_text("".join(lines), encoding="utf-8")
+    return len(lines)
+
+
+def _around(path: Path, line: int, reach: int = 25) -> str:
+    """The lines round a line, numbered, that line marked."""
+    if not path.is_file():
+        return ""
+    text = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    numbered = enumerate(text[max(line - 1 - reach, 0) : line + reach], max(line - reach, 1))
+    return "\n".join(f"{'>' if number == line else ' '}{number:5} {content}" for number, content in numbered)
+
+
+def _text_of(folder: Path, test: str) -> str:
+    """The source of a test, by its id: the function, and its class up to the first test."""
+    file, *names = test.split("[")[0].split("::")
+    path = folder / file
+    if not names or not path.is_file():
+        return ""
+    source = path.read_text(encoding="utf-8", errors="replace")
+    nodes: list[Any] = ast.parse(source).body
+    for name in names:
+        found = next((n for n in nodes if getattr(n, "name", None) == name), None)
+        if found is None:
+            return ""
+        nodes = found.body
+    return ast.get_source_segment(source, found) or ""
+
+
 # ---------------------------------------------------------------------------------------------------- the linter
 
 
@@ -187,7 +264,7 @@ def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: P
         if not suite.get("lines"):
             continue
         if not folder.is_dir():
-            extract(mirrors / suite["repo"].replace("/", "+") / "repo", folder)
+            extract(_mirror(mirrors, suite), folder)
         totals += _score(suite, folder, _findings(suite, folder, checkout))
     unit = "lines"
     for sample, faults, found, notes in (
@@ -349,11 +426,20 @@ def main() -> int:
         command.add_argument("--work", type=Path, required=True)
     commands.choices["run"].add_argument("--python", default=sys.executable)
     commands.choices["run"].add_argument("--seconds", type=int, default=60)
-    commands.choices["run"].add_argument("names", nargs="*")
+    reading = commands.add_parser("sheets")
+    reading.add_argument("--work", type=Path, required=True)
+    reading.add_argument("--out", type=Path, required=True)
+    for command in (commands.choices["run"], reading):
+        command.add_argument("--names", nargs="+", default=(), metavar="NAME", help="these suites (default: all)")
     commands.choices["lint"].add_argument("--before", type=Path)
     commands.add_parser("page").add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     data = load()
+    if arguments.command == "sheets":
+        for suite in data["suites"]:
+            if not arguments.names or suite["name"] in arguments.names:
+                print(f"{suite['name']}: {sheets(suite, arguments.work.resolve(), arguments.out)} places")
+        return 0
     if arguments.command == "run":
         if shutil.which("git") is None:
             parser.error("git is needed to read fetched repositories")

@@ -84,13 +84,21 @@ def _differ(first: Any, second: Any) -> bool:
     return a is not ANY_DEVICE and b is not ANY_DEVICE and a != b
 
 
+def _settled(own: Any, *others: Any) -> Any:
+    """The device that an operator works on: that of its own tensor; a tensor made in C++ takes the others', a GPU before the CPU."""
+    devices = [device_in_op(own)]
+    if devices[0] is ANY_DEVICE:
+        devices = sorted((d for d in map(device_in_op, others) if d is not ANY_DEVICE), key=lambda device: device == CPU)
+    return devices[0] if devices else ANY_DEVICE
+
+
 def _raise(text: str, operator: str, named: Named) -> None:
     raise errors.fault(RuntimeError(text), operator, named_tensors(named))
 
 
 def _index(operator: str, named: Named) -> Any:
     """aten/src/ATen/native/TensorAdvancedIndexing.cpp: indices may lie on the host, never on another device."""
-    device = device_in_op(named["self"])
+    device = _settled(named["self"], *flat(named["indices"]), *flat(named.get("values")))
     for index in flat(named["indices"]):
         where = device_in_op(index)
         if where is not ANY_DEVICE and where != CPU and where != device:
@@ -132,7 +140,7 @@ def _masked_fill(operator: str, named: Named) -> Any:
             operator,
             named,
         )
-    return device_in_op(own)
+    return _settled(own, mask)
 
 
 def _where(operator: str, named: Named) -> Any:

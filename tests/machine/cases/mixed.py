@@ -197,6 +197,30 @@ def case_backward_and_gradients() -> None:
     assert source.grad is not None and source.grad.device.type == "cpu"
 
 
+def case_gradients_that_autograd_fills_in() -> None:
+    """The zeros in the place of a missing gradient are on the device of what they meet: indices, a mask, weights."""
+
+    class Two(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):  # type: ignore[no-untyped-def]
+            ctx.save_for_backward(x)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, first, _):  # type: ignore[no-untyped-def]
+            (x,) = ctx.saved_tensors
+            gradient = first.clone()
+            gradient[x > 0] = 1
+            filled = first.clone().masked_fill(x > 0, 2.0)
+            picked = first.clone()[x > 0]
+            assert gradient.is_cuda and filled.is_cuda and picked.is_cuda
+            return gradient
+
+    x = torch.ones(3, device="cuda", requires_grad=True)
+    Two.apply(x)[1].sum().backward()
+    assert x.grad is not None and x.grad.is_cuda
+
+
 def case_foreach() -> None:
     with same_device(TWO):
         torch._foreach_add([g1, g1], [g1, c1])
