@@ -38,6 +38,10 @@ PAGE = ROOT / "docs" / "device-mutants.md"
 VERDICTS = ("real", "told", "unusual", "artefact")
 _TEXTS = (".py", ".toml", ".cfg", ".ini", ".txt", ".md", ".json", ".yaml", ".yml", ".csv", ".typed")
 _BIGGEST = 1_000_000
+_HEAD = (
+    "| library | tests run | pass as mutants | fail otherwise | roots | real | told | unusual | artefact "
+    "| real, told by the linter | repairs confirmed | CPU results | cost |"
+)
 _NEAR = 3
 _WALL = 900
 """Seconds of the clock that one run of a suite may take, whatever its box of CPU time says."""
@@ -180,7 +184,7 @@ def _cost(cpu: Sequence[Path]) -> float | None:
     plain, mutants = (json.loads(path.read_text(encoding="utf-8")) for path in cpu)
     both = plain.keys() & mutants.keys()
     base = sum(plain[test] for test in both)
-    return round(sum(mutants[test] for test in both) / base, 1) if base > 1 else None
+    return round(sum(mutants[test] for test in both) / base, 1) if base > 0.5 else None
 
 
 def _relative(file: str, folder: Path) -> str:
@@ -327,7 +331,17 @@ def _findings(suite: dict[str, Any], folder: Path, checkout: Path) -> list[dict[
     return [item for item in found if isinstance(item, dict)]
 
 
+def roots(suite: dict[str, Any]) -> list[dict[str, Any]]:
+    """One place for each guilty line (that which put the tensor on the CPU, else where it was met): the first of the gravest verdict."""
+    rank = {verdict: number for number, verdict in enumerate((*VERDICTS, ""))}
+    found: dict[str, dict[str, Any]] = {}
+    for place in sorted(suite["places"], key=lambda place: rank[place["verdict"]]):
+        found.setdefault(json.dumps(place["moved"] or place["created"] or place["met"]), place)
+    return list(found.values())
+
+
 def _score(suite: dict[str, Any], folder: Path, found: Iterable[dict[str, Any]]) -> collections.Counter[str]:
+    """Counts of a suite; each place learns how severe the linter's finding there is (None: no finding)."""
     counts: collections.Counter[str] = collections.Counter()
     found = list(found)
     spans = [
@@ -341,22 +355,20 @@ def _score(suite: dict[str, Any], folder: Path, found: Iterable[dict[str, Any]])
         for item in found
     ]
     faulty: set[tuple[str, int]] = set()
-    roots: set[tuple[str, str]] = set()
     for place in suite["places"]:
         lines = [tuple(place[name]) for name in ("created", "moved", "met") if place[name]]
         faulty |= {(file, line + offset) for file, line in lines for offset in range(-_NEAR, _NEAR + 1)}
-        root = (place["verdict"], json.dumps(place["moved"] or place["created"] or place["met"]))
-        if place["verdict"] not in ("real", "told") or root in roots:
-            continue
-        roots.add(root)
-        near = [
-            item
+        severities = {
+            item["severity"]
             for item, its in spans
             if any(f == file and a - _NEAR <= line <= b + _NEAR for file, line in lines for f, a, b in its)
-        ]
-        counts[place["verdict"]] += 1
-        counts[f"{place['verdict']} with notes"] += bool(near)
-        counts[f"{place['verdict']} found"] += any(item["severity"] != "info" for item in near)
+        }
+        place["linter"] = next((name for name in ("error", "warning", "info") if name in severities), None)
+    for place in roots(suite):
+        if place["verdict"] in ("real", "told"):
+            counts[place["verdict"]] += 1
+            counts[f"{place['verdict']} with notes"] += place["linter"] is not None
+            counts[f"{place['verdict']} found"] += place["linter"] in ("error", "warning")
     for item, its in spans:
         file, row, _ = its[0]
         if row in suite["lines"].get(file, ()) and (file, row) not in faulty:
@@ -371,8 +383,7 @@ def _score(suite: dict[str, Any], folder: Path, found: Iterable[dict[str, Any]])
 
 def table(data: dict[str, Any]) -> list[str]:
     """The table of suites."""
-    head = "| library | tests run | pass as mutants | fail otherwise | roots | real | told | unusual | artefact | repairs confirmed | cost |"
-    lines = [head, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = [_HEAD, "|---" + "|--:" * (_HEAD.count("|") - 2) + "|"]
     total: collections.Counter[str] = collections.Counter()
     for suite in sorted((s for s in data["suites"] if s.get("ran")), key=lambda s: s["repo"].lower()):
         row = counts_of(suite)
@@ -385,17 +396,19 @@ def table(data: dict[str, Any]) -> list[str]:
 
 def counts_of(suite: dict[str, Any]) -> collections.Counter[str]:
     """The counts of one suite; places with one guilty line are one root."""
-    roots = {json.dumps(p["moved"] or p["created"] or p["met"]): p for p in suite["places"]}
+    its = roots(suite)
     counts: collections.Counter[str] = collections.Counter(
-        ran=suite["ran"], passed=suite["passed"], otherwise=suite["otherwise"], roots=len(roots)
+        ran=suite["ran"], passed=suite["passed"], otherwise=suite["otherwise"], roots=len(its), returns=suite["returns"]
     )
-    counts.update(place["verdict"] for place in roots.values() if place["verdict"])
-    counts["confirmed"] = sum(place["repair"] == "confirmed" for place in roots.values())
+    counts.update(place["verdict"] for place in its if place["verdict"])
+    counts["confirmed"] = sum(place["repair"] == "confirmed" for place in its)
+    counts["found"] = sum(place["verdict"] == "real" and place.get("linter") in ("error", "warning") for place in its)
     return counts
 
 
 def _cells(counts: collections.Counter[str]) -> str:
-    return " | ".join(f"{counts[name]:,}" for name in ("ran", "passed", "otherwise", "roots", *VERDICTS, "confirmed"))
+    names = ("ran", "passed", "otherwise", "roots", *VERDICTS, "found", "confirmed", "returns")
+    return " | ".join(f"{counts[name]:,}" for name in names)
 
 
 def rendered(page: str, data: dict[str, Any]) -> str:
@@ -451,6 +464,7 @@ def main() -> int:
         return 0
     if arguments.command == "lint":
         lint(data, arguments.mirrors, arguments.work.resolve(), "now", ROOT)
+        save(data)
         if arguments.before:
             lint(data, arguments.mirrors, arguments.work.resolve(), "before", arguments.before.resolve())
         return 0

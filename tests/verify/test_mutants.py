@@ -283,6 +283,24 @@ def test_with_workers_and_plain_asserts(tmp_path: Path) -> None:
     assert set(_places(json.loads((folder / "r.json").read_text()))) == _EXPECTED_PLACES, done.stdout
 
 
+def test_later_runs_with_workers(tmp_path: Path) -> None:
+    """More tests than one process takes again alone: those that fail plainly, on workers too, are no failures of the mutants."""
+    folder = _suite(tmp_path)
+    (folder / "tests" / "test_lib.py").write_text(
+        "import lib, pytest, torch\n\n\n"
+        "def test_told():\n    assert lib.told(3, torch.ones(3)).sum() == 6\n\n\n"
+        "@pytest.mark.parametrize('n', range(20))\n"
+        "def test_fails_on_a_worker(n, worker_id):\n    assert worker_id == 'master', f'never {n}'\n"
+    )
+    done = _run(folder, "-n", "2", "--device-mutants-report", "r.json", "tests")
+    report = json.loads((folder / "r.json").read_text())
+    places = _places(report)
+    assert set(places) == {(_line("device=device) + x"),) * 2}, done.stdout
+    assert places[(_line("device=device) + x"),) * 2]["only_untold"]
+    assert report["tests"] == {"failed": 21}
+    assert report["failed_otherwise"] == {}
+
+
 def test_a_run_that_is_stopped_tells_what_it_saw(tmp_path: Path) -> None:
     folder = _suite(tmp_path)
     (folder / "tests" / "test_stop.py").write_text(

@@ -88,7 +88,9 @@ def _settled(own: Any, *others: Any) -> Any:
     """The device that an operator works on: that of its own tensor; a tensor made in C++ takes the others', a GPU before the CPU."""
     devices = [device_in_op(own)]
     if devices[0] is ANY_DEVICE:
-        devices = sorted((d for d in map(device_in_op, others) if d is not ANY_DEVICE), key=lambda device: device == CPU)
+        devices = sorted(
+            (d for d in map(device_in_op, others) if d is not ANY_DEVICE), key=lambda device: device == CPU
+        )
     return devices[0] if devices else ANY_DEVICE
 
 
