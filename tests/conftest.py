@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -12,6 +13,10 @@ import pytest
 # Where CI runs, the examples are the same each time: what a new one finds is for whoever works on the code.
 hypothesis.settings.register_profile("unhurried", deadline=None, derandomize=bool(os.environ.get("CI")))
 hypothesis.settings.load_profile("unhurried")
+
+# The suite starts hundreds of Pythons. Each of them would compile the package anew, which is most of what a short run of it costs.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Children inherit what is ignored: under `nohup` a test of SIGHUP would wait for ever.
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

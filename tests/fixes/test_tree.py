@@ -7,6 +7,7 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
+from torchdevlint.fixes import tree
 from torchdevlint.fixes.tree import children, parents_in, walk
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +76,22 @@ def test_the_tree_is_what_libcst_says(text):
         assert list(map(id, children(node))) == list(map(id, node.children))
         assert all(parents[child] is node for child in node.children)
     assert len(parents) == len(nodes) - 1
+
+
+def test_a_part_is_found_also_when_the_first_node_of_its_class_had_none():
+    tree._FIELDS.clear()
+    for text in ("f'{a}'", "f'{a:{b}}'"):
+        for node in _all(cst.parse_module(text)):
+            assert list(map(id, children(node))) == list(map(id, node.children))
+
+
+def test_the_fields_of_a_class_are_asked_for_once(monkeypatch):
+    tree._FIELDS.clear()
+    asked = []
+    fields = tree._fields
+    monkeypatch.setattr(tree, "_fields", lambda node: asked.append(type(node)) or fields(node))
+    list(walk(cst.parse_module(RARE)))
+    assert len(asked) == len(set(asked)) > 50
 
 
 def test_nothing_is_below_what_is_no_node():

@@ -94,6 +94,17 @@ torch.zeros(2).cuda() + torch.zeros(2)
     assert "dispatch.py" not in run.err and run.err.rstrip().endswith("cuda:0 and cpu!")
 
 
+@pytest.mark.parametrize("before", ["enable", "disable"])
+def test_no_garbage_is_looked_for_while_torch_is_imported(tmp_path: Path, before: str) -> None:
+    (tmp_path / "torch.py").write_text(
+        "import gc\nprint(gc.isenabled())\n", encoding="utf-8"
+    )  # no machine starts on it
+    run = run_code(
+        tmp_path, f"import gc\ngc.{before}()\ntry:\n    import torch\nexcept Exception:\n    print(gc.isenabled())"
+    )
+    assert run.out.split() == ["False", str(before == "enable")], run.err
+
+
 def test_the_next_sitecustomize_is_run(tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "sitecustomize.py").write_text("print('theirs')\nVALUE = 1\n", encoding="utf-8")

@@ -34,7 +34,9 @@ class _Fields(cst.CSTVisitor):
 def _fields(node: cst.CSTNode) -> tuple[str, ...]:
     visitor = _Fields()
     node._visit_and_replace_children(visitor)
-    found = _FIELDS[type(node)] = tuple(dict.fromkeys(visitor.names))
+    # LibCST tells of the format of a replacement field, its last part, only where there is one.
+    last = ["format_spec"] if hasattr(node, "format_spec") else []
+    found = _FIELDS[type(node)] = tuple(dict.fromkeys(visitor.names + last))
     return found
 
 
@@ -48,7 +50,10 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes right below a node, in the order of the source."""
     found: list[cst.CSTNode] = []
     kinds = _KINDS
-    for name in _FIELDS.get(type(node)) or _fields(node):
+    names = _FIELDS.get(type(node))
+    if names is None:
+        names = _fields(node)
+    for name in names:
         value = getattr(node, name)
         kind = kinds.get(type(value))
         if kind is None:
