@@ -1,7 +1,7 @@
 """A pytest plugin for long suites (`-p device_mutants_timebox`): the first case of every test first, an end after so many seconds.
 
 `TIMEBOX_SECONDS` of CPU time end the run (counted from the first test), `TIMEBOX_TEST` seconds of it a test that takes longer; `TIMEBOX_CPU`
-names a file for the CPU seconds of each test.
+names a file for the CPU seconds of each test; with `TIMEBOX_OLD_NUMPY` NumPy has the aliases (`np.float`, `np.product`) that suites from before 2.0 need.
 """
 
 from __future__ import annotations
@@ -23,8 +23,21 @@ _CPU: dict[str, float] = {}
 _BEGAN: list[float] = []
 
 
+_OLD_NAMES = {"float": float, "int": int, "bool": bool, "object": object, "complex": complex, "str": str}
+
+
 class TooLong(Exception):
     """A test took longer than its share."""
+
+
+def pytest_configure() -> None:
+    """Give NumPy its old names back."""
+    if os.environ.get("TIMEBOX_OLD_NUMPY"):
+        import numpy
+
+        for name, kind in {**_OLD_NAMES, "float_": numpy.float64, "product": numpy.prod}.items():
+            if name not in vars(numpy):
+                setattr(numpy, name, kind)
 
 
 @pytest.hookimpl(trylast=True)

@@ -40,6 +40,20 @@ class Scale(nn.Module):
         return x + torch.ones(x.shape[-1])
 
 
+class Masked(nn.Module):
+    def __init__(self, mask):
+        super().__init__()
+        self.register_buffer("mask", mask)
+        self.lin = nn.Linear(2, 2)
+
+    @classmethod
+    def of(cls, mask):
+        return cls(mask)
+
+    def forward(self, x):
+        return self.lin(x) * self.mask
+
+
 def like(x):
     return torch.zeros(x.shape)
 
@@ -60,6 +74,7 @@ def handed(a, b):
     return a + b
 """
 _TESTS = """\
+import functools
 import unittest
 
 import lib
@@ -115,8 +130,16 @@ def test_right(n):
     assert lib.handed(made_in_a_helper(n), torch.ones(n)).dim() == 1
 
 
+def test_modules_that_are_made_with_a_gpu_tensor():
+    x = torch.ones(3, 2)
+    for make in (lib.Masked, functools.partial(lib.Masked, mask=torch.ones(2)), lib.Masked.of):
+        model = make() if isinstance(make, functools.partial) else make(torch.ones(2))
+        assert model(x).shape == x.shape
+
+
 def test_numpy():
     assert lib.to_numpy(torch.ones(2)) == 2
+    assert lib.handed(np.ones(2), np.ones(2)).sum() == 4
 
 
 def test_what_the_test_left_on_the_cpu_is_its_own():

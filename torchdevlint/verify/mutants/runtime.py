@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 import sys
 import types
@@ -121,6 +122,8 @@ class _Runtime:
             key = function.__func__
             if isinstance(function.__self__, self.torch.Tensor):
                 return _TORCH if function.__name__ != "__init__" else _NEVER
+        elif kind is functools.partial:
+            return self._kind(function.func)
         elif kind is not types.FunctionType and not isinstance(function, type):
             key = kind  # an object that can be called: what its class is
         try:
@@ -177,11 +180,8 @@ class _Runtime:
         if made is None or name in _STAYS or isinstance(made, (bool, int, float, str)):
             return made
         if isinstance(made, torch.nn.Module):
-            return (
-                values.moved(made, True)
-                if isinstance(function, type) or not self._given_gpu(function, args, kwargs)
-                else made
-            )
+            fresh = _constructs(function) or not self._given_gpu(function, args, kwargs)
+            return values.moved(made, True) if fresh else made
         if isinstance(made, torch.Tensor) and values.device_type(made) == "cuda":
             return made
         if not values.holds(made, "cpu") or self._given_gpu(function, args, kwargs):
@@ -201,7 +201,7 @@ class _Runtime:
             return made
         own = getattr(function, "__self__", None)
         if isinstance(made, torch.nn.Module):
-            if made is own or not (isinstance(function, type) or not self._given_gpu(function, args, kwargs)):
+            if made is own or not (_constructs(function) or not self._given_gpu(function, args, kwargs)):
                 return made
             return values.moved(made, True)
         if isinstance(made, torch.Tensor) and values.device_type(made) == "cuda":
@@ -210,7 +210,7 @@ class _Runtime:
             return made
         if not self._given_gpu(function, args, kwargs):
             return values.moved(made, False)
-        if not isinstance(function, type):
+        if not _constructs(function):
             self._returned(function, args, kwargs, made)
         return made
 
@@ -236,7 +236,7 @@ class _Runtime:
     def _gpu_device(self, value: Any, name: str = "") -> Any:
         if isinstance(value, self.torch.device) and value.type == "cpu":
             return self.torch.device(GPU)
-        if value == "cpu" and isinstance(value, str) and "device" in name:
+        if isinstance(value, str) and value == "cpu" and "device" in name:
             return GPU
         return value
 
@@ -303,8 +303,15 @@ class _Call:
         return self.runtime.run(self.function, self.kind, args, kwargs)
 
 
+def _constructs(function: Any) -> bool:
+    """Whether a call makes an object of a class: the class itself, with arguments kept by `functools.partial`, or its class method."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return isinstance(function, type) or isinstance(getattr(function, "__self__", None), type)
+
+
 def _module_of(function: Any) -> str:
-    while hasattr(function, "func") and type(function).__name__ == "partial":
+    while isinstance(function, functools.partial):
         function = function.func
     own = getattr(function, "__self__", None)
     if isinstance(function, types.BuiltinFunctionType) and own is not None and not isinstance(own, types.ModuleType):
