@@ -14,6 +14,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,10 +51,13 @@ def after(path: Path, kind: str) -> str | None:
     return beside.read_text(encoding="utf-8") if beside.exists() else None
 
 
+# Several tests ask the same of the same text: it is linted once.
+@cache
 def found(text: str, path: Path, level: str = "warning") -> tuple[Finding, ...]:
     return check_source(text, str(path), level=level, extend_select=[CODES[path.parent.name]])
 
 
+@cache
 def repaired(text: str, path: Path, *, unsafe: bool = False) -> str:
     return fix_source(text, str(path), unsafe=unsafe, extend_select=[CODES[path.parent.name]])[0]
 
