@@ -51,11 +51,10 @@ def run(what: str, folder: Path) -> tuple[int, dict[str, str]]:
     """How many names there are, and what is wrong with each of those that the plain CPU can run ("" for nothing)."""
     found = []
     for where in ("plain", "machine"):
-        out = folder / f"{where}-{what}.json"
-        subprocess.run(
-            [sys.executable, str(_TESTS / "sweep.py"), where, what, str(out)], check=True, capture_output=True
-        )
-        found.append(json.loads(out.read_text(encoding="utf-8")))
+        (folder / where).mkdir(exist_ok=True)
+        command = [sys.executable, str(_TESTS / "sweep.py"), where, str(folder / where), what]
+        subprocess.run(command, check=True, capture_output=True)
+        found.append(json.loads((folder / where / f"{what}.json").read_text(encoding="utf-8")))
     return len(found[0]), compare(*found)
 
 

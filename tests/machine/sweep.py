@@ -1,6 +1,8 @@
-"""Runs PyTorch's own operator, module and optimizer samples and writes what came out, as digests, to a JSON file.
+"""Runs PyTorch's own operator, module and optimizer samples and writes what came out, as digests, to JSON files.
 
-usage: sweep.py plain|machine ops|modules|optimizers OUT.json [--every N] [--offset K] [--only NAME ...]
+usage: sweep.py plain|machine FOLDER ops|modules|optimizers[:EVERY] ... [--only NAME ...]
+
+What came out of ops goes to FOLDER/ops.json, of every 12th of them with "ops:12".
 
 ``plain`` runs them on the CPU of an untouched torch, ``machine`` on cuda of the virtual machine: a second process, so
 that the reference knows nothing of the machine. `compare` tells them apart.
@@ -59,10 +61,8 @@ def _agree(expected: list[Any], found: list[Any]) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("where", choices=("plain", "machine"))
-    parser.add_argument("what", choices=("ops", "modules", "optimizers"))
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--offset", type=int, default=0)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("what", nargs="+")
     parser.add_argument("--only", nargs="*", default=None)
     options = parser.parse_args()
     device = "cpu"
@@ -75,17 +75,24 @@ def main() -> None:
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    runs = {"ops": _operators, "modules": _modules, "optimizers": _optimizers}[options.what](device)
+    for part in options.what:
+        what, _, every = part.partition(":")
+        results = _results(what, device, int(every or 1), options.only)
+        (options.folder / f"{what}.json").write_text(json.dumps(results), encoding="utf-8")
+    sys.stdout.flush()
+
+
+def _results(what: str, device: str, every: int, only: list[str] | None) -> dict[str, Any]:
+    runs = {"ops": _operators, "modules": _modules, "optimizers": _optimizers}[what](device)
     results: dict[str, Any] = {}
-    for name, run in itertools.islice(runs, options.offset, None, options.every):
-        if options.only is not None and name not in options.only:
+    for name, run in itertools.islice(runs, 0, None, every):
+        if only is not None and name not in only:
             continue
         try:
-            results[name] = [_digest(tensor, few=options.what == "optimizers") for tensor in run()]
+            results[name] = [_digest(tensor, few=what == "optimizers") for tensor in run()]
         except Exception as error:
             results[name] = f"{type(error).__name__}: {str(error)[:200]}"
-    options.out.write_text(json.dumps(results), encoding="utf-8")
-    sys.stdout.flush()
+    return results
 
 
 Run = tuple[str, Callable[[], list[Any]]]
