@@ -2,12 +2,14 @@
 
     python benchmarks/device_mutants.py run MIRRORS --work DIR [--python PYTHON] [--seconds N] [--names NAME ...]
     python benchmarks/device_mutants.py sheets --work DIR --out DIR [--names NAME ...]
+    python benchmarks/device_mutants.py judge ANSWERS.jsonl [--second]
     python benchmarks/device_mutants.py lint MIRRORS --work DIR [--before CHECKOUT]
     python benchmarks/device_mutants.py page [--check]
 
 `run` takes the suites of device_mutants.json from fetched repositories (clones at MIRRORS/OWNER+NAME/repo), runs each as mutants within a box of CPU time
 (device_mutants_timebox.py) and writes counts and places there; a place that was judged keeps its verdict. PYTHON is an interpreter with torch and what the
-libraries need. `sheets` writes what a reader needs to judge each place of a run: the library's code, the test, the message. `lint` asks the linter at the
+libraries need. `sheets` writes what a reader needs to judge each place of a run: the library's code, the test, the message;
+`judge` takes the answers, with --second those of another reader, who has not seen the first ones. `lint` asks the linter at the
 places judged real and on the lines that ran with GPU operands, and writes results/mutants.now.json and, with another checkout,
 results/mutants.before.json. `page` renders the table from the data file.
 
@@ -165,7 +167,7 @@ def take(suite: dict[str, Any], report: Path, folder: Path, cpu: Sequence[Path])
     for place in found["places"]:
         mine = _place(place, folder)
         known = judged.get(_key(mine), {})
-        suite["places"].append({**mine, "verdict": known.get("verdict", ""), "why": known.get("why", "")})
+        suite["places"].append({**mine, **{name: known.get(name, "") for name in ("verdict", "why", "second")}})
     suite["returns"] = len(found["returns"])
     suite["lines"] = {_relative(file, folder): lines for file, lines in found["lines_with_gpu_operands"].items()}
 
@@ -209,11 +211,11 @@ def sheets(suite: dict[str, Any], work: Path, out: Path) -> int:
         return 0
     found = json.loads(report.read_text(encoding="utf-8"))
     lines = []
-    for number, place in enumerate(found["places"]):
+    for place in found["places"]:
         mine = _place(place, folder)
         at = [mine[name] for name in ("created", "moved", "met") if mine[name]]
         sheet = {
-            "id": f"{suite['name']}-{number}",
+            "id": _name(suite, mine),
             "library": suite["repo"],
             **mine,
             "message": place["message"],
@@ -227,6 +229,29 @@ def sheets(suite: dict[str, Any], work: Path, out: Path) -> int:
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{suite['name']}.jsonl").write_text("".join(lines), encoding="utf-8")
     return len(lines)
+
+
+def _name(suite: dict[str, Any], place: dict[str, Any]) -> str:
+    """What names a place on a sheet and in a reader's answers."""
+    lines = (place[name] for name in ("created", "moved", "met"))
+    return " ".join([suite["name"], *(f"{line[0]}:{line[1]}" if line else "-" for line in lines)])
+
+
+def judge(data: dict[str, Any], answers: Iterable[str], second: bool) -> int:
+    """Take a reader's answers, one JSON object a line: the id of a sheet, a verdict and why. How many fit a place; ValueError for an unknown verdict."""
+    places = {_name(suite, place): place for suite in data["suites"] for place in suite["places"]}
+    taken = 0
+    for line in filter(str.strip, answers):
+        answer = json.loads(line)
+        if answer["verdict"] not in VERDICTS:
+            raise ValueError(f"{answer['id']}: no such verdict: {answer['verdict']}")
+        place = places.get(answer["id"])
+        if place is None:
+            print(f"no such place: {answer['id']}")
+            continue
+        place |= {"second": answer["verdict"]} if second else {"verdict": answer["verdict"], "why": answer["why"]}
+        taken += 1
+    return taken
 
 
 def _around(path: Path, line: int, reach: int = 25) -> str:
@@ -391,7 +416,19 @@ def table(data: dict[str, Any]) -> list[str]:
         cost = f"{suite['cost']}" if suite.get("cost") else "-"
         lines.append(f"| {suite['repo']} | {_cells(row)} | {cost} |")
     lines.append(f"| **{len(lines) - 2} libraries** | {_cells(total)} | |")
-    return lines
+    return [*lines, "", _summary(data, total)]
+
+
+def _summary(data: dict[str, Any], total: collections.Counter[str]) -> str:
+    """The shares of the table in words, and how far its readers agree."""
+    judged = sum(total[verdict] for verdict in VERDICTS)
+    text = f"{total['real'] + total['told']} of {judged} judged roots are real or told ({(total['real'] + total['told']) / max(judged, 1):.0%}). "
+    text += f"At its default level the linter finds {total['found']} of the {total['real']} real ones."
+    twice = [place for suite in data["suites"] for place in roots(suite) if place.get("second")]
+    if not twice:
+        return text + " The verdicts are those of one strict reader, who had run the suites."
+    same = sum(place["second"] == place["verdict"] for place in twice)
+    return text + f" A second reader, who had not seen the verdicts, read {len(twice)} roots and agrees on {same}."
 
 
 def counts_of(suite: dict[str, Any]) -> collections.Counter[str]:
@@ -442,12 +479,20 @@ def main() -> int:
     reading = commands.add_parser("sheets")
     reading.add_argument("--work", type=Path, required=True)
     reading.add_argument("--out", type=Path, required=True)
+    judging = commands.add_parser("judge")
+    judging.add_argument("answers", type=Path)
+    judging.add_argument("--second", action="store_true", help="a second reader's")
     for command in (commands.choices["run"], reading):
         command.add_argument("--names", nargs="+", default=(), metavar="NAME", help="these suites (default: all)")
     commands.choices["lint"].add_argument("--before", type=Path)
     commands.add_parser("page").add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     data = load()
+    if arguments.command == "judge":
+        count = judge(data, arguments.answers.read_text(encoding="utf-8").splitlines(), arguments.second)
+        print(f"{count} places")
+        save(data)
+        return 0
     if arguments.command == "sheets":
         for suite in data["suites"]:
             if not arguments.names or suite["name"] in arguments.names:

@@ -7,7 +7,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import device_mutants as mutants
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -23,6 +25,39 @@ def test_the_page_is_rendered() -> None:
 def test_every_place_was_judged() -> None:
     verdicts = {place["verdict"] for suite in DATA["suites"] for place in suite["places"]}
     assert verdicts and verdicts <= {"real", "told", "unusual", "artefact"}
+
+
+def _report(folder: Path) -> dict[str, Any]:
+    line = [str(folder / "lib.py"), 2]
+    place = {"created": line, "moved": None, "met": [line[0], 3], "operator": "add.Tensor", "repair": None}
+    place |= {"only_untold": False, "only_without_default": True, "message": "two devices", "count": 1, "linter": []}
+    return {**place, "tests": ["test_lib.py::TestIt::test_one[0]", "test_lib.py::test_two"]}
+
+
+def test_a_sheet_holds_what_a_reader_needs(tmp_path: Path) -> None:
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    (folder / "lib.py").write_text("def f(x):\n    y = torch.ones(2)\n    return x + y\n")
+    (folder / "test_lib.py").write_text("class TestIt:\n    def test_one(self):\n        f(torch.ones(2))\n")
+    (tmp_path / "lib.json").write_text(json.dumps({"places": [_report(folder)]}))
+    assert mutants.sheets({"name": "lib", "repo": "a/lib"}, tmp_path, tmp_path / "out") == 1
+    (sheet,) = map(json.loads, (tmp_path / "out" / "lib.jsonl").read_text().splitlines())
+    assert sheet["id"] == "lib lib.py:2 - lib.py:3" and sheet["tests"] == 2
+    assert ">    2     y = torch.ones(2)" in sheet["code"]["lib.py:2"]
+    assert sheet["test"] == "def test_one(self):\n        f(torch.ones(2))"
+
+
+def test_answers_of_two_readers_are_kept_apart() -> None:
+    place = {"created": ["lib.py", 2], "moved": None, "met": ["lib.py", 3], "verdict": "", "why": ""}
+    other = {**place, "met": ["lib.py", 9], "verdict": "unusual"}
+    suite = {"name": "lib", "places": [other, place]}
+    answer = {"id": "lib lib.py:2 - lib.py:3", "verdict": "real", "why": "made on the CPU"}
+    assert mutants.judge({"suites": [suite]}, [json.dumps(answer), ""], second=False) == 1
+    assert mutants.judge({"suites": [suite]}, [json.dumps({**answer, "verdict": "told"})], second=True) == 1
+    assert (place["verdict"], place["why"], place["second"]) == ("real", "made on the CPU", "told")
+    assert mutants.roots(suite) == [place]
+    with pytest.raises(ValueError, match="no such verdict"):
+        mutants.judge({"suites": [suite]}, [json.dumps({**answer, "verdict": "perhaps"})], second=False)
 
 
 @pytest.mark.parametrize("path", FAULTS, ids=lambda path: path.stem)
