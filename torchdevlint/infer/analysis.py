@@ -96,6 +96,11 @@ class Analysis:
         """The file that a body stands in."""
         return self.kept.imports.unit_of(body) or self.unit
 
+    def unit_of_globals(self, value: Ref) -> Unit | None:
+        """The file whose globals an object holds; None for any other object."""
+        place = value.place
+        return place[1] if isinstance(place, tuple) and place[0] == "globals" else None
+
     def named(self, unit: Unit, name: str) -> Value:
         """What a dotted name means at the top of a file."""
         head, _, rest = name.partition(".")
@@ -225,6 +230,8 @@ class Analysis:
                 and _says_tensor(parameter.annotation)
             ):
                 ctx.proven.add(term)
+        if body.name == "forward" and body.owner is not None and classes.is_module(self, body.owner):
+            ctx.weak |= {env[one.name] for one in body.parameters[1:] if one.default is None and _may_be_tensor(one)}
         frame: Value | None = None
         if body.functions or unit.captured(body):
             fields: dict[Any, Value] = {".@parent": Term("parameter", body, "@frame")}
@@ -482,6 +489,11 @@ def _says_tensor(annotation: ir.Annotation) -> bool:
     if last in _TENSORS:
         return True
     return last in ("Optional", "|", "Union") and any(_says_tensor(one) for one in annotation.arguments)
+
+
+def _may_be_tensor(parameter: ir.Parameter) -> bool:
+    """False for a parameter that is annotated as something else."""
+    return parameter.kind not in ("*", "**") and parameter.annotation is None
 
 
 def analyse(program: ir.Program, path: str = "", files: Files | None = None, kept: Kept | None = None) -> Analysis:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer.summary import Claim, Summary
 from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import HOST, Tensor, Term, alternatives
+from torchdevlint.infer.values import HOST, Tensor, Term, Value, alternatives, waits
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
@@ -44,9 +44,10 @@ def of(analysis: Analysis) -> list[Analysis]:
 def names_of(analysis: Analysis, unit: Unit) -> list[str]:
     """What a caller writes to reach a claim about a tensor of `unit` that its argument may break: functions, and classes for their methods."""
     found: dict[str, None] = {}
+    kept = _kept_on_host(analysis, unit)
     for body in analysis.unit.program.bodies:
         summary = analysis.kept.summaries.get(body)
-        if summary is not None and _may_break(summary, unit):
+        if summary is not None and _may_break(summary, unit, kept):
             found[_called_as(body)] = None
     for fault in analysis.faults.values():
         if fault.verdict == "open" and fault.told_at.unit is unit and fault.site.body is not None:
@@ -60,16 +61,44 @@ def _called_as(body: ir.Body) -> str:
     return body.owner.name if body.owner is not None else body.name
 
 
-def _may_break(summary: Summary, unit: Unit) -> bool:
-    return any(isinstance(event.what, Claim) and _is_about(event.what, unit) for event in summary.events)
+def _kept_on_host(analysis: Analysis, unit: Unit) -> frozenset[str]:
+    """The attributes in which methods keep tensors that a file makes on the CPU."""
+    return frozenset(
+        key[1:]
+        for body in analysis.unit.program.bodies
+        if body.owner is not None and (summary := analysis.kept.summaries.get(body)) is not None
+        for rec in summary.effects.values()
+        for key, content in rec.fields.items()
+        if isinstance(key, str) and key.startswith(".") and _is_made_on_host(content, unit)
+    )
 
 
-def _is_about(claim: Claim, unit: Unit) -> bool:
-    """True for a claim on a tensor that is made on the CPU in a file, or that is given to what reads it there as an array."""
+def _may_break(summary: Summary, unit: Unit, kept: frozenset[str]) -> bool:
+    return any(isinstance(event.what, Claim) and _is_about(event.what, unit, kept) for event in summary.events)
+
+
+def _is_about(claim: Claim, unit: Unit, kept: frozenset[str]) -> bool:
+    """True for a claim on a tensor that is made on the CPU in a file, kept by its objects, or given to what reads it there as an array."""
     if claim.kind == "host":
-        return claim.site.unit is unit and any(isinstance(operand.value, Term) for operand in claim.operands)
+        return claim.site.unit is unit and any(waits(operand.value) for operand in claim.operands)
+    return any(
+        _is_made_on_host(operand.value, unit) or (kept and _reads(operand.value, kept)) for operand in claim.operands
+    )
+
+
+def _is_made_on_host(value: Value, unit: Unit) -> bool:
     return any(
         isinstance(one, Tensor) and one.device == HOST and one.origin is not None and one.origin.unit is unit
-        for operand in claim.operands
-        for one in alternatives(operand.value)
+        for one in alternatives(value)
     )
+
+
+def _reads(value: object, names: frozenset[str]) -> bool:
+    """True for a term that is computed from an attribute of one of these names."""
+    if isinstance(value, tuple):
+        return any(_reads(one, names) for one in value)
+    if isinstance(value, Tensor):
+        return _reads(value.device, names)
+    if not isinstance(value, Term):
+        return False
+    return (value.op == "attribute" and value.args[1] in names) or _reads(value.args, names)

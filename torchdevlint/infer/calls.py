@@ -293,9 +293,8 @@ class Replay:
             result = self.value(summary.result)
             if ctx.mode == "summary":
                 for term in summary.proven:
-                    proven = self.value(term)
-                    if isinstance(proven, Term) and proven is not UNKNOWN:
-                        ctx.proven.add(proven)
+                    for proven in alternatives(self.value(term)):
+                        ctx.prove(proven)
             if ctx.analysis.recorder is not None:
                 ctx.analysis.recorder.replayed(self)
         finally:
@@ -390,7 +389,9 @@ class Replay:
                     return Tensor(default, value.rank)
             return value
         here = self.place(place)
-        if isinstance(place, Term) and place.op == "device_of":  # what it was computed from tells where it was made
+        if place.op == "default" and here is not place:
+            return Tensor(here, value.rank, value.origin if here == HOST else None, "" if ctx.default() else "default")
+        if place.op == "device_of":  # what it was computed from tells where it was made
             for one in alternatives(self.value(place.args[0])):
                 if isinstance(one, Tensor) and one.device == here:
                     rank = None if one.rank == 0 and value.rank == MANY else value.rank
@@ -420,6 +421,10 @@ class Replay:
             return self.parameters.get(args[1], term) if args[0] is self.body else term
         if op in ("unknown", "own", "top", "turn"):
             return term
+        if op == "default":
+            place = ctx.default()
+            is_open = place is None and ctx.mode == "summary" and ctx.unit.sets_default
+            return term if is_open else Device(HOST if place is None else place)
         if op == "stored":
             tensors.store_item(ctx, self.value(args[0]), self.value(args[1]), self.value(args[2]), args[3])
             return NONE

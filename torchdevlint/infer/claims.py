@@ -78,7 +78,7 @@ def claim(
         ctx.emit(Claim(kind, tuple(operands), site, chain))
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
         for side in (side for several in sides for side in several):
-            if side.tensor.implicit and side.tensor.device == HOST:
+            if side.tensor.device == HOST:
                 ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:
         recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
@@ -144,7 +144,7 @@ def _judge(
         return False
     if ctx.mode == "summary" and host.implicit == "default" and ctx.unit.sets_default:
         return False  # the default device at the call decides
-    if ctx.mode == "root" and host.implicit == "default" and host.origin.unit.default_set_elsewhere:
+    if ctx.mode == "root" and host.implicit in ("default", "import") and host.origin.unit.default_set_elsewhere:
         return False  # the files that import this one run it under another default device
     roles = (a.operand.role, b.operand.role)
     if other.device in _ELSEWHERE:
@@ -152,8 +152,6 @@ def _judge(
     elif (
         isinstance(other.device, Term)
         and ctx.mode == "root"
-        and host.implicit
-        and not host.follows
         and not weak
         and other.device.op in ("own", "as_device")
         and not b.may_be_host

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer.values import UNKNOWN, Bound, Cls, Const, Ext, Func, Partial, Ref, Site, Super, Term, Value
+from torchdevlint.infer.values import (
+    UNKNOWN,
+    Bound,
+    Cls,
+    Const,
+    Ext,
+    Func,
+    Partial,
+    Ref,
+    Site,
+    Super,
+    Tensor,
+    Term,
+    Value,
+)
 from torchdevlint.program import ir
 from torchdevlint.stubs import loader
 
@@ -181,10 +195,18 @@ def attribute_of(
             return _bound(ctx, found, cls, receiver, site)
         kept = analysis.unit_of(one.body).class_fields.get(one, {}).get("." + name)
         if kept is not None:
+            kept = _of_import(kept)
             if ctx.mode == "summary" and receiver is not None and isinstance(kept, Ref) and kept not in ctx.heap:
                 return Term("attribute", receiver, name)  # an object of the class body: the callers know it
             return _bound(ctx, kept, cls, receiver, site)
     return None
+
+
+def _of_import(value: Value) -> Value:
+    """What a class body binds is made when its file is imported: a default device that is set later does not move it."""
+    if isinstance(value, Tensor) and value.implicit == "default":
+        return Tensor(value.device, value.rank, value.origin, "import", value.follows, value.kept)
+    return value
 
 
 def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: Site | None) -> Value:

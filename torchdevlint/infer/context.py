@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from torchdevlint.infer.imports import Global
 from torchdevlint.infer.state import NO_FACTS, Facts, Heap
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
@@ -13,6 +14,7 @@ from torchdevlint.infer.values import (
     UNKNOWN,
     Cls,
     Const,
+    Ext,
     OneOf,
     Place,
     Rec,
@@ -84,6 +86,38 @@ class Context:
                 rec = self.heap.get(one) or Rec("overlay")
                 kept = join(rec.fields[key], content) if several and key in rec.fields else content
                 self.heap[one] = rec.put(key, kept)
+
+    # ------------------------------------------------------------------------------------------------ other files
+
+    def imported(self, unit: Unit, name: str) -> Value:
+        """What a file imports under a dotted name. An object that lives in the heap of another file is read when that is run."""
+        found = self.analysis.foreign(unit, name)
+        if not isinstance(found, Ext):
+            return found
+        other = self.analysis.kept.imports.resolve(unit, name)
+        if not isinstance(other, Global) or not self._is_object(other):
+            return found
+        if self.mode == "summary":
+            return Term("attribute", other.unit.globals, other.name)
+        rec = self.heap.get(other.unit.globals)
+        if rec is not None and "." + other.name in rec.fields:
+            written: Value = rec.fields["." + other.name]
+            return written
+        lent = self.lent(other.unit.globals, other.name)
+        return found if lent is None else lent
+
+    def _is_object(self, name: Global) -> bool:
+        module = self.analysis.module_of(name.unit)
+        rec = module.heap.get(name.unit.globals) if module is not None else None
+        return rec is not None and any(
+            isinstance(one, Ref) for one in alternatives(rec.fields.get("." + name.name, UNKNOWN))
+        )
+
+    def lent(self, value: Ref, name: str) -> Value | None:
+        """What a global of another file holds after the run of its module; None for any other object."""
+        unit = self.analysis.unit_of_globals(value)
+        module = self.analysis.module_of(unit) if unit is not None and unit is not self.unit else None
+        return module.lent(Global(unit, name), self.heap) if unit is not None and module is not None else None
 
     # ------------------------------------------------------------------------------------------------ what is known
 

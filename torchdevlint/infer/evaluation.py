@@ -220,7 +220,7 @@ class Evaluation:
             up = up.parent
         static = self.unit.statics.get(name)
         if static is not None:
-            return ctx.analysis.foreign(self.unit, static.name) if isinstance(static, Ext) else static
+            return ctx.imported(self.unit, static.name) if isinstance(static, Ext) else static
         if name in self.unit.program.module.local_names or name in self.unit.global_stores:
             return reading.attribute(ctx, self.unit.globals, name)
         return Ext("builtins." + name)
@@ -456,7 +456,7 @@ class Evaluation:
 
     def import_(self, op: ir.Import) -> Value:
         """An imported thing."""
-        return self.ctx.analysis.foreign(self.unit, op.qualified)
+        return self.ctx.imported(self.unit, op.qualified)
 
     def unpack(self, op: ir.Unpack) -> Value:
         """Part of what is unpacked."""

@@ -174,7 +174,7 @@ def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
         if name == "torch.einsum":
             args = [args[0], *_unwrapped(ctx, args[1:])] if args else args
         return operators.apply(ctx, stub, args, keywords, site)
-    if stub is not None:
+    if stub is not None or name in modules.WRAPPERS:
         return modules.make(ctx, name, args, keywords, site)
     return _unknown(site)
 

@@ -13,12 +13,33 @@ from torchdevlint.infer.imports import Files, Global, Imports, dependents_of
 from torchdevlint.infer.state import Heap
 from torchdevlint.infer.summary import Heard, Summary
 from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import Cls, Const, Device, Ext, Func, Partial, Sort, Tensor, Term, Tup, Value
+from torchdevlint.infer.values import (
+    UNKNOWN,
+    Cls,
+    Const,
+    Device,
+    Ext,
+    Func,
+    OneOf,
+    Partial,
+    Rec,
+    Ref,
+    Sort,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    parts_of,
+)
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
     from torchdevlint.infer.recorder import Recorder
+
+
+_MOST_LENT = 40  # fields of an object that other files see
 
 
 class ModuleRun:
@@ -36,6 +57,36 @@ class ModuleRun:
         rec = self.heap.get(name.unit.globals)
         found = rec.fields.get("." + name.name) if rec is not None else None
         return found if found is not None and _stands_alone(found) else None
+
+    def lent(self, name: Global, heap: Heap) -> Value | None:
+        """What a global holds that lives in the file's heap; what can be reached from it is put into `heap`, unless it is there.
+
+        None for what functions of the file bind anew, and where nothing is known.
+        """
+        if name.name in name.unit.global_stores:
+            return None
+        rec = self.heap.get(name.unit.globals)
+        found: Value | None = rec.fields.get("." + name.name) if rec is not None else None
+        if found is None or _is_flag(found):
+            return None
+        pending: list[Any] = [found]
+        while pending:
+            value = pending.pop()
+            pending += parts_of(value)
+            held = self.heap.get(value) if isinstance(value, (Ref, Cls)) and value not in heap else None
+            if held is not None and len(held.fields) <= _MOST_LENT:
+                fields = {key: UNKNOWN if _is_flag(content) else content for key, content in held.fields.items()}
+                heap[value] = Rec(held.kind, held.cls, fields)
+                pending += fields.values()
+        return found
+
+
+def _is_flag(value: object) -> bool:
+    """True for what the arguments of the command line, and other files, set before it is read."""
+    return any(
+        isinstance(one, Const) and (one.value is None or isinstance(one.value, bool))
+        for one in (alternatives(value) if isinstance(value, OneOf) else (value,))
+    )
 
 
 def _stands_alone(value: Value) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, classes, devices, reading, tensors
 from torchdevlint.infer.summary import Operand
@@ -148,7 +148,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     if isinstance(rec.cls, Ext):
         stub = loader.module_class(rec.cls.name)
         if name in _WEIGHTS and stub is not None and stub.holds != "empty":
-            return Tensor(place, MANY, rec.fields.get("@origin"), "", True)
+            return weights(rec)
         return NUMBER if name in _SIZES else Bound(ref, name)
     if name == "device":
         return Device(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
@@ -277,8 +277,7 @@ def method(
         return NONE
     if name in _SELF:
         return ref
-    place = rec.fields.get("@device", NOWHERE)
-    one = Tensor(place, MANY, rec.fields.get("@origin"), "", True)
+    one = weights(rec)
     if name in ("get_parameter", "get_buffer"):
         return one
     if name in ("parameters", "buffers"):
@@ -307,6 +306,13 @@ def method(
 def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
     if isinstance(name, Const):
         ctx.put(ref, "." + str(name.value), value)
+
+
+def weights(rec: Rec) -> Tensor:
+    """A parameter of a module. On the CPU it is there because nobody said where, unless the module was made for a device."""
+    place: Place = rec.fields.get("@device", NOWHERE)
+    implicit: Literal["", "default"] = "default" if place == HOST and "@implicit" in rec.fields else ""
+    return Tensor(place, MANY, rec.fields.get("@origin"), implicit, True)
 
 
 def replace_data(ctx: Context, owner: Value | None, value: Value) -> None:

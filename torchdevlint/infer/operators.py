@@ -41,6 +41,16 @@ _IGNORED_KEYWORDS = frozenset(
 )
 _INDEX_NAMES = frozenset({"index", "indices"})
 _MOST_PARTS = 12
+# Functions that take a number for a tensor that may be zero-dimensional: for any (torch/csrc/utils/python_arg_parser.cpp,
+# `should_allow_numbers_as_tensors`, and overloads of the name that the stubs do not tell apart), or for those behind the first.
+TAKE_NUMBERS = frozenset(
+    "add sub subtract mul multiply div divide true_divide floor_divide remainder pow xlogy xlog1py zeta bitwise_and bitwise_or "
+    "bitwise_xor bitwise_left_shift bitwise_right_shift where to copy".split()
+)
+TAKE_NUMBERS_BEHIND = frozenset(
+    "eq ne not_equal ge greater_equal gt greater le less_equal lt less copysign fmod fill lerp masked_fill index_fill rsub max min "
+    "narrow bernoulli float_power ldexp".split()
+)
 
 
 class Binding(NamedTuple):
@@ -114,7 +124,7 @@ def apply(
                 claims.claim(ctx, "host", [operand._replace(role="lengths")], site)
         elif len(several) > 1:
             claims.claim(ctx, "same", several, site)
-    _prove(ctx, binding)
+    _prove(ctx, signatures, binding)
     return _result(ctx, binding, binding.signature.result, operands, site)
 
 
@@ -158,11 +168,17 @@ def _may_be_tensor(value: Value) -> bool:
     return any(not isinstance(one, (Const, Sort)) and one is not UNKNOWN for one in alternatives(value))
 
 
-def _prove(ctx: Context, binding: Binding) -> None:
+def _prove(ctx: Context, signatures: tuple[Signature, ...], binding: Binding) -> None:
     """What a tensor must be given for is one."""
-    for parameter in binding.signature.parameters:
+    name = binding.signature.name.rpartition(".")[2].rstrip("_")
+    for at, parameter in enumerate(binding.signature.parameters):
+        if parameter.starred and parameter.kind in ("tensor", "tensors"):
+            for one in (one for part in binding.starred for one in alternatives(part)):
+                ctx.prove(one)
         value = binding.given.get(parameter.name)
-        if value is None or parameter.tolerant or parameter.device == "any":
+        if value is None or parameter.device == "any":
+            continue
+        if parameter.tolerant and (_takes_number(name, at) or not _is_tensor_in_all(signatures, parameter.name)):
             continue
         if parameter.kind == "tensor" and not parameter.optional:
             for one in alternatives(value):
@@ -170,6 +186,16 @@ def _prove(ctx: Context, binding: Binding) -> None:
         elif parameter.kind == "tensors":
             for one in alternatives(reading.element(ctx, value)):
                 ctx.prove(one)
+
+
+def _takes_number(name: str, position: int) -> bool:
+    return name in TAKE_NUMBERS or "polynomial" in name or (position > 0 and name in TAKE_NUMBERS_BEHIND)
+
+
+def _is_tensor_in_all(signatures: tuple[Signature, ...], name: str) -> bool:
+    """True for a parameter that is a tensor in each overload that has it: no other one takes a number there."""
+    found = [signature.parameter(name) for signature in signatures]
+    return all(one.kind == "tensor" for one in found if one is not None)
 
 
 def _result(

@@ -67,7 +67,7 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
             return _member(ctx, value, name, found, site)
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
     if isinstance(value, Ext):
-        return ctx.analysis.foreign(ctx.unit, f"{value.name}.{name}")
+        return ctx.imported(ctx.unit, f"{value.name}.{name}")
     if isinstance(value, Bound) and value.name == "__dict__":
         return Bound(value, name)
     if isinstance(value, Partial) and name == "_make" and value.function == Ext("collections.namedtuple.make"):
@@ -113,15 +113,14 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
 
 def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
     rec = ctx.heap.get(value)
-    if rec is None:
-        return Term("attribute", value, name)
-    if "." + name in rec.fields:
+    if rec is not None and "." + name in rec.fields:
         kept: Value = rec.fields["." + name]
         return kept
-    if name == "__dict__":
+    if rec is not None and name == "__dict__":
         return Bound(value, name)
-    if rec.kind == "overlay":
-        return Term("attribute", value, name)
+    if rec is None or rec.kind == "overlay":
+        lent = ctx.lent(value, name) if ctx.mode != "summary" else None
+        return Term("attribute", value, name) if lent is None else lent
     if isinstance(rec.cls, Cls):
         found = attribute_of(ctx, rec.cls, name, value, site=site)
         if found is not None:

@@ -353,6 +353,8 @@ def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | No
     """Whether any part is known to be a tensor."""
     found = False
     for part in parts:
+        if part in ctx.weak and isinstance(value, Tensor):
+            ctx.prove(part)
         known = [as_tensor(ctx, one) for one in alternatives(part)]
         is_tensor = any(isinstance(one, Tensor) for one in known)
         may_be = is_tensor or any(is_open(one) for one in known)
@@ -443,6 +445,8 @@ def made(ctx: Context, site: Site | None, rank: int | None) -> Tensor:
     default = ctx.default()
     if default is not None:
         return Tensor(default, rank, site if default == HOST else None)
+    if ctx.mode == "summary" and ctx.unit.sets_default:
+        return Tensor(Term("default"), rank, site, "default")
     return Tensor(HOST, rank, site, "default")
 
 

@@ -31,8 +31,9 @@ class Site:
 class Term:
     """An open operation. Interned: equal terms are one object as long as the table lives; equality does not depend on it.
 
-    Operations: `parameter(body, name)`, `unknown(site)`, `own(x)` (the device of something of whom only its use is known), `attribute`,
-    `item`, `element`, `unpack`, `call`, `binary`, `device_of`, `as_device`, `moved`, `enter`, `is_none`, `isinstance`, `equal`, `not`, ...
+    Operations: `parameter(body, name)`, `unknown(site)`, `own(x)` (the device of something of whom only its use is known), `default` (the
+    default device, in files of programs that set one), `attribute`, `item`, `element`, `unpack`, `call`, `binary`, `device_of`, `as_device`,
+    `moved`, `enter`, `is_none`, `isinstance`, `equal`, `not`, ...
 
     `waits` is False where no caller will ever say more: what is computed from something unknown alone.
     """
@@ -56,7 +57,7 @@ class Term:
             return UNKNOWN
         made = object.__new__(cls)
         made.op, made.args, made.depth, made._hash = op, args, depth, hash(key)
-        made.waits = op == "parameter" or any(map(waits, args))
+        made.waits = op in ("parameter", "default") or any(map(waits, args))
         if len(cls.table) > _MOST_TERMS:
             cls.table.clear()
         return cls.table.setdefault(key, made)
@@ -95,14 +96,15 @@ MANY = -1
 class Tensor:
     """A tensor. `rank` is a number, MANY, or None where nothing is known. `origin` is where it was made on the CPU.
 
-    `implicit`: it is there because nobody said where ("default": the default device would change it; "always": nothing would).
+    `implicit`: it is there because nobody said where ("default": the default device would change it; "import": that of the time when its
+    module was imported did; "always": nothing would).
     `follows`: a parameter or buffer, which goes where its module goes. `kept`: the attribute that a module keeps it under.
     """
 
     device: Place
     rank: int | None = MANY
     origin: Site | None = None
-    implicit: Literal["", "default", "always"] = ""
+    implicit: Literal["", "default", "import", "always"] = ""
     follows: bool = False
     kept: str = ""
 
@@ -331,6 +333,23 @@ def waits(value: Any) -> bool:
     if isinstance(value, Bound):
         return waits(value.object)
     return isinstance(value, (Ref, Func, Cls, Partial, Super))
+
+
+def parts_of(value: object) -> tuple[Any, ...]:
+    """The values that a value consists of."""
+    if isinstance(value, Tup):
+        return value.items
+    if isinstance(value, OneOf):
+        return tuple(option for _, option in value.options)
+    if isinstance(value, (Star, DoubleStar)):
+        return (value.value,)
+    if isinstance(value, Bound):
+        return (value.object,)
+    if isinstance(value, Func):
+        return (value.frame, value.receiver, *(one for _, one in value.defaults))
+    if isinstance(value, Partial):
+        return (value.function, *value.args, *(one for _, one in value.keywords))
+    return ()
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:

@@ -63,6 +63,8 @@ def severity_of(fault: Fault) -> Severity:
 
 _EXPORTS = frozenset({"export", "trace"})
 _SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
+_ASKS = frozenset({"device", "is_cuda"})
+_PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
 _MOVES = frozenset({"to", "cuda"})
 
 
@@ -70,17 +72,17 @@ def is_worth_telling(fault: Fault) -> bool:
     """False for what is open to others where the function shows that it is not meant for tensors anywhere."""
     if fault.verdict == "broken":
         return True
+    if fault.host is not None and not fault.host.implicit and not _is_asked_where(fault):
+        return False  # it was put on the CPU by choice, and so may be what it meets
     if fault.roles[0] == "assigned":
         return False  # PyTorch's source moves the indices of an assignment to the tensor; no GPU has shown it yet
     place = fault.other.device
     is_own = place == OWN_SELF
-    if (
-        row_of(fault).code in ("TDL509", "TDL514", "TDL301")
-        and isinstance(place, Term)
-        and place.op == "own"
-        and not is_own
-    ):
+    if row_of(fault).code in ("TDL509", "TDL514") and isinstance(place, Term) and place.op == "own" and not is_own:
         return False  # who works on arrays is given what is on the CPU
+    is_training = row_of(fault).code == "TDL301" and not is_own
+    if is_training and not _is_asked_where(fault) and not _is_in_forward(fault):
+        return False  # who trains on the CPU has the weights of its loss there
     body = fault.site.body
     if body is None:
         return True
@@ -92,15 +94,46 @@ def is_worth_telling(fault: Fault) -> bool:
     return not _exports(body) and not _is_moved_at_once(fault.site.op, body)
 
 
+def _is_asked_where(fault: Fault) -> bool:
+    """True where the functions that make the tensor and let it meet an argument ask where a tensor is: they are meant for tensors anywhere."""
+    place = fault.other.device
+    if fault.roles[0] == "module" or not isinstance(place, Term) or place.op != "own":
+        return False
+    return any(_asks_where(body) for body in (fault.site.body, fault.place.body) if body is not None)
+
+
+def _is_in_forward(fault: Fault) -> bool:
+    """True where a model makes the tensor: what it is given is where the model is."""
+    return any(body is not None and body.name == "forward" for body in (fault.site.body, fault.place.body))
+
+
+def _asks_where(body: ir.Body) -> bool:
+    """True for a body that reads the device of something other than its own object."""
+    receiver = body.parameters[0].name if body.owner is not None and body.parameters else ""
+    ops = [op for block in body.blocks for op in block.ops]
+    loaded = {op.dst for op in ops if isinstance(op, ir.Load) and op.name != receiver}
+    return any(isinstance(op, ir.Attribute) and op.name in _ASKS and op.object in loaded for op in ops)
+
+
 def _prepares_samples(body: ir.Body) -> bool:
     """True for data code and tests, which work on the CPU, and for what they define inside."""
     above: ir.Body | None = body
     while above is not None:
         is_test = above.name.startswith("test_") or (above.owner is not None and above.owner.name.startswith("Test"))
-        if above.name in _SAMPLES or is_test:
+        if is_test or (above.name in _SAMPLES and not (above.name == "__call__" and _places_tensors(above.owner))):
             return True
         above = above.parent
     return False
+
+
+def _places_tensors(cls: ir.Class | None) -> bool:
+    """True for a class that says where tensors are: its objects are called with what is on a device, as losses are, and prepare no samples."""
+    methods = cls.methods.values() if cls is not None else ()
+    return any(
+        any(parameter.name == "device" for parameter in method.parameters)
+        or any(isinstance(op, ir.Attribute) and op.name in _PLACES for block in method.blocks for op in block.ops)
+        for method in methods
+    )
 
 
 def _is_probe(made: ir.Op, body: ir.Body) -> bool:

@@ -10,8 +10,13 @@ from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.program import ir
 from torchdevlint.rules.literals import spelled_callee
-from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_method
+from torchdevlint.severity import Severity
 
+# Words without which no file trains a parameter, or gives it to what does.
+_LEARNS = frozenset(
+    "backward grad autograd optim optimizer optimizers zero_grad parameters named_parameters ParameterList ParameterDict register_parameter".split()
+)
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps"})
 
 
@@ -34,7 +39,7 @@ class ParameterMovedAfterWrapping(Rule):
 
     ## When it stays silent
     The move stands inside of `nn.Parameter(...)`; the result is wrapped again; `.data` is moved; `requires_grad=False`, where no
-    module keeps the result.
+    module keeps the result. In a file that names no gradient, optimizer or module it is a note.
 
     ## Fix safety
     Moving the tensor before it is wrapped is safe: where the old line moved nothing the result is the same. `device=` for a factory is safe where the
@@ -72,7 +77,7 @@ class ParameterMovedAfterWrapping(Rule):
                     f"{'move' if method in _MOVES else 'convert'} the data first",
                     detail="The tensor gets no gradient, and optimizers refuse it. Where there is nothing to do, as in a run on the CPU, the "
                     "method returns the Parameter itself.",
-                    severity=WARNING if facts.value(inner.argument("data", 0)).device.place == "sym" else ERROR,
+                    severity=_severity(call, inner, facts),
                     fix=lambda: None if is_updated_in_place(call, facts) else _move_inside(call),
                 )
         elif (
@@ -103,6 +108,15 @@ class ParameterMovedAfterWrapping(Rule):
             if plain and not is_updated_in_place(call, facts)
             else None,
         )
+
+
+def _severity(call: ir.Call, inner: ir.Call, facts: Facts) -> Severity:
+    """A note where nothing in the file asks for gradients or parameters, and no module is meant to register it: the values are right."""
+    summary = facts.class_summary
+    is_kept = any(isinstance(op, ir.StoreAttribute) and op.value == call.dst for op in _operations(facts))
+    if not (is_kept and summary is not None and summary.is_module) and facts.analysis.program.words.isdisjoint(_LEARNS):
+        return INFO
+    return WARNING if facts.value(inner.argument("data", 0)).device.place == "sym" else ERROR
 
 
 def _is_cast_to_float32(call: ir.Call, facts: Facts) -> bool:

@@ -1,0 +1,195 @@
+"""Ways that tensors take between functions, objects and files, and what a file shows of where its arguments are."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from torchdevlint.infer.analysis import analyse
+from torchdevlint.program import from_ast
+from torchdevlint.program.project import member
+from torchdevlint.rules.policy import is_worth_telling, row_of
+
+HEAD = "import torch\nfrom torch import nn\n"
+
+Told = list[tuple[int, str, str]]
+
+
+def told(text: str) -> Told:
+    """Line, code and verdict of what is told of a text that stands alone."""
+    return [
+        (fault.told_at.op.node.lineno, row_of(fault).code, fault.verdict)
+        for fault in analyse(from_ast.lower(ast.parse(HEAD + text))).decided()
+        if is_worth_telling(fault)
+    ]
+
+
+def told_of(tmp_path: Path, files: dict[str, str], name: str) -> Told:
+    """The same of a file of a project."""
+    (tmp_path / ".git").mkdir(exist_ok=True)
+    for path, text in files.items():
+        (tmp_path / path).write_text(HEAD + text, encoding="utf-8")
+    asked = member(str(tmp_path / name))
+    assert asked is not None
+    analysis = analyse(from_ast.lower(ast.parse(HEAD + files[name])), asked.path, asked.project)
+    return [
+        (fault.told_at.op.node.lineno, row_of(fault).code, fault.verdict)
+        for fault in analysis.decided()
+        if is_worth_telling(fault)
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------- other files
+
+PENALTY = """
+class Penalty:
+    def __init__(self, rate):
+        self.rate = rate
+        self.steps = torch.linspace(0, 1, 8)
+
+    def cost(self, y):
+        return y.mul(self.rate) * self.steps
+"""
+
+
+def test_a_caller_breaks_a_claim_about_an_attribute(tmp_path: Path) -> None:
+    main = "from penalty import Penalty\np = Penalty(0.5)\nprint(p.cost(torch.rand(8).cuda()))\n"
+    assert told_of(tmp_path, {"penalty.py": PENALTY, "main.py": main}, "penalty.py") == [(7, "TDL603", "broken")]
+
+
+def test_a_caller_that_gives_a_tensor_on_the_cpu_breaks_nothing(tmp_path: Path) -> None:
+    main = "from penalty import Penalty\np = Penalty(0.5)\nprint(p.cost(torch.rand(8)))\n"
+    assert [
+        row for row in told_of(tmp_path, {"penalty.py": PENALTY, "main.py": main}, "penalty.py") if row[2] == "broken"
+    ] == []
+
+
+def test_a_dict_of_another_file_is_read(tmp_path: Path) -> None:
+    tables = 'NORMS = {"mean": torch.zeros(3), "scale": 2.0}\nSTEPS = [torch.ones(3)]\n'
+    main = "import tables\nfrom tables import STEPS\nz = torch.rand(3).cuda()\nprint(z - tables.NORMS['mean'])\nprint(z - STEPS[0])\n"
+    files = {"tables.py": tables, "main.py": main}
+    assert [row[2] for row in told_of(tmp_path, files, "main.py") + told_of(tmp_path, files, "tables.py")] == [
+        "broken"
+    ] * 2
+
+
+def test_an_object_of_another_file_is_changed_where_it_is_read(tmp_path: Path) -> None:
+    tables = 'NORMS = {"mean": torch.zeros(3)}\n'
+    main = "import tables\ntables.NORMS['mean'] = tables.NORMS['mean'].cuda()\nz = torch.rand(3).cuda()\nprint(z - tables.NORMS['mean'])\n"
+    files = {"tables.py": tables, "main.py": main}
+    assert told_of(tmp_path, files, "main.py") == told_of(tmp_path, files, "tables.py") == []
+
+
+def test_a_flag_of_another_file_proves_nothing(tmp_path: Path) -> None:
+    options = 'SETTINGS = {"gpu": False}\n'
+    main = (
+        "import options\nx = torch.rand(3)\nif options.SETTINGS['gpu']:\n    x = x.cuda()\nprint(x + torch.ones(3))\n"
+    )
+    assert told_of(tmp_path, {"options.py": options, "main.py": main}, "main.py") == [(7, "TDL504", "broken")]
+
+
+def test_a_decorated_function_of_another_file_is_called(tmp_path: Path) -> None:
+    helpers = "from contextlib import contextmanager\n\n@contextmanager\ndef lending(one):\n    yield one\n"
+    main = "from helpers import lending\nwith lending(torch.ones(2)) as held:\n    print(torch.rand(2).cuda() + held)\n"
+    assert told_of(tmp_path, {"helpers.py": helpers, "main.py": main}, "main.py") == [(4, "TDL504", "broken")]
+
+
+# ---------------------------------------------------------------------------------------------------- arguments that are tensors
+
+
+def test_what_a_function_takes_no_number_for_is_a_tensor() -> None:
+    assert told("\ndef f(a):\n    return torch.minimum(a, torch.zeros(3))\n") == [(5, "TDL504", "open")]
+    assert told("\ndef f(a):\n    return torch.atan2(torch.ones(3), a)\n") == [(5, "TDL504", "open")]
+
+
+def test_what_a_function_takes_a_number_for_may_be_one() -> None:
+    assert told("\ndef f(a):\n    return torch.mul(torch.zeros(3), a)\n") == []
+    assert told("\ndef f(a):\n    return torch.lt(torch.zeros(3), a)\n") == []
+
+
+def test_an_argument_of_forward_that_meets_a_tensor_is_one() -> None:
+    head = "\nclass Shift(nn.Module):\n    def forward(self, a, b=2.0, *, c: float = 1.0):\n        return "
+    assert told(head + "a - [torch.ones(3)][0]\n") == [(6, "TDL504", "open")]
+    assert told(head + "[torch.ones(3, 3)][0][a]\n") == [(6, "TDL506", "open")]
+    assert told(head + "b - [torch.ones(3)][0] * c\n") == []
+
+
+def test_operands_of_einsum_are_tensors_also_where_one_of_two_is_given() -> None:
+    text = "\ndef f(a, flag):\n    return g(2 * a if flag else a)\n\ndef g(b):\n    return torch.einsum('i,i->', b, torch.ones(3))\n"
+    assert told(text) == [(8, "TDL504", "open")]
+
+
+# ---------------------------------------------------------------------------------------------------- where arguments may be
+
+
+def test_an_object_that_is_called_is_no_data_code_where_it_says_where_tensors_are() -> None:
+    loss = "\nclass Cost:\n    def __init__(self{}):\n        self.base = torch.ones(3)\n\n    def __call__(self, a):\n        return torch.sigmoid(a) - self.base\n"
+    assert told(loss.format(", device")) == [(6, "TDL603", "open")]
+    assert told(loss.format("")) == []
+
+
+def test_what_is_on_the_cpu_by_choice_is_told_where_the_function_asks_for_a_device() -> None:
+    assert told("\ndef f(a):\n    b = torch.rand(3, device=a.device).cpu()\n    return torch.relu(a) + b\n") == [
+        (5, "TDL505", "open")
+    ]
+    assert told("\ndef f(a, model):\n    b = model(a).cpu()\n    return torch.relu(a) + b\n") == []
+
+
+def test_a_parameter_that_no_module_keeps_stays_where_it_is() -> None:
+    assert told("\ndef f(a):\n    w = nn.Parameter(torch.ones(3))\n    return torch.relu(a) * w\n") == [
+        (5, "TDL504", "open")
+    ]
+    init = "\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = nn.Parameter(torch.ones(3))\n"
+    kept = init + "\n    def forward(self, a):\n        return torch.relu(a) * self.w\n"
+    assert told(kept) == []
+
+
+def test_weights_of_a_loss_that_is_made_in_the_function() -> None:
+    text = (
+        "\ndef f(a, b):\n    loss = nn.NLLLoss(weight=torch.ones(4))\n    return loss(torch.log_softmax(a, 1), b{})\n"
+    )
+    assert told(text.format(".to(a.device)")) == [(5, "TDL301", "open")]
+    assert told(text.format("")) == []
+
+
+def test_a_model_under_distributed_data_parallel_is_called() -> None:
+    text = """
+class Net(nn.Module):
+    def forward(self, a):
+        return torch.relu(a) + torch.ones(3, device="cpu")
+
+net = torch.nn.parallel.DistributedDataParallel(Net().cuda(), device_ids=[0])
+net(torch.rand(3).cuda())
+"""
+    assert told(text) == [(6, "TDL505", "broken")]
+
+
+# ---------------------------------------------------------------------------------------------------- the default device
+
+
+def test_what_is_put_where_a_tensor_of_the_default_device_is_goes_there_with_it() -> None:
+    text = """
+def meet(a):
+    return torch.relu(a) + torch.ones(3).to(a.device)
+
+def run():
+    return meet(torch.rand(3))
+
+torch.set_default_device("cuda")
+run()
+"""
+    assert told(text) == []
+
+
+def test_what_a_class_body_makes_is_made_at_the_import() -> None:
+    text = """
+class Table:
+    rows = torch.ones(3)
+
+def run():
+    return torch.rand(3) + Table.rows
+
+torch.set_default_device("cuda")
+run()
+"""
+    assert [row[2] for row in told(text)] == ["broken"]
