@@ -231,7 +231,8 @@ class Analysis:
             ):
                 ctx.proven.add(term)
         if body.name == "forward" and body.owner is not None and classes.is_module(self, body.owner):
-            ctx.weak |= {env[one.name] for one in body.parameters[1:] if one.default is None and _may_be_tensor(one)}
+            plain = [one.name for one in body.parameters[1:] if one.default is None and _may_be_tensor(one)]
+            ctx.weak |= {Term("parameter", body, name) for name in plain}
         frame: Value | None = None
         if body.functions or unit.captured(body):
             fields: dict[Any, Value] = {".@parent": Term("parameter", body, "@frame")}
