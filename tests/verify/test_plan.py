@@ -84,6 +84,17 @@ def test_fixes_of_what_shows_no_error_are_tried_in_one_run(tmp_path: Path) -> No
     assert report.runs == 3
 
 
+def test_what_was_confirmed_is_not_run_again_where_nothing_is_compared_with_it(tmp_path: Path) -> None:
+    text = "import torch\nx = torch.ones(2)\nx.to('cuda')\nprint(x + torch.ones(2).cuda())\n"
+
+    def answer(text: str, marks: Sequence[Mark]) -> Trial:
+        return _trial() if "x = x.to" in text else _crash(tmp_path, 4)
+
+    _, report = _judge(tmp_path, text, answer)
+    assert [case.verdict for case in report.cases] == ["confirmed"]
+    assert report.runs == 3  # twice as it is, once repaired
+
+
 def test_a_fix_that_removes_what_an_unsafe_one_removed_before_is_confirmed(tmp_path: Path) -> None:
     """Two findings tell of one fault: the second is no false one because the first was repaired."""
     text = "import torch\nx = torch.ones(2)\nx.to('cuda')\nx.to('cuda')\nprint(x + torch.ones(2).cuda())\n"

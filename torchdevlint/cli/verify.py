@@ -210,7 +210,7 @@ def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver,
                 say(problem)
             report = judge.judge()
             ending = _ending_when_written(judge, report) if arguments.write else ""
-            rows = _matrix(arguments, program, place, resolver, report) if arguments.matrix else []
+            rows = _matrix(arguments, program, place, resolver, machine, report) if arguments.matrix else []
     failed, written = _write(judge, program) if arguments.write else (0, [])
     if arguments.json:
         made = as_object(program, machine, version, report, rows)
@@ -416,7 +416,7 @@ class Row:
 
 
 def _matrix(
-    arguments: argparse.Namespace, program: Program, place: Workplace, resolver: Resolver, report: Any
+    arguments: argparse.Namespace, program: Program, place: Workplace, resolver: Resolver, judged: Machine, report: Any
 ) -> list[Row]:
     from torchdevlint.linter import Repair, lint
 
@@ -430,8 +430,9 @@ def _matrix(
     for name in _MATRIX:
         machine = Machine("virtual", Shape(gpus=int(name)) if name.isdigit() else Shape(build=name))  # type: ignore[arg-type]
         runner = Runner(program, place, machine, arguments.timeout)
-        before = runner.run({}, {})
-        rows.append(Row(machine.describe(), _ending(before), _ending(runner.run(repaired, {}))))
+        before = report.first if report.first is not None and machine == judged else runner.run({}, {})
+        after = runner.run(repaired, {}) if repaired else before
+        rows.append(Row(machine.describe(), _ending(before), _ending(after)))
     return rows
 
 

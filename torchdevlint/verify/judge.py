@@ -222,9 +222,7 @@ class Judge:
         if first.left_behind:
             report.notes.append(f"the program left {first.left_behind} processes running; they were ended")
         current = self._follow_faults(first)
-        if current is not first:
-            second = self._run()  # what lies behind the first fault has run only once
-        self._judge_the_rest(current, second)
+        self._judge_the_rest(current, second if current is first else None)
         report.runs, report.final, report.last = self.runs, current.ending, current
         report.unexplained = _unexplained(current, self.cases)
         return report
@@ -315,10 +313,13 @@ class Judge:
 
     # ---- everything else
 
-    def _judge_the_rest(self, current: Trial, again: Trial) -> None:
+    def _judge_the_rest(self, current: Trial, again: Trial | None) -> None:
+        """`again` is another run of the same text, None where there was none yet."""
         quiet = [case for case in self.cases if case.verdict is None and not self._settled_as_it_stands(case, current)]
         doubtful: list[Case] = []
-        self._try_together([case for case in quiet if self._fix(case) is not None], current, again, doubtful)
+        with_fix = [case for case in quiet if self._fix(case) is not None]
+        if with_fix:  # what differs between two runs of one text is nothing that a fix changes
+            self._try_together(with_fix, current, again or self._run(), doubtful)
         doubtful += [case for case in quiet if case.verdict is None and case not in doubtful]
         self._ask_operands(doubtful, current)
 
