@@ -19,9 +19,8 @@ from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, o
 from torchdevlint.rules.wording import MISMATCH, give_device
 
 _MOST_CALLS_TOLD = 3
-_LEFT_BEHIND = "TDL518"  # tells of a batch by its name what a claim says of the statement in which it meets
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
-_WHERE_MADE = "a placement rule"  # in the place of a code: what made the tensor has been spoken of
+_ANY_PLACEMENT = "a placement rule"  # in the place of a code
 # The file that was asked about last: several rules ask about it one after the other.
 _LAST: list[tuple[ir.Program, Analysis]] = []
 
@@ -106,7 +105,7 @@ class _Told:
             if site.body is not None:
                 statements, told = self._in_body(site.body)
                 statement = statements.get(id(site.op), 0)
-                codes = (code, _WHERE_MADE if site is fault.place else _LEFT_BEHIND)
+                codes = (code, _ANY_PLACEMENT)
                 found = next((told[one, statement] for one in codes if (one, statement) in told), None)
                 if found is not None:
                     return found
@@ -125,7 +124,7 @@ class _Told:
             told = {(report.rule.code, statements[id(report.op)]): report for report in here}
             for report in here:
                 if report.rule.code.startswith(_PLACEMENT):
-                    told.setdefault((_WHERE_MADE, statements[id(report.op)]), report)
+                    told.setdefault((_ANY_PLACEMENT, statements[id(report.op)]), report)
             found = self._statements[id(body)] = statements, told
         return found
 
