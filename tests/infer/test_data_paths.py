@@ -193,3 +193,44 @@ torch.set_default_device("cuda")
 run()
 """
     assert [row[2] for row in told(text)] == ["broken"]
+
+
+# ---------------------------------------------------------------------------------------------------- several accelerators
+
+
+def test_two_accelerators_are_not_one() -> None:
+    assert told("a = torch.rand(3).cuda()\nb = torch.rand(3, device='cuda:1')\nprint(a * b)\n") == [
+        (5, "TDL505", "broken")
+    ]
+    assert told("a = torch.rand(3).cuda(1)\nb = torch.rand(3, device=torch.device('cuda', 0))\nprint(a * b)\n") == [
+        (5, "TDL505", "broken")
+    ]
+    net = "net = nn.Linear(3, 3).to('cuda:2')\nprint(net(torch.rand(3, device='cuda:1')))\n"
+    assert told(net) == [(4, "TDL505", "broken")]
+
+
+def test_what_may_be_the_same_accelerator_is_not_told() -> None:
+    assert told("a = torch.rand(3).cuda(0)\nb = torch.rand(3, device='cuda')\nprint(a * b)\n") == []
+    assert told("a = torch.rand(3).cuda(1)\nb = torch.rand(3).to(1)\nprint(a * b)\n") == []
+    assert told("torch.cuda.set_device(1)\na = torch.rand(3).cuda()\nprint(a * torch.rand(3, device='cuda:1'))\n") == []
+    assert told("with torch.cuda.device(1):\n    a = torch.rand(3).cuda()\nprint(a * torch.rand(3).cuda(1))\n") == []
+    assert told("import rank\na = torch.rand(3).cuda(rank.own)\nprint(a * torch.rand(3, device='cuda:1'))\n") == []
+    assert told("i = input()\na = torch.rand(3, device=f'cuda:{i}')\nprint(a * torch.rand(3).cuda(1))\n") == []
+    either = "d = 'cuda:1' if torch.cuda.device_count() > 1 else 'cuda'\na = torch.rand(3).to(d)\nprint(a * torch.rand(3).cuda())\n"
+    assert told(either) == []
+    chosen = "d = 'cuda:1' if torch.cuda.is_available() else 'cpu'\nprint(torch.rand(3).to(d) * torch.rand(3, device='cuda:1'))\n"
+    assert told(chosen) == []
+
+
+def test_an_accelerator_with_an_index_is_one() -> None:
+    assert told("a = torch.rand(3, device='cuda:1')\nprint(a * torch.rand(3))\n") == [(4, "TDL504", "broken")]
+    assert told("import rank\na = torch.rand(3).cuda(rank.own)\nprint(a * torch.rand(3))\n") == [
+        (5, "TDL504", "broken")
+    ]
+
+
+def test_two_accelerators_are_told_where_they_are_brought_together(tmp_path: Path) -> None:
+    ops = "def scaled(a, b):\n    return torch.relu(a) * b\n"
+    main = "from ops import scaled\nprint(scaled(torch.rand(3).cuda(), torch.rand(3).to('cuda:3')))\n"
+    assert told_of(tmp_path, {"ops.py": ops, "main.py": main}, "main.py") == [(4, "TDL505", "broken")]
+    assert told_of(tmp_path, {"ops.py": ops, "main.py": main}, "ops.py") == []

@@ -282,8 +282,8 @@ class Analysis:
             fault
             for fault in self.faults.values()
             if fault.told_at.unit is self.unit
-            and fault.told_at
-            in (fault.place, fault.site)  # a repair there is possible: what else is on the way is no fault of its own
+            # A repair there is possible: what else is on the way is no fault of its own.
+            and (fault.beside is not None or fault.told_at in (fault.place, fault.site))
             and (fault.verdict == "broken" or self._is_told(fault, read_on_host))
         ]
 

@@ -10,22 +10,22 @@ from torchdevlint.infer.conditions import is_for_the_host
 from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
-    ACCELERATOR,
-    CHOSEN,
     HOST,
     NOWHERE,
     UNKNOWN,
+    UNKNOWN_INDEX,
+    OneOf,
     Site,
     Tensor,
     Term,
     consistent,
+    index_of,
+    is_elsewhere,
     options_of,
 )
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
-
-_ELSEWHERE = (ACCELERATOR, CHOSEN)
 
 
 class _Side(NamedTuple):
@@ -114,10 +114,20 @@ def _is_reached(ctx: Context, a: _Side, b: _Side) -> bool:
     )
 
 
+def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
+    """True for two accelerators of which it is certain that they are not the same. Without an index it is the current one, the first if no file sets it."""
+    if isinstance(a.operand.value, OneOf) or isinstance(b.operand.value, OneOf):
+        return False
+    indices = index_of(a.tensor.device), index_of(b.tensor.device)
+    if UNKNOWN_INDEX in indices or indices[0] == indices[1]:
+        return False
+    return "" not in indices or not ctx.analysis.kept.imports.sets_current_device(ctx.unit)
+
+
 def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) -> None:
     place = side.tensor.device
     roles = ("", side.operand.role)
-    if place in _ELSEWHERE:
+    if is_elsewhere(place):
         ctx.analysis.report(Fault("broken", "host", site, None, side.tensor, roles, chain), ctx)
     elif ctx.mode == "root" and isinstance(place, Term):
         is_method = side.operand.role == "method"
@@ -131,6 +141,12 @@ def _judge(
     """Whether two sides are surely on one device; reports them where they are not."""
     if a.tensor.device == b.tensor.device:
         return True
+    if is_elsewhere(a.tensor.device) and is_elsewhere(b.tensor.device):
+        if _are_apart(ctx, a, b):
+            roles = (a.operand.role, b.operand.role)
+            fault = Fault("broken", kind, site, None, b.tensor, roles, chain, beside=a.tensor)
+            ctx.analysis.report(fault, ctx)
+        return False
     if b.tensor.device == HOST:
         if kind == "index":
             return False  # an index may stay on the CPU
@@ -147,7 +163,7 @@ def _judge(
     if ctx.mode == "root" and host.implicit in ("default", "import") and host.origin.unit.default_set_elsewhere:
         return False  # the files that import this one run it under another default device
     roles = (a.operand.role, b.operand.role)
-    if other.device in _ELSEWHERE:
+    if is_elsewhere(other.device):
         ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain), ctx)
     elif (
         isinstance(other.device, Term)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.values import (
-    ACCELERATOR,
     ACCELERATOR_NAME,
     ARRAY,
     FALSE,
@@ -29,6 +28,7 @@ from torchdevlint.infer.values import (
     Term,
     Tup,
     Value,
+    is_accelerator,
     one_of,
     options_of,
 )
@@ -244,7 +244,7 @@ def device_type(place: object) -> Value:
     """`device.type`."""
     if place == HOST:
         return Const("cpu")
-    if place == ACCELERATOR:
+    if isinstance(place, str) and is_accelerator(place):
         return ACCELERATOR_NAME
     return Term("device_type", place)
 
@@ -255,7 +255,7 @@ def on_accelerator(value: Value) -> Value:
     for guards, one in options_of(value):
         if isinstance(one, Tensor) and one.device == HOST:
             found.append((guards, FALSE))
-        elif isinstance(one, Tensor) and one.device == ACCELERATOR:
+        elif isinstance(one, Tensor) and is_accelerator(one.device):
             found.append((guards, TRUE))
         else:
             found.append((guards, UNKNOWN if one is UNKNOWN else Term("is_cuda", one)))

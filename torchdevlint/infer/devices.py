@@ -14,6 +14,7 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     UNKNOWN,
+    UNKNOWN_INDEX,
     Const,
     Device,
     Ext,
@@ -28,6 +29,10 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    index_of,
+    indexed,
+    is_accelerator,
+    is_elsewhere,
     join,
     one_of,
     options_of,
@@ -55,7 +60,8 @@ def _followed(ctx: Context, value: Value) -> Place | None:
     asked: dict[Value, None] = {}
     for guards, one in options_of(value):
         tests = [(term.args[0], outcome) for term, outcome in guards if conditions.asks_for_cuda(term)]
-        if len(tests) != 1 or _named(ctx, one) != (ACCELERATOR if tests[0][1] else HOST):
+        place = _named(ctx, one)
+        if len(tests) != 1 or not (is_accelerator(place) if tests[0][1] else place == HOST):
             return None
         asked[tests[0][0]] = None
     return device_of(ctx, next(iter(asked))) if len(asked) == 1 else None
@@ -65,14 +71,19 @@ def _named(ctx: Context, value: Value) -> Place:
     if isinstance(value, Const):
         if isinstance(value.value, str):
             name = value.value
-            return HOST if name.startswith("cpu") else ACCELERATOR if name.startswith(ACCELERATORS) else NOWHERE
-        return DEFAULT if value.value is None else ACCELERATOR if type(value.value) is int else NOWHERE
+            if name.startswith(ACCELERATORS):
+                index = name.partition(":")[2]
+                return indexed(ACCELERATOR, index if index.isdigit() or not index else UNKNOWN_INDEX)
+            return HOST if name.startswith("cpu") else NOWHERE
+        if type(value.value) is int:
+            return indexed(ACCELERATOR, str(value.value))
+        return DEFAULT if value.value is None else NOWHERE
     if isinstance(value, Device):
         return value.place
     if isinstance(value, Tensor):
         return value.device
     if value == ACCELERATOR_NAME:
-        return ACCELERATOR
+        return indexed(ACCELERATOR, UNKNOWN_INDEX)
     if isinstance(value, Term) and value is not UNKNOWN:
         return Term("as_device", value)
     return NOWHERE
@@ -100,12 +111,14 @@ def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> P
     terms = [place for place in found if isinstance(place, Term)]
     if ctx.mode == "summary" and terms:
         return Term(op, value)
-    is_elsewhere = ACCELERATOR in found or CHOSEN in found
-    if is_elsewhere and NOWHERE not in found:
-        return CHOSEN
+    indices = {index_of(place) for place in found if is_elsewhere(place)}
+    chosen = indexed(CHOSEN, indices.pop() if len(indices) == 1 else UNKNOWN_INDEX)
+    is_away = any(map(is_elsewhere, found))
+    if is_away and NOWHERE not in found:
+        return chosen
     if terms and HOST not in found and NOWHERE not in found:
         return next((place for place in terms if place.op == "own"), terms[0])
-    return CHOSEN if is_elsewhere and op == "as_device" else NOWHERE
+    return chosen if is_away and op == "as_device" else NOWHERE
 
 
 def target_of(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value]) -> Place | None:
@@ -113,7 +126,11 @@ def target_of(ctx: Context, name: str, args: list[Value], keywords: dict[str, Va
     if name == "cpu":
         return HOST
     if name in MOVES and name != "to":
-        return _accelerator(ctx)
+        given = args[0] if args else keywords.get("device", NONE)
+        place = as_device(ctx, given)
+        if place in (DEFAULT, ACCELERATOR):
+            return _accelerator(ctx)
+        return place if is_accelerator(place) else indexed(ACCELERATOR, UNKNOWN_INDEX)
     value = keywords.get("device", keywords.get("other", args[0] if args else None))
     if value is None or all(_is_dtype(one) for one in alternatives(value)):
         return None

@@ -32,6 +32,7 @@ from torchdevlint.infer.values import (
     SIZE,
     TRUE,
     UNKNOWN,
+    UNKNOWN_INDEX,
     Bound,
     Cls,
     Const,
@@ -39,6 +40,7 @@ from torchdevlint.infer.values import (
     Ext,
     Func,
     Partial,
+    Place,
     Ref,
     Site,
     Sort,
@@ -49,6 +51,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    indexed,
     is_open,
     join,
     lift,
@@ -193,7 +196,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     last = name.rpartition(".")[2]
     first = args[0] if args else keywords.get("input", UNKNOWN)
     if name == "torch.device":
-        return Device(devices.as_device(ctx, args[0] if args else keywords.get("type", UNKNOWN)))
+        return Device(_device(ctx, args[0] if args else keywords.get("type", UNKNOWN), args[1:], keywords))
     if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
         _set_default(ctx, last, first)
         return NONE
@@ -278,6 +281,16 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name.startswith(_UNKNOWN_HOMES) and loader.find(name) is None:
         return OTHER if name.startswith("torch.optim.") else _unknown(site)
     return None
+
+
+def _device(ctx: Context, kind: Value, rest: list[Value], keywords: dict[str, Value]) -> Place:
+    """`torch.device("cuda", 1)`."""
+    place = devices.as_device(ctx, kind)
+    index = rest[0] if rest else keywords.get("index", NONE)
+    if place != ACCELERATOR or index == NONE:
+        return place
+    is_known = isinstance(index, Const) and type(index.value) is int
+    return indexed(ACCELERATOR, str(index.value) if is_known else UNKNOWN_INDEX)  # type: ignore[union-attr]
 
 
 def _set_default(ctx: Context, function: str, value: Value) -> None:

@@ -34,6 +34,10 @@ _FOREIGN = frozenset(
 )
 
 
+# What makes another accelerator the current one.
+_CURRENT = re.compile(
+    rb"\bset_device\b|\bcuda\.device\b|\bfrom torch\.cuda import\b|\bdevice_index\b|\bset_device_index\b"
+)
 _SETTING = re.compile(rb"\bset_default_(?:device|tensor_type)\b")
 
 
@@ -109,6 +113,19 @@ class Imports:
         if self._base is not None:
             return self._base._setting_default
         return frozenset(self.files.holding((b"set_default_",), _SETTING)) if self.files is not None else frozenset()
+
+    def sets_current_device(self, unit: Unit) -> bool:
+        """True where a file of the project, or one that stands alone, may make an accelerator the current one."""
+        if self.files is None:
+            return unit.chooses_current_device
+        if self._base is not None:
+            return unit.chooses_current_device or self._base.sets_current_device(unit)
+        return unit.chooses_current_device or self._setting_current
+
+    @cached_property
+    def _setting_current(self) -> bool:
+        parts = (b"set_device", b"cuda", b"device_index")
+        return self.files is not None and any(True for _ in self.files.holding(parts, _CURRENT))
 
     def _add(self, unit: Unit) -> None:
         setting = self._setting_default - {unit.path}

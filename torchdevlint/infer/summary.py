@@ -69,6 +69,7 @@ class Fault(NamedTuple):
     """A claim that is broken, or that a caller from outside may break.
 
     `host` is the tensor on the CPU (None for a claim on the host alone), `other` the one that is elsewhere; `chain` the calls that led here.
+    `beside`: no tensor is on the CPU, and this one is on another accelerator.
     """
 
     verdict: Verdict
@@ -78,12 +79,13 @@ class Fault(NamedTuple):
     other: Tensor
     roles: tuple[str, str]
     chain: tuple[Site, ...]
+    beside: Tensor | None = None
     seen_inside: Tensor | None = None  # `other` as a function sees it for any caller, where one breaks its claim
 
     @property
     def place(self) -> Site:
         """Where to tell of it: where the tensor was made, or else where it meets the other; of a module that was never moved, the call."""
-        if self.roles[0] == "module":
+        if self.roles[0] == "module" and self.beside is None:
             return self.chain[-1] if self.chain else self.site
         made = self.host.origin if self.host is not None else None
         return made or self.site
@@ -92,7 +94,7 @@ class Fault(NamedTuple):
     def told_at(self) -> Site:
         """Where the finding stands: at the place, where the tensors meet in that file; or else in the file that brings them together."""
         place = self.place
-        if place.unit is self.site.unit:
+        if place.unit is self.site.unit and self.beside is None:
             return place
         together = self.chain[-1] if self.chain else self.site
         return next(site for site in (place, self.site, *self.chain) if site.unit is together.unit)

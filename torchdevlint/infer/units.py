@@ -12,6 +12,7 @@ from torchdevlint.program import ir
 _PLAIN_DECORATORS = frozenset(
     {"torch.no_grad", "torch.jit.script", "torch.inference_mode", "torch.compile", "staticmethod"}
 )
+_CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
 SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
 
 
@@ -38,6 +39,20 @@ class Unit:
         if found is None:
             found = self._sites[id(op)] = Site(op, body, self)
         return found
+
+    @cached_property
+    def chooses_current_device(self) -> bool:
+        """True where an accelerator is made the current one (`torch.cuda.set_device(1)`, `with torch.cuda.device(1)`)."""
+        if not _CHOOSES_CURRENT.isdisjoint(self.program.words):
+            return True
+        for body in self.program.bodies:
+            ops = [op for block in body.blocks for op in block.ops]
+            cuda = {op.dst for op in ops if isinstance(op, ir.Attribute) and op.name == "cuda"}
+            if any(isinstance(op, ir.Attribute) and op.name == "device" and op.object in cuda for op in ops):
+                return True
+            if any(isinstance(op, ir.Import) and op.qualified.startswith("torch.cuda.") for op in ops):
+                return True
+        return False
 
     @cached_property
     def global_stores(self) -> frozenset[str]:

@@ -84,10 +84,35 @@ UNKNOWN: Term = _make_unknown()
 """A value of which nothing is known and nothing will be."""
 
 HOST, ACCELERATOR, CHOSEN, NOWHERE = "host", "accelerator", "chosen", "unknown"
-"""Places: the CPU; an accelerator; the accelerator where there is one, by the program's choice; nobody knows."""
+"""Places: the CPU; an accelerator; the accelerator where there is one, by the program's choice; nobody knows.
+
+An accelerator that is not the first, and not just the current one, has its index behind a colon ("accelerator:1"), or a question mark.
+"""
 DEFAULT = "default"  # `device=None`: no device is named
 Place: TypeAlias = str | Term
 
+
+def indexed(kind: str, index: str) -> str:
+    """ACCELERATOR or CHOSEN with an index; the first device is taken for the current one."""
+    return kind if index in ("", "0") else f"{kind}:{index}"
+
+
+def is_accelerator(place: Place) -> bool:
+    """True for an accelerator of any index."""
+    return isinstance(place, str) and place.partition(":")[0] == ACCELERATOR
+
+
+def is_elsewhere(place: Place) -> bool:
+    """True for an accelerator, also one that the program chooses where there is one."""
+    return isinstance(place, str) and place.partition(":")[0] in (ACCELERATOR, CHOSEN)
+
+
+def index_of(place: Place) -> str:
+    """The index of an accelerator: "" for the current or first one, "?" where nobody knows."""
+    return place.partition(":")[2] if isinstance(place, str) else UNKNOWN_INDEX
+
+
+UNKNOWN_INDEX = "?"
 MANY = -1
 """A rank of one or more."""
 
@@ -434,6 +459,8 @@ def said(place: Place, name: str = "") -> str:
                 return f"the device of `{what.args[1]}`"
             return f"the device of `{name}`" if name else "the device of its input"
         return "the device that it was given"
-    return {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(
-        place, place
+    kind, _, index = place.partition(":")
+    words = {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(
+        kind, kind
     )
+    return f"accelerator {index}" if index.isdigit() else words

@@ -11,7 +11,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.infer.analysis import Analysis, analyse
 from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.summary import Fault
-from torchdevlint.infer.values import Site, Term, said
+from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
@@ -158,6 +158,16 @@ def _words(fault: Fault, told_at: Site, related: tuple[Mention, ...]) -> tuple[s
     """What is wrong and what to do, and what happens at run time: message and detail."""
     where = said(fault.other.device)
     raises = f"On an accelerator that raises {MISMATCH}."
+    if fault.beside is not None:
+        what = (
+            "operands on two accelerators"
+            if fault.site is told_at
+            else "tensors on two accelerators are brought together"
+        )
+        return (
+            f"{what}: {_index(fault.beside)} and {_index(fault.other)}; move one to the other's device",
+            f"That raises {MISMATCH}.",
+        )
     if fault.kind == "host":
         if fault.roles[1] == "lengths":
             return (
@@ -176,6 +186,11 @@ def _words(fault: Fault, told_at: Site, related: tuple[Mention, ...]) -> tuple[s
     if fault.host is not None and fault.site is not told_at:
         return f"this CPU tensor meets one on {where} on line {{0}}; create it there, or move it", raises
     return f"a CPU tensor meets one on {where}; move it to the other's device", raises
+
+
+def _index(tensor: Tensor) -> str:
+    index = index_of(tensor.device)
+    return f"one of index {index}" if index else "the current one"
 
 
 def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Mention]:

@@ -43,6 +43,8 @@ def row_of(fault: Fault) -> Row:
     host = fault.host
     if fault.kind == "host":
         return _BY_CLAIM["host", "lengths" if fault.roles[1] == "lengths" else ""]
+    if fault.beside is not None:
+        return _OTHER
     found = _BY_CLAIM.get((fault.kind, fault.roles[0]))
     if found is not None:
         return found
