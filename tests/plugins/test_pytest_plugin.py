@@ -57,6 +57,10 @@ def test_ledger(virtual_ledger):
 
 def test_graphs():
     torch.cuda.CUDAGraph()
+
+
+def test_traces_what_no_virtual_gpu_can():
+    torch.export.export(torch.nn.Identity(), (torch.ones(1, device="cuda"),))
 """
 
 
@@ -89,12 +93,13 @@ def test_a_suite_on_two_virtual_gpus(suite: Path, workers: list[str]) -> None:
     assert "torchdevlint: VIRTUAL machine with 2 virtual GPUs, no real one" in done.stdout
     failed = {line.split("::")[1].split(" ")[0] for line in done.stdout.splitlines() if line.startswith("FAILED ")}
     assert failed == {"test_a_fault_fails", "test_copies_too_often", "test_waits"}, done.stdout
-    assert "4 passed" in done.stdout and "2 skipped" in done.stdout
+    assert "4 passed" in done.stdout and "3 skipped" in done.stdout
     assert "3 x copy, at most 1 allowed:" in done.stdout and "test_suite.py:33: 3 x to" in done.stdout
     assert "1 x synchronisation, at most 0 allowed:" in done.stdout
     assert "other on cpu: created test_suite.py:12; met at test_suite.py:12" in done.stdout
     assert "machine/checks.py" not in done.stdout
     assert "needs --virtual-gpus 3" in done.stdout and "a virtual GPU cannot judge CUDA graphs" in done.stdout
+    assert "a virtual GPU cannot trace" in done.stdout
 
 
 def test_without_the_option_nothing_changes(tmp_path: Path) -> None:

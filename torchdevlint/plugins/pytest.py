@@ -17,6 +17,7 @@ _INSIDE = "TORCHDEVLINT_PYTEST"
 """Set in the child: how many virtual GPUs it was started with."""
 _CANNOT_JUDGE = (
     ("a virtual GPU cannot judge", ""),
+    ("a virtual GPU cannot trace", ""),
     ("CUDA_HOME environment variable is not set", "nvcc"),
     ("No module named 'triton'", "Triton"),
     ("_cuda_jiterator_compile", "kernels compiled at run time"),

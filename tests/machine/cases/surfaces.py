@@ -379,11 +379,19 @@ def case_tracers_are_refused() -> None:
         lambda: torch.export.export(nn.Linear(3, 2).cuda(), (g,)),
         lambda: torch._dynamo.optimize("eager")(lambda t: t + 1)(g),
         lambda: torch._dynamo.export(lambda t: t + 1)(g),
+        lambda: torch._dynamo.explain(lambda t: t + 1)(g),
     ):
         with raises(NotImplementedError, "a virtual GPU cannot"):
             call()
     with raises(NotImplementedError, "a virtual GPU cannot judge CUDA graphs"):
         torch.cuda.CUDAGraph()
+
+
+def case_dynamo_can_be_reset() -> None:
+    """A program of CUDA resets CUDA graphs as well, through names that a CPU build lacks."""
+    import torch._dynamo
+
+    torch._dynamo.reset()
 
 
 def case_dynamo_can_be_imported_after_the_start() -> None:

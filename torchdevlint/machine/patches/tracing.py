@@ -41,14 +41,20 @@ def _refuse(name: str) -> Any:
     return refuse
 
 
+_OF_CUDA_GRAPHS = ("_cuda_CUDAAllocator_AllocatorState", "_set_cached_tensors_enabled")
+"""Names of torch._C that torch/_inductor/cudagraph_trees.py imports, and that a CPU build lacks; `torch._dynamo.reset` imports it."""
+
+
 def refuse_dynamo(dynamo: Any) -> None:
     """Patch the entry points of torch._dynamo, once it is imported: it would wrap our refusal into its own errors."""
-    for name in ("optimize", "optimize_assert", "export"):
+    for name in ("optimize", "optimize_assert", "export", "explain"):
         replace(dynamo, name, _refuse(f"torch._dynamo.{name}"))
 
 
 def install() -> None:
     """Patch the entry points."""
+    for missing in (name for name in _OF_CUDA_GRAPHS if not hasattr(torch._C, name)):
+        setattr(torch._C, missing, _refuse(missing))
     for owner, name in ((torch.jit, "script"), (torch.jit, "trace"), (torch, "compile")):
         replace(owner, name, _eager(f"{owner.__name__}.{name}"))
     replace(torch.nn.Module, "compile", _compile_in_place)
