@@ -1,9 +1,8 @@
-"""Every ``case_*`` function of cases/*.py, run on the machine that its file names: one child process a file."""
+"""Every ``case_*`` function of cases/*.py, run on the machine that its file names: a process for each file."""
 
 from __future__ import annotations
 
 import ast
-import functools
 import json
 import subprocess
 import sys
@@ -32,23 +31,26 @@ def _facts(path: Path) -> tuple[list[str], dict[str, Any]]:
     return names, constants
 
 
-@functools.cache
-def _results(path: Path) -> dict[str, str | None]:
-    _, constants = _facts(path)
-    command = [sys.executable, str(_HERE / "run_cases.py"), str(path), Shape(**constants["SHAPE"]).to_json()]
-    if constants.get("LEDGER"):
-        command.append("--ledger")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    last = done.stdout.rsplit("\nRESULTS ", 1)
-    assert len(last) == 2, f"the machine did not survive (exit {done.returncode}):\n{done.stdout}\n{done.stderr}"
-    results: dict[str, str | None] = json.loads(last[1])
-    return results
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the results of each file are."""
+    folder = tmp_path_factory.mktemp("results")
+    words: list[str] = []
+    for path in _FILES:
+        _, constants = _facts(path)
+        words += [str(path), Shape(**constants["SHAPE"]).to_json(), str(int(constants.get("LEDGER", False)))]
+    command = [sys.executable, str(_HERE / "run_cases.py"), str(folder), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
 @pytest.mark.parametrize(
     ("path", "name"),
     [pytest.param(path, name, id=f"{path.stem}-{name}") for path in _FILES for name in _facts(path)[0]],
 )
-def test_case(path: Path, name: str) -> None:
-    trouble = _results(path)[name]
+def test_case(path: Path, name: str, results: Path) -> None:
+    found = results / f"{path.stem}.json"
+    assert found.exists(), "the machine did not survive:\n" + found.with_suffix(".txt").read_text(errors="replace")
+    trouble = json.loads(found.read_text(encoding="utf-8"))[name]
     assert trouble is None, trouble
