@@ -54,6 +54,14 @@ class Masked(nn.Module):
         return self.lin(x) * self.mask
 
 
+def noisy(x, generator=None):
+    return x + torch.rand(x.shape, device=x.device, generator=generator)
+
+
+def seeded(x):
+    return noisy(x, torch.Generator().manual_seed(1))
+
+
 def like(x):
     return torch.zeros(x.shape)
 
@@ -135,6 +143,11 @@ def test_modules_that_are_made_with_a_gpu_tensor():
     for make in (lib.Masked, functools.partial(lib.Masked, mask=torch.ones(2)), lib.Masked.of):
         model = make() if isinstance(make, functools.partial) else make(torch.ones(2))
         assert model(x).shape == x.shape
+
+
+def test_generators():
+    x = torch.ones(2)
+    assert lib.noisy(x, torch.Generator().manual_seed(1)).sum() == lib.seeded(x).sum()
 
 
 def test_numpy():
@@ -236,6 +249,7 @@ _EXPECTED_PLACES = {
     (_line("x + torch.ones(x"), _line("x + torch.ones(x")),
     (_line("device=device) + x"), _line("device=device) + x")),
     (None, _line("x.numpy()")),
+    (_line("torch.Generator()"), _line("generator=generator)")),
 }
 
 
@@ -297,7 +311,7 @@ def test_terminal(full: Any) -> None:
     assert f"lib/__init__.py:{_line('self.lin(x) *')}: Expected all tensors" in text
     assert f"created on the CPU at lib/__init__.py:{_line('self.w =')}" in text
     assert "gone when the library is told its device by a parameter" in text
-    assert "4 places with a device fault, reached by" in text
+    assert "5 places with a device fault, reached by" in text
 
 
 def test_with_workers_and_plain_asserts(tmp_path: Path) -> None:

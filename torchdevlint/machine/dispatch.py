@@ -453,7 +453,7 @@ def check_generator(device: Any, generator: Any) -> None:
     own = device_of_generator(generator)
     if device.type != own.type:
         text = f"Expected a '{device.type}' device type for generator but found '{own.type}'"
-        forgiving.refuse(errors.fault(RuntimeError(text), "torch.Generator"), [])
+        forgiving.refuse(errors.fault(RuntimeError(text), "torch.Generator", [("generator", generator)]), [])
 
 
 def _observe_copy(named: dict[str, Any]) -> None:

@@ -64,8 +64,13 @@ _NO_DEVICE: dict[str, tuple[type[Exception], str]] = {
 
 
 def story(name: str, tensor: Any) -> TensorStory:
-    """What is known about one tensor of a fault."""
-    tag = tag_of(tensor)
+    """What is known about one tensor of a fault, or about a generator."""
+    if isinstance(tensor, torch._C.Generator):
+        from torchdevlint.machine.patches.generator import tag_of_generator
+
+        tag = tag_of_generator(tensor)
+    else:
+        tag = tag_of(tensor)
     return TensorStory(name, "unknown" if tag.device is ANY_DEVICE else str(tag.device), tag.born, tag.moved)
 
 

@@ -256,8 +256,10 @@ def case_generators() -> None:
     on_gpu, on_cpu = torch.Generator(device="cuda").manual_seed(1), torch.Generator().manual_seed(1)
     assert on_gpu.device.type == "cuda" and on_cpu.device.type == "cpu"
     assert torch.equal(torch.rand(3, device="cuda", generator=on_gpu).cpu(), torch.rand(3, generator=on_cpu))
-    with raises(RuntimeError, "Expected a 'cuda' device type for generator but found 'cpu'"):
+    with raises(RuntimeError, "Expected a 'cuda' device type for generator but found 'cpu'") as caught:
         torch.randn(2, device="cuda", generator=torch.Generator())
+    (told,) = caught[0].torchdevlint_places.tensors  # type: ignore[attr-defined]
+    assert (told.name, told.device) == ("generator", "cpu") and told.created.file.endswith("surfaces.py")
     with raises(RuntimeError, "Expected a 'cpu' device type for generator but found 'cuda'"):
         torch.randn(2, generator=on_gpu)
     with raises(RuntimeError, "Expected a 'cuda' device type for generator but found 'cpu'"):

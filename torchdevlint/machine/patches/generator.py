@@ -8,16 +8,22 @@ import torch
 
 from torchdevlint.machine import errors
 from torchdevlint.machine.patches import replace
+from torchdevlint.machine.places import user_place
 from torchdevlint.machine.state import normal_device
-from torchdevlint.machine.tags import CPU, device_of
+from torchdevlint.machine.tags import CPU, HOST, Tag, device_of
 
-_on_gpu: dict[int, Any] = {}
-"""Devices of CUDA generators by the address of the C++ object: C++ wraps them anew."""
+_tags: dict[int, Tag] = {}
+"""Devices of generators that Python made, and the lines, by the address of the C++ object: C++ wraps them anew."""
+
+
+def tag_of_generator(generator: Any) -> Tag:
+    """The device of a generator and the line that made it, whoever wrapped it."""
+    return _tags.get(generator._cdata, HOST)
 
 
 def device_of_generator(generator: Any) -> Any:
-    """The device of a generator, whoever wrapped it."""
-    return _on_gpu.get(generator._cdata, CPU)
+    """The device of a generator."""
+    return tag_of_generator(generator).device
 
 
 def check_state(state: Any, operator: str) -> None:
@@ -36,10 +42,7 @@ class Generator(_Native):  # type: ignore[misc]
     def __new__(cls, device: Any = "cpu") -> Any:
         where = normal_device(device)
         made = _Native.__new__(cls, CPU if where.type == "cuda" else where)
-        if where.type == "cuda":
-            _on_gpu[made._cdata] = where
-        else:
-            _on_gpu.pop(made._cdata, None)
+        _tags[made._cdata] = Tag(where, user_place())
         return made
 
     def __init__(self, device: Any = "cpu") -> None:
@@ -54,7 +57,7 @@ class Generator(_Native):  # type: ignore[misc]
         return super().set_state(state)
 
     def __del__(self) -> None:
-        _on_gpu.pop(self._cdata, None)
+        _tags.pop(self._cdata, None)
 
 
 Generator.__module__ = "torch"

@@ -92,12 +92,14 @@ class _Runtime:
     def fault(self, error: Exception, tensors: list[Any]) -> bool:
         """Called by the machine: keep the fault; the program goes on, but for a fault of the library where each is to be raised."""
         from torchdevlint.machine import errors
-        from torchdevlint.machine.tags import tag_of
+        from torchdevlint.machine.tags import Tag, tag_of
 
         places = getattr(error, errors.ATTRIBUTE, None)
         if places is None:
             return False
         guilty = [(tag_of(t), t.dim()) for t in tensors if self.values.device_type(t) == "cpu"]
+        if not tensors:  # a generator: its line is in the story alone
+            guilty = [(Tag(t.device, t.created, t.moved), -1) for t in places.tensors if t.device == "cpu"]
         kept = self.recorder.fault(places, str(error), guilty)
         return not (kept and self.mode == "strict")
 
