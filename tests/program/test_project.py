@@ -228,3 +228,24 @@ def test_a_folder_with_a_licence_or_requirements_is_a_project_where_there_is_no_
     found = member(str(tmp_path / "models" / "net.py"))
     assert found is not None
     assert found.project.root == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_test"),
+    [
+        ("test.py", "def test_epoch(model): pass", False),
+        ("tools/test_net.py", "def main(): pass", False),
+        ("model.py", "class Net:\n    def test_step(self, batch): pass", False),
+        ("testing.py", "import torch\nimport unittestable", False),
+        ("tests/train.py", "if __name__ == '__main__': train()", False),
+        ("tests/helpers.py", "def make(): pass", True),
+        ("conftest.py", "", True),
+        ("pkg/test_ops.py", "def test_add(): pass", True),
+        ("pkg/ops_test.py", "class Ops:\n    def test(self): pass", True),
+        ("check_ops.py", "import unittest", True),
+        ("pkg/ops_checks.py", "    from pytest import mark", True),
+    ],
+)
+def test_a_test_is_known_by_what_it_says(path: str, text: str, is_test: bool, tmp_path: Path) -> None:
+    write(tmp_path, {path: text})
+    assert Project(str(tmp_path)).is_test(str(tmp_path / path)) is is_test

@@ -128,6 +128,16 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"shapes.py": SHIFT, "data.py": CALL + "def load():\n    return shift(torch.rand(4, 2))"},
     ),
+    "a test gives a tensor made on the CPU, as tests do": (
+        "shapes.py",
+        True,
+        {"shapes.py": SHIFT, "test_shapes.py": CALL + "def test_shift():\n    assert shift(torch.rand(4, 2)).sum()"},
+    ),
+    "a program called test.py gives a tensor made on the CPU": (
+        "shapes.py",
+        False,
+        {"shapes.py": SHIFT, "test.py": CALL + "def test_epoch():\n    return shift(torch.rand(4, 2))\ntest_epoch()"},
+    ),
     "one caller of two gives a moved tensor": (
         "shapes.py",
         True,

@@ -14,7 +14,6 @@ from torchdevlint.program import ir
 
 MOST_FILES = 200  # that one file's analysis looks into
 MODULE = "file:"  # a module of the project, by its path
-_TESTS = re.compile(r"(?:^|[/_])tests?(?:[/_.]|$)|(?:^|/)conftest\.py$")
 _FOREIGN = frozenset(
     {
         "torch",
@@ -57,6 +56,9 @@ class Files(Protocol):
 
     def read(self, path: str) -> bytes:
         """The bytes of a file."""
+
+    def is_test(self, path: str) -> bool:
+        """True for a test."""
 
     def importing(self, path: str) -> Iterator[str]:
         """The files with an import statement that holds the name of a module."""
@@ -102,7 +104,6 @@ class Imports:
         self.files, self._base, self._dependents = files, base, dependents
         self._units: dict[str, Unit | None] = {}
         self._by_module: dict[ir.Body, Unit] = {}
-        self._tests: dict[str, bool] = {}
         self._known: dict[tuple[str, str], Imported | None] = {}
         if own is not None:
             self._add(own)
@@ -162,11 +163,7 @@ class Imports:
 
     def is_test(self, path: str) -> bool:
         """True for a test: it calls all that there is, its own run shows what fails, and it is analysed alone."""
-        found = self._tests.get(path)
-        if found is None:
-            root = self.files.root if self.files is not None else os.curdir
-            found = self._tests[path] = _TESTS.search(os.path.relpath(path, root).replace(os.sep, "/")) is not None
-        return found
+        return self.files is not None and self.files.is_test(path)
 
     def resolve(self, unit: Unit, name: str) -> Imported | None:
         """What a dotted name means in a file; None for what is nothing of the project."""

@@ -44,6 +44,9 @@ _MOST_KEPT = 100
 # Import statements, also over several lines.
 _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)?|(?:\\\\\n|[^\n;])*)")
 _IMPORTING = re.compile(rb"(?m)^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]*\)?)?")
+_TEST_FOLDERS = frozenset({"test", "tests"})
+_TEST_LIBRARIES = re.compile(rb"(?m)^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|torch\.testing\._internal)\b")
+_COLLECTED = re.compile(r"test_\w+\.py\Z|\w+_test\.py\Z")  # by pytest
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
 _REPOSITORIES = (".git", ".hg")
 _PYPROJECT = "pyproject.toml"
@@ -67,6 +70,7 @@ class Project:
         self._bytes: dict[str, bytes] = {}
         self._programs: dict[str, ir.Program | None] = {}
         self._torch_beyond: dict[str, Version | None] = {}
+        self._tests: dict[str, bool] = {}
         self._edited: dict[str, bytes] = {}
         self._edited_programs: dict[str, ir.Program | None] = {}
 
@@ -126,6 +130,21 @@ class Project:
     def is_in_package(self, path: str) -> bool:
         """True for a file that stands beside an `__init__.py`."""
         return bool(self._file(os.path.join(os.path.dirname(path), "__init__.py")))
+
+    def is_test(self, path: str) -> bool:
+        """True for a test, by what the file says or how pytest knows it, and for the helpers in a folder of tests.
+
+        A name alone is no evidence: `test.py`, and `def test_step` in any file, evaluate models.
+        """
+        found = self._tests.get(path)
+        if found is None:
+            *folders, name = os.path.relpath(path, self.root).split(os.sep)
+            text = self.read(path)
+            is_helper = not _TEST_FOLDERS.isdisjoint(folders) and b"__main__" not in text
+            is_collected = _COLLECTED.match(name) is not None and b"def test" in text
+            found = is_helper or is_collected or name == "conftest.py" or _TEST_LIBRARIES.search(text) is not None
+            self._tests[path] = found
+        return found
 
     @cached_property
     def builds_for_cuda_alone(self) -> bool:

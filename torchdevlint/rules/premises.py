@@ -163,14 +163,17 @@ def _is_of_the_same_object(call: _Call, body: ir.Body, parameter: str, other: _F
 
 
 def _calls_of(body: ir.Body, file: _File) -> Iterator[tuple[_File, _Call]]:
-    """The calls of a function or method in its project, and of a class for its constructor."""
-    name = called_as(body)
-    paths = files_calling(file.place.project, name)
+    """The calls of a function or method in its project, and of a class for its constructor.
+
+    Tests are no use of it: they run on the CPU what is meant for every device.
+    """
+    name, project = called_as(body), file.place.project
+    paths = [path for path in files_calling(project, name) if path == file.place.path or not project.is_test(path)]
     if len(paths) > _MOST_FILES:
         return
-    alone = _is_defined_once(file.place.project, name)
+    alone = _is_defined_once(project, name)
     for path in paths:
-        other = _analysed(Member(file.place.project, path))
+        other = _analysed(Member(project, path))
         for call in other.calls.get(name, ()) if other is not None else ():
             if other is not None and (alone or _leads_to(call, name, body, other, file)):
                 yield other, call
