@@ -15,6 +15,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from functools import cache, cached_property
+from pathlib import PurePath
 from typing import NamedTuple
 
 from torchdevlint.findings import Span
@@ -138,7 +139,7 @@ class Project:
         """
         found = self._tests.get(path)
         if found is None:
-            *folders, name = os.path.relpath(path, self.root).split(os.sep)
+            *folders, name = PurePath(os.path.relpath(path, self.root)).parts
             text = self.read(path)
             is_helper = not _TEST_FOLDERS.isdisjoint(folders) and b"__main__" not in text
             is_collected = _COLLECTED.match(name) is not None and b"def test" in text
