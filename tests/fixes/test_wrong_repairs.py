@@ -57,6 +57,51 @@ UNTOUCHED = {
             w.mul_(2)
             return w
         """,
+    "the device of an argument that only the other branch uses": """
+        class Prior(nn.Module):
+            def __init__(self, primed):
+                super().__init__()
+                self.primed = primed
+                self.out = nn.Linear(3, 3)
+
+            def forward(self, kept, target):
+                if self.primed:
+                    kept = kept.float()
+                    loss = nn.functional.cross_entropy(self.out(kept), target)
+                else:
+                    loss = torch.tensor(0.0, device="cuda")
+                return loss
+        """,
+    "a number that NumPy makes of a number": """
+        def weight(p):
+            classes = int(p.shape[1])
+            entropy = -torch.sum(p * torch.log(p), dim=1, keepdim=True)
+            return torch.exp(entropy / torch.tensor(np.log(classes)))
+        """,
+    "a list whose layers a container holds among others": """
+        class Net(nn.Module):
+            def __init__(self, sizes):
+                super().__init__()
+                self.layers = [nn.Linear(3, 3)]
+                for _ in sizes:
+                    self.layers.append(nn.Linear(3, 3))
+                units = [nn.ELU() for _ in self.layers]
+                both = sum(zip(self.layers, units), ())[:-1]
+                self.residual = nn.Sequential(*both)
+
+            def forward(self, x):
+                return self.residual(x)
+        """,
+    "a leaf that wants a gradient": """
+        class Head(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.out = nn.Linear(3, 3)
+                self.dummy = torch.ones(1, 3, requires_grad=True)
+
+            def forward(self, x):
+                return self.out(x) + self.dummy
+        """,
     "a tuple of sizes": """
         def f(batch):
             return torch.cuda.FloatTensor((batch, 1, 1, 1)).uniform_()

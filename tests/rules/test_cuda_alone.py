@@ -157,6 +157,17 @@ NOTES = {
 }
 
 WARNINGS = {
+    "each process loads onto the GPU that saved": (
+        "TDL101",
+        """
+        import flash_attn
+        def resume(args, model, optimizer):
+            torch.distributed.init_process_group("nccl", rank=args.rank)
+            checkpoint = torch.load(args.resume)
+            model.load_state_dict(checkpoint["model"])
+            optimizer.load_state_dict(checkpoint["optimizer"])
+        """,
+    ),
     "a training script": (
         "TDL801",
         """

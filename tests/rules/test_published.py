@@ -123,6 +123,14 @@ PUBLISHED = {
 }
 
 FREE = {
+    "of settings that are read where none are given": """
+        def evaluate(net, configs=None):
+            configs = read_configs() if configs is None else configs
+            checkpoint = torch.load(configs.evaluate.best_checkpoint)
+            net.load_state_dict(checkpoint.pop("model"))
+        def main():
+            evaluate(make())
+        """,
     "a name": """
         def weights(path):
             return torch.load(path)

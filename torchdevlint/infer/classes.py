@@ -62,7 +62,7 @@ def _lineage(analysis: Analysis, cls: ir.Class) -> tuple[tuple[ir.Class, ...], t
         found = analysis.named(analysis.unit_of(cls.body), base)
         if isinstance(found, Cls) and len(own) < _MOST_BASES:
             inner, names = _lineage(analysis, found.cls)
-            own += [one for one in inner if one not in own]
+            own += [one for one in inner if one not in own][: _MOST_BASES - len(own)]
             foreign += names
         else:
             foreign.append(found.name if isinstance(found, Ext) else base)

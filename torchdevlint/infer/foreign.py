@@ -154,6 +154,13 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     return python_calls.library(ctx, name, args, keywords, site)
 
 
+# Functions of NumPy that work element by element: of a number they give a number.
+_UFUNCS = frozenset(
+    "log log2 log10 log1p exp expm1 sqrt square cbrt abs absolute fabs floor ceil rint trunc sign negative reciprocal sin cos "
+    "tan arcsin arccos arctan sinh cosh tanh deg2rad rad2deg add subtract multiply divide power maximum minimum mod".split()
+)
+
+
 def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """NumPy reads a tensor through `__array__`, which refuses what is not on the CPU."""
     takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
@@ -162,7 +169,10 @@ def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
             for one in alternatives(part):
                 if isinstance(one, Tensor) or (isinstance(one, Term) and one is not UNKNOWN and takes_data):
                     claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)
-    is_number = name.rpartition(".")[2] in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_")
+    last = name.rpartition(".")[2]
+    is_number = last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_") or (
+        last in _UFUNCS and bool(args) and all(isinstance(one, Const) or one in (NUMBER, ARRAY_NUMBER) for one in args)
+    )
     return ARRAY_NUMBER if is_number else ARRAY
 
 

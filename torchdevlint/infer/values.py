@@ -389,6 +389,8 @@ def options_of(value: Value) -> tuple[tuple[frozenset[Guard], Value], ...]:
 
 def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
     """False where a condition would have to come out both ways."""
+    if len(second) < len(first):
+        first, second = second, first
     return not any((term, not outcome) in second for term, outcome in first)
 
 

@@ -6,6 +6,7 @@ import re
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.neighbours import bound_elsewhere
 from torchdevlint.rules.order import block_of, deciding_sides
@@ -93,7 +94,9 @@ def is_given_no_file(op: ir.Op, facts: Facts) -> bool:
     block = block_of(body, op) if body is not None else None
     if body is None or block is None or not isinstance(op, ir.Call):
         return False
-    read = {part.name for part, _ in parts(op.argument("f", 0), facts, body) if isinstance(part, ir.Load)}
+    loads = (part for part, _ in parts(op.argument("f", 0), facts, body) if isinstance(part, ir.Load))
+    # What the body binds again (`configs = read() if configs is None else configs`) is not what the call gives.
+    read = {load.name for load in loads if not any(Lookup.of(body).stores(load.name))}
     given = {p.name: facts.analysis.constants_given(body, p.name) for p in body.parameters if p.name in read}
     if any(constants is not None and not any(constants) for constants in given.values()):
         return True

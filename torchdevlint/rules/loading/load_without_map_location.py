@@ -124,8 +124,7 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
     if not holds_checkpoint(call, facts) or is_published(call, facts) or file_saves_from_cpu(facts):
         return INFO
     is_note = (
-        imports_cuda_alone(facts)
-        or _needs_cuda_before(call, facts)
+        _needs_cuda_before(call, facts)
         or is_of_this_run(call, facts)
         or _holds_engine(call, facts)
         or is_saved_from_host(call, facts)
@@ -136,7 +135,9 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
 def _needs_cuda_before(call: ir.Call, facts: Facts) -> bool:
     """True where no way leads to the load without CUDA. In a program of several processes each would still load onto the GPU that saved."""
     return not facts.mentions(*_PROCESSES) and (
-        is_behind_cuda(call, facts) or is_called_behind_cuda(facts.body, facts, *_PROCESSES)
+        imports_cuda_alone(facts)
+        or is_behind_cuda(call, facts)
+        or is_called_behind_cuda(facts.body, facts, *_PROCESSES)
     )
 
 

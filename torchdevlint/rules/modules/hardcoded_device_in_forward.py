@@ -11,9 +11,11 @@ from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
+from torchdevlint.rules.order import block_of, follows
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, nested, operations
 from torchdevlint.rules.surroundings import (
@@ -250,10 +252,22 @@ def _sources(call: ir.Call, facts: Facts) -> list[str]:
             and facts.place(facts.receiver(call)) != parameter.name
             and is_surely_tensor(parameter.name, facts)
             and not may_be_none(parameter.name, call, facts)
+            and _is_used_along(parameter.name, call, facts)
             and not _is_read_on_host(parameter.name, facts)
         ):
             found.append(f"{parameter.name}.device")
     return found
+
+
+def _is_used_along(name: str, call: ir.Call, facts: Facts) -> bool:
+    """True for an argument that is used on a path through the call. One that only another branch uses may be None here."""
+    at = block_of(facts.body, call)
+    uses = [(block_of(facts.body, load), load) for load in Lookup.of(facts.body).loads(name)]
+    return at is not None and any(
+        block is not None
+        and (follows(facts.body, (block, load), (at, call)) or follows(facts.body, (at, call), (block, load)))
+        for block, load in uses
+    )
 
 
 # What tells a number, or the shape, of a tensor.

@@ -164,7 +164,7 @@ def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> boo
                 continue
             function = definitions[op.function]
             last = function.name if isinstance(function, (ir.Attribute, ir.Load)) else ""
-            if last in _CONTAINERS and any(_root(definitions, a.value) in reads for a in op.arguments):
+            if last in _CONTAINERS and any(_is_made_of(a.value, reads, body, facts) for a in op.arguments):
                 return True
         words = {op.name for op in definitions if isinstance(op, (ir.Attribute, ir.Load))}
         if words & {"add_module", "register_module", "setattr", "__setattr__", "register_parameter"}:
@@ -172,19 +172,38 @@ def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> boo
     return False
 
 
-def _root(definitions: list[ir.Op | None], register: ir.Register) -> ir.Register:
-    """`self.x` of `list(self.x.values())`."""
-    op = definitions[register]
-    while isinstance(op, ir.Call):
-        function = definitions[op.function]
-        if isinstance(function, ir.Attribute) and function.name in ("values", "items", "copy"):
-            register = function.object
-        elif isinstance(function, ir.Load) and len(op.arguments) == 1:
-            register = op.arguments[0].value
-        else:
-            break
-        op = definitions[register]
-    return register
+# What gives the items of its arguments, in another container or order.
+_KEEPS_ITEMS = frozenset("sum zip list tuple reversed sorted enumerate chain from_iterable".split())
+
+
+def _is_made_of(register: ir.Register, wanted: set[ir.Register], body: ir.Body, facts: Facts) -> bool:
+    """True for what is put together of one of these values: `*self.x`, `self.x.values()`, `sum(zip(self.x, others), ())[:-1]`, also by a name."""
+    index = facts.analysis.index_of(body)
+    left, seen = [register], set[ir.Register]()
+    while left:
+        register = left.pop()
+        if register in wanted:
+            return True
+        if register in seen:
+            continue
+        seen.add(register)
+        op = index.definitions[register]
+        if isinstance(op, ir.Call):
+            function = index.definitions[op.function]
+            name = function.name if isinstance(function, (ir.Attribute, ir.Load)) else ""
+            if isinstance(function, ir.Attribute) and name in ("values", "items", "copy"):
+                left.append(function.object)
+            elif name in _KEEPS_ITEMS or (isinstance(function, ir.Load) and len(op.arguments) == 1):
+                left += [argument.value for argument in op.arguments]
+        elif isinstance(op, ir.Subscript):
+            left.append(op.object)
+        elif isinstance(op, ir.Binary):
+            left += [op.left, op.right]
+        elif isinstance(op, ir.Sequence):
+            left += [element.value for element in op.elements]
+        elif isinstance(op, ir.Load):
+            left += index.stored.get(op.name, ())
+    return False
 
 
 def _taken_from(definitions: list[ir.Op | None], register: ir.Register) -> ir.Register:

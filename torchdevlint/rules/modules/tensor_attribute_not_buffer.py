@@ -356,5 +356,14 @@ def _fix(
     only = len(stores) == 1 and store.body.name == "__init__" and name not in summary.cls.body.local_names
     if not only or store.value.kind is not Kind.TENSOR or not isinstance(store.op, ir.StoreAttribute):
         return None
+    made = store.value.origin
+    wanted = made.keyword("requires_grad") if isinstance(made, ir.Call) else None
+    if wanted is not None and _is_true(wanted, store, facts):
+        return None  # a buffer is no leaf any more once it was moved
     edits = builders.register_buffer(facts.program, store.op)
     return NodeFix(Ground.CHANGES_A_RUN, f"Register `{name}` as a buffer", edits) if edits else None
+
+
+def _is_true(register: ir.Register, store: AttributeStore, facts: Facts) -> bool:
+    written = facts.analysis.index_of(store.body).definitions[register]
+    return isinstance(written, ir.Constant) and written.value is True
