@@ -242,10 +242,15 @@ class Analysis:
         summary = Summary(ctx.events, {}, NONE, ctx.made, ctx.proven, ctx.heap)
         if body.is_generator:
             inner = join(*done.yields) if done.yields else UNKNOWN
-            summary.result = ctx.new(None, "generator", None, {"*": inner}, tag=("generator", body))
+            returned = _returned(done)
+            fields = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
+            summary.result = ctx.new(None, "generator", None, fields, tag=("generator", body))
             summary.heap = ctx.heap
         else:
             summary.result = _returned(done)
+        summary.raised = tuple(ctx.raised)
+        for heap in ctx.raised.values():
+            summary.heap = {**{place: rec for place, rec in heap.items() if rec.kind != "overlay"}, **summary.heap}
         summary.effects = {
             place: rec
             for place, rec in ctx.heap.items()

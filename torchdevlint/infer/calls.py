@@ -110,6 +110,13 @@ def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, si
     rec = ctx.rec(ref)
     if rec is None or rec.kind == "overlay":
         return residual(ctx, ref, args, keywords, site)
+    if rec.kind == "module":
+        args = modules.hooked(ctx, ref, list(args), site)
+        return modules.given_back(ctx, ref, list(args), _result_of(ctx, ref, rec, args, keywords, site), site)
+    return _result_of(ctx, ref, rec, args, keywords, site)
+
+
+def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     if isinstance(rec.cls, Cls):
         names = ("__call__", "forward") if rec.kind == "module" else ("__call__",)
         for name in names:
@@ -242,6 +249,13 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
         if default is None:
             fields["@implicit"] = True
     ref = ctx.new(site, "module" if is_module else "object", function, fields, tag=cls)
+    maker = classes.attribute_of(ctx, function, "__new__", None)
+    if isinstance(maker, Func):
+        made = call(ctx, maker, [function, *args], keywords, site)
+        if isinstance(made, Ref):
+            ref = made
+        if ctx.rec(ref) is None or ctx.rec(ref).cls != function:  # type: ignore[union-attr]
+            return made
     kind = classes.container_kind(analysis, cls)
     if kind:
         ctx.heap[ref] = Rec(kind, function, containers.contents(ctx, kind, list(args), keywords))
@@ -291,6 +305,8 @@ class Replay:
                 self._event(event)
             self._effects()
             result = self.value(summary.result)
+            for one in summary.raised:
+                ctx.raise_(self.value(one))
             if ctx.mode == "summary":
                 for term in summary.proven:
                     for proven in alternatives(self.value(term)):

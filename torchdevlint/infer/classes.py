@@ -257,6 +257,8 @@ def _method(
         if isinstance(kept, Func) and kept.body is method
         else Func(method, unit.globals, None, defaults_of(method))
     )
+    if cls.cls is owner and cls.frame is not None:
+        found = Func(found.body, cls.frame, found.receiver, found.defaults, found.form)  # what the class closes over
     decorators = {name.rpartition(".")[2] for name in method.decorators}
     if "staticmethod" in decorators or (receiver is None and "classmethod" not in decorators):
         return found

@@ -9,6 +9,7 @@ from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
     NUMBER,
+    SENT,
     UNKNOWN,
     Const,
     Rec,
@@ -20,7 +21,9 @@ from torchdevlint.infer.values import (
     Value,
     join,
     one_of,
+    options_of,
 )
+from torchdevlint.program import ir
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -47,8 +50,16 @@ def method(
         return reading.item(ctx, ref, first if args else Const(0 if name == "popleft" else -1), site)
     if name == "copy":
         return copied(ctx, ref, site)
-    if name in ("__next__", "send"):
+    if name == "save_for_backward" and rec.kind == "object":
+        ctx.put(ref, ".saved_tensors", Tup(tuple(args)))
+        return NONE
+    if name == "__next__":
         return reading.element(ctx, ref)
+    if name == "send":
+        return _sent(ctx, reading.element(ctx, ref), first)
+    if name in ("reverse", "rotate", "sort") and rec.kind == "list":
+        _reorder(ctx, ref, rec, name)
+        return NONE
     if name in ("_replace", "_asdict"):
         made = copied(ctx, ref, site)
         names = [key[1:] for key in rec.fields if isinstance(key, str) and key.startswith(".")]
@@ -59,7 +70,7 @@ def method(
         if name == "_asdict":
             return ctx.new(site, "dict", None, {("k", one): rec.fields["." + one] for one in names}, tag=name)
         return made
-    return NONE if name in ("sort", "reverse", "clear", "remove") else NUMBER if name in ("index", "count") else UNKNOWN
+    return NONE if name in ("clear", "remove") else NUMBER if name in ("index", "count") else UNKNOWN
 
 
 _PUTS = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
@@ -115,6 +126,38 @@ def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
         ctx.put(ref, ("k", count), value)
     else:
         add(ctx, ref, rec, value)
+
+
+def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str) -> None:
+    """The items in another order: the opposite one, or one that nobody knows."""
+    known = reading.items(ctx, ref)
+    if known is not None and name == "reverse":
+        fields: dict[Any, Any] = {("k", at): one for at, one in enumerate(reversed(known))}
+    else:
+        held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
+        fields = {"*": join(*held)} if held else {}
+    ctx.heap[ref] = Rec(rec.kind, rec.cls, fields)
+
+
+def _sent(ctx: Context, value: Value, given: Value) -> Value:
+    """What a generator yields once something was sent into it."""
+    from torchdevlint.infer.calls import Replay
+    from torchdevlint.infer.summary import Summary
+
+    found = []
+    for guards, one in options_of(value):
+        body = _generator_of(one)
+        here = one if body is None else Replay(ctx, Summary(), body, {SENT: given}, None).value(one)
+        found.append((guards, here))
+    return one_of(found)
+
+
+def _generator_of(value: object) -> ir.Body | None:
+    """The body whose sent value a term is computed from."""
+    if isinstance(value, Term) and value.op == "parameter":
+        return value.args[0] if value.args[1] == SENT else None
+    parts = value.args if isinstance(value, Term) else value if isinstance(value, tuple) else ()
+    return next((found for part in parts if (found := _generator_of(part)) is not None), None)
 
 
 def add(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:

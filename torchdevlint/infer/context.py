@@ -22,6 +22,7 @@ from torchdevlint.infer.values import (
     Site,
     Tensor,
     Term,
+    Tup,
     Value,
     alternatives,
     join,
@@ -34,6 +35,14 @@ if TYPE_CHECKING:
     from torchdevlint.program import ir
 
 MOST_EVENTS = 250
+_MOST_RAISED = 8
+
+
+def _is_worth_carrying(value: Value) -> bool:
+    if isinstance(value, Tup):
+        return any(map(_is_worth_carrying, value.items))
+    return waits(value) or any(isinstance(one, Tensor) for one in alternatives(value))
+
 
 Mode = Literal["summary", "module", "root"]
 
@@ -52,6 +61,7 @@ class Context:
         self.stack: tuple[ir.Body, ...] = ()
         self.entered: list[tuple[ir.Body, tuple[Value, ...]]] = []  # the calls that are run, with what they were given
         self.made: set[Any] = set()
+        self.raised: dict[Value, Heap] = {}  # exceptions, with the heap that they are raised in
         self.mute = False
         self.in_loop = False
         self.is_choice = False  # in one of several functions or modules of other files: the program chooses which of them is called how
@@ -138,6 +148,12 @@ class Context:
             if len(operands) != 1 or any(isinstance(one, Tensor) for one in alternatives(operands[0])):
                 return
             term = operands[0]
+
+    def raise_(self, value: Value) -> None:
+        """Remembers an exception that is raised here and carries more than a message."""
+        rec = self.rec(value)
+        if rec is not None and len(self.raised) < _MOST_RAISED and any(map(_is_worth_carrying, rec.fields.values())):
+            self.raised.setdefault(value, self.heap)
 
     def emit(self, what: Claim | Term) -> None:
         """Leaves something to the callers, where one of them may decide it."""

@@ -26,6 +26,7 @@ from torchdevlint.infer.values import (
     EXPECTED_ERROR,
     NONE,
     NUMBER,
+    SENT,
     SLICE,
     TRUE,
     UNKNOWN,
@@ -65,7 +66,6 @@ class Evaluation:
         self.env = env
         self.returns: list[tuple[Any, Value, Heap]] = []
         self.yields: list[Value] = []
-        self.raised: list[Value] = []
         self.registers: dict[ir.Register, Value] = {}
         self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
         self.unit = ctx.unit
@@ -420,7 +420,11 @@ class Evaluation:
         """Remembers what is yielded."""
         value = self._get(op.value)
         self.yields.append(reading.element(self.ctx, value) if op.delegates else value)
-        return UNKNOWN
+        if op.delegates:
+            rec = self.ctx.rec(value)
+            returned: Value = rec.fields.get("return", UNKNOWN) if rec is not None else UNKNOWN
+            return returned
+        return Term("parameter", self.body, SENT)
 
     def return_(self, op: ir.Return) -> None:
         """Remembers what is returned, the heap then, and under which conditions."""
@@ -512,13 +516,17 @@ class Evaluation:
     def _caught(self, cls: Value) -> Value:
         """What `except cls as name` binds: what this body raises of that class, or of one that derives from it."""
         wanted = cls.items if isinstance(cls, Tup) else (cls,)
-        found = [one for one in self.raised if any(_is_of(self.ctx, one, each) for each in wanted)]
+        found = [one for one in self.ctx.raised if any(_is_of(self.ctx, one, each) for each in wanted)]
+        for one in found:
+            for place, rec in self.ctx.raised[one].items():
+                self.ctx.heap.setdefault(place, rec)
         return join(*found) if found else UNKNOWN
 
     def raise_(self, op: ir.Raise) -> None:
         """Remembers what is raised here."""
         if op.value is not None:
-            self.raised += [one for one in alternatives(self._get(op.value)) if one not in self.raised]
+            for one in alternatives(self._get(op.value)):
+                self.ctx.raise_(one)
 
 
 def _is_of(ctx: Context, value: Value, cls: Value) -> bool:

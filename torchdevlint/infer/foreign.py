@@ -136,6 +136,13 @@ def _unknown(site: Site | None) -> Value:
 
 def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
+    if name in ("builtins.super.__new__", "builtins.object.__new__") and args:
+        if isinstance(args[0], Cls):
+            return ctx.new(site, "object", args[0], {}, tag="new")
+        if is_open(args[0]) and ctx.mode == "summary":
+            from torchdevlint.infer.calls import residual
+
+            return residual(ctx, Ext(name), args, keywords, site)
     handler = library.find(name)
     if handler is not None:
         return handler(ctx, args, keywords, site)
@@ -241,7 +248,8 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         from torchdevlint.infer.calls import call as call_value
 
         given = [Star(args[2])] if reading.items(ctx, args[2]) is not None else [args[2]]
-        return call_value(ctx, first, given, {}, site)
+        with modules.having(ctx, first, args[1]):
+            return call_value(ctx, first, given, {}, site)
     if name in _GIVE_BACK:
         return first
     if name in ("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"):
@@ -380,7 +388,7 @@ def _loader_item(ctx: Context, data: Value, collate: Value | None, site: Site | 
         samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
         return call_value(ctx, collate, [samples], {}, site)
     for one in alternatives(data):
-        if ctx.rec(one) is None:
+        if ctx.rec(one) is None and not isinstance(one, Tensor):
             return None
         return _batched(reading.element(ctx, one), ctx)
     return None

@@ -384,6 +384,66 @@ def _tree_map(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -
     return mapped(ctx, _at(args, 0), _at(args, 1), site)
 
 
+def _flattened(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    leaves = tensors.flattened(ctx, _values_of(ctx, _at(args, 0)))
+    return Tup(
+        (listed(ctx, site, leaves, "leaves"), ctx.new(site, "object", Ext(_TREE), {"*": _at(args, 0)}, tag="tree"))
+    )
+
+
+def _values_of(ctx: Context, value: Value, deep: int = _MOST_LEAVES) -> Value:
+    """A tree with its dicts as tuples of their values."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if deep and isinstance(value, Tup):
+        return Tup(tuple(_values_of(ctx, one, deep - 1) for one in value.items))
+    if deep and rec is not None and rec.kind in ("list", "dict"):
+        held = [one for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"]
+        return Tup(tuple(_values_of(ctx, one, deep - 1) for one in held))
+    return value
+
+
+def _unflattened(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    leaves, spec = _at(args, 0), ctx.rec(_at(args, 1))
+    if spec is None or "*" not in spec.fields:
+        return UNKNOWN
+    one = reading.element(ctx, leaves)
+    return mapped(ctx, Partial(Ext("functools.wraps.call"), (one,), ()), spec.fields["*"], site)
+
+
+_TREE = "torch.utils._pytree.TreeSpec"
+
+
+def _pulled_back(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`torch.func.vjp(function, *primals)`: a result, and a function that gives gradients where the primals are."""
+    made = _call(ctx, _at(args, 0), args[1:], site)
+    return Tup((made, Partial(Ext("torch.func.vjp.call"), (Tup(tuple(args[1:])),), ())))
+
+
+def _pushed_forward(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`torch.func.jvp(function, primals, tangents)`."""
+    made = _call(ctx, _at(args, 0), [Star(_at(args, 1))], site)
+    return Tup((made, made))
+
+
+def _in_sequence(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`checkpoint_sequential(functions, segments, input)`."""
+    value = _at(args, 2) if len(args) > 2 else keywords.get("input", UNKNOWN)
+    for one in reading.items(ctx, _at(args, 0)) or [reading.element(ctx, _at(args, 0))]:
+        value = _call(ctx, one, [value], site)
+    return value
+
+
+def _fields(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`dataclasses.fields(object)`: each has a name."""
+    value = _at(args, 0)
+    rec = ctx.rec(value)
+    cls = value if isinstance(value, Cls) else rec.cls if rec is not None else None
+    if not isinstance(cls, Cls):
+        return Term("unknown", site) if site is not None else UNKNOWN
+    names = [name for name, _ in classes.field_names(ctx.analysis, cls.cls)]
+    return Tup(tuple(ctx.new(site, "object", None, {".name": Const(name)}, tag=("field", name)) for name in names))
+
+
 _SIGNS = {
     "add": "+",
     "sub": "-",
@@ -420,6 +480,8 @@ _PROCESSES = (
     "multiprocessing.Process",
     "torch.multiprocessing.Process",
 )
+_TREE_FLATTENS = tuple(f"torch.utils.{name}.tree_flatten" for name in ("_pytree", "_cxx_pytree"))
+_TREE_UNFLATTENS = tuple(f"torch.utils.{name}.tree_unflatten" for name in ("_pytree", "_cxx_pytree"))
 _TREE_MAPS = ("torch.utils._pytree.tree_map", "torch.utils._pytree.tree_map_only", "torch.utils._cxx_pytree.tree_map")
 
 _TABLE: dict[str, Handler] = {
@@ -499,6 +561,15 @@ _TABLE: dict[str, Handler] = {
     "torch.utils.checkpoint.checkpoint": _applied,
     **dict.fromkeys(_TREE_MAPS, _tree_map),
     "weakref.proxy": _first,
+    "pickle.dumps": lambda ctx, args, keywords, site: stream(ctx, site, _at(args, 0), "pickled"),
+    "pickle.loads": lambda ctx, args, keywords, site: reading.element(ctx, _at(args, 0)),
+    "dataclasses.fields": _fields,
+    "torch.func.vjp": _pulled_back,
+    "torch.func.vjp.call": lambda ctx, args, keywords, site: args[0] if args else UNKNOWN,
+    "torch.func.jvp": _pushed_forward,
+    "torch.utils.checkpoint.checkpoint_sequential": _in_sequence,
+    **dict.fromkeys(_TREE_FLATTENS, _flattened),
+    **dict.fromkeys(_TREE_UNFLATTENS, _unflattened),
     "copy.copy": lambda ctx, args, keywords, site: lift(
         lambda one: containers.copied(ctx, one, site, deep=False), _at(args, 0)
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, classes, devices, reading, tensors
@@ -9,6 +11,7 @@ from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     HOST,
     MANY,
+    MOST_ALTERNATIVES,
     NONE,
     NOWHERE,
     NUMBER,
@@ -61,6 +64,15 @@ _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _WEIGHTS = frozenset(
     {"weight", "bias", "in_proj_weight", "weight_ih_l0", "weight_hh_l0", "running_mean", "running_var"}
 )
+_DERIVED = (
+    "_orig",
+    "_mask",
+    "_v",
+    "_g",
+    "_u",
+    "_l0",
+    "_l0_reverse",
+)  # torch/nn/utils/prune.py, weight_norm.py, spectral_norm.py
 _SIZES = frozenset(
     "in_features out_features in_channels out_channels hidden_size num_layers embedding_dim num_embeddings kernel_size training p eps".split()
 )
@@ -71,6 +83,33 @@ _METHODS = frozenset(
     "append extend insert share_memory register_module __call__ forward get_parameter get_submodule get_buffer keys values items pop".split()
 )
 _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
+
+
+HOOK, PRE_HOOK = ".@forward_hook", ".@forward_pre_hook"
+
+
+def hooked(ctx: Context, ref: Ref, args: list[Value], site: Site | None) -> list[Value]:
+    """What a module's `forward` gets once a hook has seen it (torch/nn/modules/module.py, `_call_impl`)."""
+    from torchdevlint.infer.calls import call as call_value
+
+    rec = ctx.heap.get(ref)
+    if rec is None or PRE_HOOK not in rec.fields:
+        return args
+    made = call_value(ctx, rec.fields[PRE_HOOK], [ref, Tup(tuple(args))], {}, site)
+    if isinstance(made, Tup):
+        return list(made.items)
+    return [made] if isinstance(made, (Tensor, Term)) and made is not UNKNOWN else args
+
+
+def given_back(ctx: Context, ref: Ref, args: list[Value], result: Value, site: Site | None) -> Value:
+    """What the call of a module gives once a hook has seen it."""
+    from torchdevlint.infer.calls import call as call_value
+
+    rec = ctx.heap.get(ref)
+    if rec is None or HOOK not in rec.fields:
+        return result
+    made = call_value(ctx, rec.fields[HOOK], [ref, Tup(tuple(args)), result], {}, site)
+    return result if made == NONE or made is UNKNOWN else made
 
 
 def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
@@ -147,7 +186,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     place: Place = rec.fields.get("@device", NOWHERE)
     if isinstance(rec.cls, Ext):
         stub = loader.module_class(rec.cls.name)
-        if name in _WEIGHTS and stub is not None and stub.holds != "empty":
+        if (name in _WEIGHTS or name.endswith(_DERIVED)) and stub is not None and stub.holds != "empty":
             return weights(rec)
         return NUMBER if name in _SIZES else Bound(ref, name)
     if name == "device":
@@ -275,17 +314,29 @@ def method(
     if name.startswith("register_") and name.endswith("buffer"):
         _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), Tensor(NOWHERE, MANY, follows=True))
         return NONE
+    if name in ("register_forward_hook", "register_forward_pre_hook") and args:
+        ctx.put(ref, HOOK if name == "register_forward_hook" else PRE_HOOK, args[0])
+        return UNKNOWN
     if name in _SELF:
         return ref
-    one = weights(rec)
-    if name in ("get_parameter", "get_buffer"):
-        return one
-    if name in ("parameters", "buffers"):
-        return ctx.new(site, "generator", None, {"*": one}, tag=name)
-    if name in ("named_parameters", "named_buffers"):
-        return ctx.new(site, "generator", None, {"*": Tup((NUMBER, one))}, tag=name)
-    if name == "state_dict":
-        return ctx.new(site, "dict", None, {"*": tensors.plain(one)}, tag=name)
+    if name in _LISTED or name in ("get_parameter", "get_buffer"):
+        own = _held(ctx, ref, rec)
+        first = args[0] if args else UNKNOWN
+        if name in ("get_parameter", "get_buffer") and isinstance(first, Const) and first.value in own:
+            return own[first.value]
+        one = one_of([(frozenset(), kept) for kept in own.values()]) if own else weights(rec)
+        if name in ("get_parameter", "get_buffer"):
+            return one
+        if name in ("parameters", "buffers"):
+            return ctx.new(site, "generator", None, {"*": one}, tag=name)
+        if name in ("named_parameters", "named_buffers"):
+            pairs = [(frozenset[Any](), Tup((Const(key), kept))) for key, kept in own.items() if key != "*"]
+            is_known = pairs and len(pairs) == len(own) <= MOST_ALTERNATIVES
+            return ctx.new(
+                site, "generator", None, {"*": one_of(list(pairs)) if is_known else Tup((NUMBER, one))}, tag=name
+            )
+        fields = {("k", key) if key != "*" else key: plain(kept) for key, kept in own.items()}
+        return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=name)
     if name in ("append", "insert") and args:
         old = rec.fields.get("*")
         added = args[-1] if old is None else one_of([(frozenset(), old), (frozenset(), args[-1])])
@@ -303,6 +354,21 @@ def method(
     return Term("unknown", site) if site is not None else UNKNOWN
 
 
+@contextmanager
+def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
+    """A module with other parameters and buffers for a while, which are where they are given."""
+    rec = ctx.heap.get(given) if isinstance(given, Ref) else None
+    parts = [one for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"] if rec is not None else []
+    saved = ctx.heap
+    if parts and isinstance(module, Ref):
+        ctx.heap = dict(saved)
+        devices.move_module(ctx, module, devices.device_of(ctx, one_of([(frozenset(), one) for one in parts])))
+    try:
+        yield
+    finally:
+        ctx.heap = saved
+
+
 def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
     if isinstance(name, Const):
         ctx.put(ref, "." + str(name.value), value)
@@ -313,6 +379,40 @@ def weights(rec: Rec) -> Tensor:
     place: Place = rec.fields.get("@device", NOWHERE)
     implicit: Literal["", "default"] = "default" if place == HOST and "@implicit" in rec.fields else ""
     return Tensor(place, MANY, rec.fields.get("@origin"), implicit, True)
+
+
+_LISTED = frozenset("parameters buffers named_parameters named_buffers state_dict".split())
+_MOST_HELD = 30
+
+
+def plain(value: Value) -> Value:
+    """Each tensor that a value may be, for itself."""
+    found: list[tuple[frozenset[Any], Value]] = [
+        (guards, tensors.plain(one) if isinstance(one, Tensor) else one) for guards, one in options_of(value)
+    ]
+    return one_of(found)
+
+
+def _held(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
+    """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
+    found: dict[str, Value] = {}
+    stub = loader.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
+    if stub is not None and stub.holds == "parameters":
+        found["*"] = weights(rec)
+    for key, content in rec.fields.items():
+        name = str(key[1]) if isinstance(key, tuple) else key[1:] if key.startswith(".") else None
+        if name is None or len(found) > _MOST_HELD:
+            continue
+        inner = ctx.heap.get(content) if isinstance(content, Ref) else None
+        if isinstance(content, Tensor) and content.follows:
+            found[prefix + name] = content
+        elif inner is not None and inner.kind == "module" and deep and isinstance(content, Ref):
+            below = _held(ctx, content, inner, f"{prefix}{name}.", deep - 1)
+            both = [one for one in (found.get("*"), below.get("*")) if one is not None]
+            found |= below
+            if both:
+                found["*"] = one_of([(frozenset(), one) for one in both])
+    return found
 
 
 def replace_data(ctx: Context, owner: Value | None, value: Value) -> None:

@@ -245,7 +245,9 @@ def _tensor(
     several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
     if not several:
         return Term("unknown", site) if site is not None else UNKNOWN
-    return tensors.combined(ctx, several, rank)
+    found = tensors.combined(ctx, several, rank)
+    is_made = found is UNKNOWN and binding.signature.parameter("device") is not None
+    return tensors.made(ctx, site, rank) if is_made else found  # lists of numbers
 
 
 def _is_empty(ctx: Context, binding: Binding) -> bool:

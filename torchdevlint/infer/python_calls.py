@@ -79,7 +79,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "dict":
         return _dict(ctx, args, keywords, site)
     if name == "next":
-        return _next(ctx, first, site)
+        return _next(ctx, first, site, args[1] if len(args) > 1 else None)
     if name == "enumerate":
         return ctx.new(site, "generator", None, {"*": Tup((NUMBER, reading.element(ctx, first)))}, tag=name)
     if name == "zip":
@@ -166,7 +166,7 @@ def _sum(ctx: Context, values: Value, start: Value | None, site: Site | None) ->
     return total
 
 
-def _next(ctx: Context, first: Value, site: Site | None) -> Value:
+def _next(ctx: Context, first: Value, site: Site | None, default: Value | None) -> Value:
     from torchdevlint.infer.calls import call
 
     for one in alternatives(first):
@@ -175,7 +175,11 @@ def _next(ctx: Context, first: Value, site: Site | None) -> Value:
             method = attribute_of(ctx, rec.cls, "__next__", one)
             if method is not None:
                 return call(ctx, method, [], {}, site)
-    return reading.element(ctx, first)
+        if rec is not None and "return" in rec.fields:
+            fields: dict[Any, Value] = {".value": rec.fields["return"], ".args": Tup((rec.fields["return"],))}
+            ctx.raise_(ctx.new(site, "object", Ext("builtins.StopIteration"), fields, tag="StopIteration"))
+    found = reading.element(ctx, first)
+    return found if default is None else join(found, default)
 
 
 def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:

@@ -268,6 +268,9 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
                 from torchdevlint.infer.calls import call
 
                 made = call(ctx, method, [] if name == "__iter__" else [NUMBER], {}, None)
+                following = _next_of(ctx, made) if name == "__iter__" else None
+                if following is not None:
+                    return call(ctx, following, [], {}, None)
                 return (
                     element(ctx, made) if name == "__iter__" and made != value else made if made != value else UNKNOWN
                 )
@@ -275,6 +278,12 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
     if held:
         return join(*held)
     return NOTHING if rec.kind in ("list", "generator") else UNKNOWN
+
+
+def _next_of(ctx: Context, value: Value) -> Value | None:
+    """The `__next__` of an iterator whose class is one of the project."""
+    rec = ctx.rec(value)
+    return attribute_of(ctx, rec.cls, "__next__", value) if rec is not None and isinstance(rec.cls, Cls) else None
 
 
 def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) -> Value:

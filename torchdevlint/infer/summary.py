@@ -52,7 +52,7 @@ class Summary:
     """A body as a residual program: `events` in their order, then `effects`, then `result`.
 
     `heap` holds the objects that it makes, whose places are `locals`; `proven` the terms whose use only a tensor survives. `heard` is what was
-    told while it was made, `cycle` the functions that call it and that it calls.
+    told while it was made, `raised` the exceptions that it raises, `cycle` the functions that call it and that it calls.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -63,6 +63,7 @@ class Summary:
     heap: Heap = field(default_factory=dict)
     heard: Heard = field(default_factory=lambda: Heard())
     cycle: frozenset[ir.Body] = frozenset()
+    raised: tuple[Value, ...] = ()
 
 
 class Fault(NamedTuple):

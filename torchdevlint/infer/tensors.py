@@ -314,6 +314,9 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
         if all(rec is not None and rec.kind == "dict" for rec in recs):
             fields = {key: value for rec in recs if rec is not None for key, value in rec.fields.items()}
             return ctx.new(site, "dict", None, fields, tag="merged")
+    texts = [one.value for one in (left, right) if isinstance(one, Const) and isinstance(one.value, str)]
+    if operator == "+" and len(texts) == 2:
+        return Const("".join(texts))
     if operator == "+" and isinstance(left, Ref) and isinstance(right, Ref):
         first, second = reading.items(ctx, left), reading.items(ctx, right)
         if first is not None and second is not None:

@@ -113,6 +113,8 @@ def index_of(place: Place) -> str:
 
 
 UNKNOWN_INDEX = "?"
+SENT = "@sent"
+"""The name, as of a parameter, of what is sent into a generator."""
 MANY = -1
 """A rank of one or more."""
 
