@@ -299,3 +299,35 @@ def test_what_is_written_to_comes_back() -> None:
     print(positions(torch.zeros(3).cuda()))
     """
     assert told(text) == []
+
+
+def test_a_parameter_changed_in_place_goes_where_its_module_goes() -> None:
+    text = """
+    def scaled(layer, factor):
+        layer.weight.data *= factor
+        layer.bias *= 0
+        layer.bias += 1
+        return layer
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = scaled(nn.Linear(4, 2), 0.5)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    print(Net().to("cuda")(torch.ones(2, 4, device="cuda")))
+    """
+    assert told(text) == []
+
+
+def test_what_is_changed_in_place_stays_where_it_is() -> None:
+    text = """
+    def scaled(x):
+        x *= 2
+        return x
+
+    print(scaled(torch.ones(3)) + torch.ones(3, device="cuda"))
+    """
+    assert told(text) == [("broken", "torch.ones(3)")]

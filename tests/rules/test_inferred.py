@@ -51,3 +51,32 @@ def test_a_proof_keeps_the_repair_of_the_note_that_it_raises() -> None:
     text = "import torch\n\ndef test_values():\n    x = torch.ones(2).cuda()\n    assert x.numpy().sum() == 2\n"
     (broken,) = [finding for finding in check_source(text, "test_net.py") if finding.code == "TDL509"]
     assert broken.severity is Severity.ERROR and broken.fix is not None
+
+
+ANEW = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+        {0}
+
+    def _reset(self):
+        self.renew()
+
+    def renew(self):
+        start = torch.arange(2, dtype=torch.float32)
+        for i in range(2):
+            start[i] *= i + 1
+        with torch.no_grad():
+            self.layer.bias = nn.Parameter(start.view(-1))
+
+    def forward(self, x: torch.Tensor):
+        y = self.layer(x)
+        return y
+"""
+
+
+def test_a_parameter_that_the_constructor_makes_moves_with_its_module() -> None:
+    """Also where the method that makes it could be called again: who does so after the move is not seen."""
+    assert not found(ANEW.format("self._reset()"), "TDL603")
+    assert found(ANEW.format("self.size = 2"), "TDL603")

@@ -461,7 +461,8 @@ class Replay:
             keywords = {name: self.value(one) for name, one in args[2]}
             return call(ctx, self.value(args[0]), [self.value(one) for one in args[1]], keywords, args[3])
         if op == "binary":
-            return tensors.binary(ctx, args[0], self.value(args[1]), self.value(args[2]), None)
+            left, right = self.value(args[1]), self.value(args[2])
+            return tensors.binary(ctx, args[0].removesuffix("="), left, right, None, in_place=args[0].endswith("="))
         if op == "device_of":
             return _as_value(devices.device_of(ctx, self.value(args[0])))
         if op == "as_device":

@@ -274,7 +274,7 @@ def binary(
         )
     if best is not None and best.device != HOST and best.rank not in (0, None):
         return Tensor(best.device, best.rank, best.origin)
-    return Term("binary", operator, left, right)
+    return Term("binary", operator + "=" if in_place else operator, left, right)
 
 
 _DUNDERS = {

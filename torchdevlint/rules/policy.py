@@ -91,6 +91,8 @@ def is_worth_telling(fault: Fault) -> bool:
     if not is_own and _prepares_samples(body):
         return False
     made = fault.place
+    if fault.host is not None and fault.host.follows and made.body is not None and _is_run_by_constructor(made.body):
+        return False  # a parameter that the constructor makes moves with its module; who makes it anew afterwards is not seen
     if made.body is not None and (_exports(made.body) or _is_probe(made.op, made.body)):
         return False
     return not _exports(body) and not _is_moved_at_once(fault.site.op, body)
@@ -126,6 +128,18 @@ def _prepares_samples(body: ir.Body) -> bool:
             return True
         above = above.parent
     return False
+
+
+def _is_run_by_constructor(body: ir.Body) -> bool:
+    """True for a method that the constructor of its class calls, also through other methods: `self.reset_parameters()`."""
+    methods = body.owner.methods if body.owner is not None else {}
+    pending, reached = ["__init__"], set[str]()
+    while pending:
+        name = pending.pop()
+        if name in methods and name not in reached:
+            reached.add(name)
+            pending += [op.name for block in methods[name].blocks for op in block.ops if isinstance(op, ir.Attribute)]
+    return body.name in reached
 
 
 def _places_tensors(cls: ir.Class | None) -> bool:
