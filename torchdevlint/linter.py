@@ -6,7 +6,7 @@ import enum
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Severity, Sightings
 from torchdevlint.fixes.text import Taken, apply_fixes
@@ -29,6 +29,9 @@ from torchdevlint.source.positions import LineIndex
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.source.suppression import Kind, Suppressions
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.document import Document
 
 MOST_ROUNDS = 10
 Text = Source | Notebook
@@ -93,9 +96,11 @@ def _is_stored_as(source: Text, raw: bytes) -> bool:
         return False
 
 
-def lint_source(source: Text, settings: Settings, repair: Repair = Repair.NONE) -> Outcome:
-    """Looks at a text, then applies fixes in rounds until nothing changes."""
-    first = last = examine(source, settings)
+def lint_source(
+    source: Text, settings: Settings, repair: Repair = Repair.NONE, document: Document | None = None
+) -> Outcome:
+    """Looks at a text, then applies fixes in rounds until nothing changes. `document` keeps what is inferred for the next version of the text."""
+    first = last = examine(source, settings, document=document)
     result = source
     fixed: list[Finding] = []
     notes: list[str] = []
@@ -122,6 +127,7 @@ def examine(
     settings: Settings,
     kinds: frozenset[Kind] = ALL_KINDS,
     sightings: Sightings = NO_SIGHTINGS,
+    document: Document | None = None,
 ) -> Examination:
     """The findings that the settings show; `kinds` are the suppression comments to honour, `sightings` what a run of the file saw.
 
@@ -129,16 +135,18 @@ def examine(
     """
     with deadline.limited():
         try:
-            return _examine(source, settings, kinds, sightings)
+            return _examine(source, settings, kinds, sightings, document)
         except RecursionError:
             pass
         try:
-            return call_with_deep_stack(lambda: _examine(source, settings, kinds, sightings))
+            return call_with_deep_stack(lambda: _examine(source, settings, kinds, sightings, document))
         except RecursionError:
             return Examination((), problems=(f"{source.path}: not checked: it nests too deeply",))
 
 
-def _examine(source: Text, settings: Settings, kinds: frozenset[Kind], sightings: Sightings) -> Examination:
+def _examine(
+    source: Text, settings: Settings, kinds: frozenset[Kind], sightings: Sightings, document: Document | None
+) -> Examination:
     text = source.text
     rules = settings.rules(source.path)
     judged = UnusedSuppression in rules  # then findings that the level hides count as uses
@@ -149,15 +157,17 @@ def _examine(source: Text, settings: Settings, kinds: frozenset[Kind], sightings
 
     place = member(source.path) if settings.project else None
     if place is not None:  # an editor, standard input and a repair give a text that the disk does not hold
-        place = place._replace(project=place.project.showing(place.path, text))
+        place = place._replace(project=place.project.showing(place.path, text, apart=document is not None))
     try:
-        questions = Questions(wanted, is_shown, settings.target_torch, place)
+        questions = Questions(wanted, is_shown, settings.target_torch, place, document)
         seen = look(text, questions, sightings, sieve=settings.sieve)
     except ParseFailure as failure:
         return Examination(
             (unparsable(source.path, failure.message, LineIndex(text), failure.row, failure.column),), parses=False
         )
     problems = [f"{source.path}: {crash}" for crash in seen.result.crashes]
+    if document is not None and not problems:
+        document.settle(seen.program)
     if not seen.reports and not (judged and may_have_suppressions(text.encode("utf-8", "replace"))):
         forget_nodes(seen.program)
         return Examination((), problems=tuple(problems))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.findings import Sightings
 from torchdevlint.flow.engine import Result, analyse
@@ -18,16 +18,23 @@ from torchdevlint.program.bounds import ParseFailure, parse
 from torchdevlint.program.project import Member
 from torchdevlint.rules.rule import Report, Rule
 
+if TYPE_CHECKING:
+    from torchdevlint.infer.document import Document
+
 NO_SIGHTINGS: Sightings = MappingProxyType({})
 
 
 class Questions(NamedTuple):
-    """The rules that are asked, which of their reports are shown, the oldest torch that the project allows, and the file's place in it."""
+    """The rules that are asked, which of their reports are shown, the oldest torch that the project allows, and the file's place in it.
+
+    `document` keeps what is inferred of a text for its next version.
+    """
 
     rules: Sequence[type[Rule]]
     is_shown: Callable[[Report], bool]
     target_torch: tuple[int, int] | None = None
     member: Member | None = None
+    document: Document | None = None
 
 
 class Look(NamedTuple):
@@ -47,7 +54,8 @@ def look(text: str, questions: Questions, sightings: Sightings = NO_SIGHTINGS, *
     if first is not None and not first.reports:
         return first
     try:
-        module = parse(text)
+        document = questions.document if first is not None else None
+        module = parse(text) if document is None or first is None else document.tree(text, first.program)
     except ParseFailure:
         first = None if sieve and not sightings else _sifted(text, questions)
         if first is None or first.reports:
@@ -66,6 +74,8 @@ def _sifted(text: str, questions: Questions) -> Look | None:
     """What the rules say of the text as `ast` reads it; None where the running Python refuses it."""
     member = questions.member
     program = from_ast.read(text) if member is None else member.project.program_of(member.path, text)
+    if questions.document is not None and program is not None:
+        program = questions.document.revised(program, member)
     return None if program is None else _asked(program, questions)
 
 

@@ -73,6 +73,7 @@ class Analysis:
         self._unfinished: dict[ir.Body, tuple[Summary, int]] = {}  # of a cycle whose first member is not done
         self._lowest = 0
         self._heap: Heap = {}
+        self.roots = Heard()  # of all that somebody from outside may do
         self.recorder: Recorder | None = self.kept.recorder  # hears of every value and claim
 
     # ------------------------------------------------------------------------------------------------ names
@@ -316,15 +317,16 @@ class Analysis:
         module = self.module_of(self.unit)
         assert module is not None
         self._heap = module.heap
-        with self._hearing() as heard:
-            for cls in program.classes:
-                self._root_class(cls)
-            for body in program.bodies:
-                is_nested = body.parent is not None and body.parent.kind != "module"
-                is_open = body.kind == "function" and body.owner is None
-                if is_open and not (is_nested and body in self._called_from(module.heard, heard)):
-                    self._root_function(body)
+        heard = Heard()
+        for cls in program.classes:
+            self._root(heard, cls)
+        for body in program.bodies:
+            is_nested = body.parent is not None and body.parent.kind != "module"
+            is_open = body.kind == "function" and body.owner is None
+            if is_open and not (is_nested and body in self._called_from(module.heard, heard)):
+                self._root(heard, body)
         self._heap = {}
+        self.roots = heard
         for one in self._told_by(module.heard, heard):
             self.met |= one.met
             self.bounds += one.bounds
@@ -333,12 +335,17 @@ class Analysis:
         self.bounds += self.unit.bounds
         return self
 
+    def summaries_reached(self) -> dict[ir.Body, Summary]:
+        """The summaries of this file's functions that its own module and roots asked for, whoever else has asked for others."""
+        module = self.kept.runs.get(self.unit)
+        return self._reached(self.roots, *([module.heard] if module is not None else ()))
+
     def _keep(self, fault: Fault) -> None:
         self.faults[fault.key] = fault.joined(self.faults.get(fault.key))
 
-    def _told_by(self, *heard: Heard) -> list[Heard]:
-        """What was told, also by the summaries of this file's functions that were asked for on the way."""
-        found = list(heard)
+    def _reached(self, *heard: Heard) -> dict[ir.Body, Summary]:
+        """The summaries of this file's functions that were asked for, also on the way through those of others."""
+        found: dict[ir.Body, Summary] = {}
         pending, seen = [*heard], set[ir.Body]()
         while pending:
             for body in pending.pop().asked:
@@ -347,13 +354,30 @@ class Analysis:
                 if summary is not None:
                     pending.append(summary.heard)
                     if self.unit_of(body) is self.unit:
-                        found.append(summary.heard)
+                        found[body] = summary
         return found
+
+    def _told_by(self, *heard: Heard) -> list[Heard]:
+        """What was told, also by the summaries of this file's functions that were asked for on the way."""
+        return [*heard, *(summary.heard for summary in self._reached(*heard).values())]
 
     def _called_from(self, *heard: Heard) -> set[ir.Body]:
         return set[ir.Body]().union(*(one.called for one in self._told_by(*heard)))
 
-    def _root(self) -> Context:
+    def _root(self, heard: Heard, root: ir.Class | ir.Body) -> None:
+        """Adds what a root tells, once it is known; the limits are those of all roots together."""
+        known = self.kept.roots.get(root) if self.kept.roots is not None else None
+        if known is None or heard.replays + known.replays > MOST_REPLAYS or heard.steps + known.steps > MOST_STEPS:
+            with self._hearing() as known:
+                known.replays, known.steps = heard.replays, heard.steps
+                self._root_class(root) if isinstance(root, ir.Class) else self._root_function(root)
+            is_whole = known.replays <= MOST_REPLAYS and known.steps <= MOST_STEPS
+            known.replays, known.steps = known.replays - heard.replays, known.steps - heard.steps
+            if self.kept.roots is not None and is_whole:
+                self.kept.roots[root] = known
+        heard.add(known)
+
+    def _outside(self) -> Context:
         ctx = Context(self, self.unit, "root")
         ctx.heap = dict(self._heap)
         return ctx
@@ -362,7 +386,7 @@ class Analysis:
         summary = self.summary(body)
         if summary is None or body.parent is None:
             return
-        ctx = self._root()
+        ctx = self._outside()
         parameters = self._open_parameters(body, summary)
         outer: Value = self.unit.globals if body.parent.kind == "module" else Term("parameter", body, "@frame")
         Replay(ctx, summary, body, {**parameters, "@frame": outer}, None).run()
@@ -382,7 +406,7 @@ class Analysis:
 
     def _root_class(self, cls: ir.Class) -> None:
         """A class is made by a constructor that gets what its use proves, moved where a module is moved, and each method is called."""
-        ctx = self._root()
+        ctx = self._outside()
         value = Cls(cls, self.unit.globals)
         is_module = classes.is_module(self, cls)
         ctx.mute = True
@@ -414,6 +438,7 @@ class Analysis:
         bases = classes.bases_of(self, cls)
         here = {name for one in bases if self.unit_of(one.body) is self.unit for name in self.unit.members(one)}
         for one in bases:
+            self.heard.looked_at.update(one.methods.values())
             for name, method in one.methods.items():
                 unit = self.unit_of(method)
                 is_bound = method.parameters and not {"staticmethod", "classmethod"} & set(method.decorators)

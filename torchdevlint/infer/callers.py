@@ -45,9 +45,8 @@ def names_of(analysis: Analysis, unit: Unit) -> list[str]:
     """What a caller writes to reach a claim about a tensor of `unit` that its argument may break: functions, and classes for their methods."""
     found: dict[str, None] = {}
     kept = _kept_on_host(analysis, unit)
-    for body in analysis.unit.program.bodies:
-        summary = analysis.kept.summaries.get(body)
-        if summary is not None and _may_break(summary, unit, kept):
+    for body, summary in analysis.summaries_reached().items():
+        if _may_break(summary, unit, kept):
             found[_called_as(body)] = None
     for fault in analysis.faults.values():
         if fault.verdict == "open" and fault.told_at.unit is unit and fault.site.body is not None:
@@ -65,8 +64,8 @@ def _kept_on_host(analysis: Analysis, unit: Unit) -> frozenset[str]:
     """The attributes in which methods keep tensors that a file makes on the CPU."""
     return frozenset(
         key[1:]
-        for body in analysis.unit.program.bodies
-        if body.owner is not None and (summary := analysis.kept.summaries.get(body)) is not None
+        for body, summary in analysis.summaries_reached().items()
+        if body.owner is not None
         for rec in summary.effects.values()
         for key, content in rec.fields.items()
         if isinstance(key, str) and key.startswith(".") and _is_made_on_host(content, unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchdevlint.infer.units import REGISTERS
 from torchdevlint.infer.values import (
     UNKNOWN,
     Bound,
@@ -89,11 +90,7 @@ def is_module(analysis: Analysis, cls: ir.Class) -> bool:
 
 def _registers(method: ir.Body) -> bool:
     """True for a method that gives `self` parameters or buffers, as modules have them."""
-    return any(
-        isinstance(op, ir.Attribute) and op.name in ("register_buffer", "register_parameter", "Parameter")
-        for block in method.blocks
-        for op in block.ops
-    )
+    return any(isinstance(op, ir.Attribute) and op.name in REGISTERS for block in method.blocks for op in block.ops)
 
 
 def applied_by(analysis: Analysis, cls: Value | None) -> frozenset[str]:

@@ -38,6 +38,7 @@ _CURRENT = re.compile(
     rb"\bset_device\b|\bcuda\.device\b|\bfrom torch\.cuda import\b|\bdevice_index\b|\bset_device_index\b"
 )
 _SETTING = re.compile(rb"\bset_default_(?:device|tensor_type)\b")
+ASKED_OF_ALL = (_CURRENT, _SETTING)  # whatever is asked of the bytes of all files
 
 
 class Files(Protocol):
@@ -160,6 +161,10 @@ class Imports:
             if program is not None:
                 self._add(Unit(program, path))
         return self._units[path]
+
+    def units(self) -> Iterator[Unit]:
+        """The files that were read."""
+        return (unit for unit in self._units.values() if unit is not None)
 
     def is_test(self, path: str) -> bool:
         """True for a test: it calls all that there is, its own run shows what fails, and it is analysed alone."""

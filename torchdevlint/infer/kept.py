@@ -5,11 +5,11 @@ All of it depends on the files alone and not on who asked first, so that a file'
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torchdevlint.infer.imports import Files, Global, Imports, dependents_of
+from torchdevlint.infer.imports import MOST_FILES, Files, Global, Imports, dependents_of
 from torchdevlint.infer.state import Heap
 from torchdevlint.infer.summary import Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -142,7 +142,8 @@ class Kept:
 
     def __init__(self, files: Files | None, own: Unit | None = None, base: Kept | None = None) -> None:
         self._base = base
-        dependents = dependents_of(files, own.path) if files is not None and own is not None else frozenset[str]()
+        is_layer = files is not None and own is not None and base is not None
+        dependents = dependents_of(files, own.path) if is_layer else frozenset[str]()  # type: ignore[arg-type, union-attr]
         self._local = dependents | {own.path} if own is not None else dependents
         behind = base.imports if base is not None else None
         imports = Imports(files, own, behind, dependents)
@@ -151,6 +152,7 @@ class Kept:
         self.modules: dict[ir.Class, bool] = {}
         self.summaries: dict[ir.Body, Summary] = {}
         self.runs: dict[Unit, ModuleRun | None] = {}
+        self.roots: dict[ir.Class | ir.Body, Heard] | None = None  # what each tells, where the file may be revised
         self.recorder: Recorder | None = None
         self._analyses: dict[str, Analysis] = {}
         if base is not None:
@@ -172,6 +174,56 @@ class Kept:
             found = self._analyses[path] = Analysis(unit.program, path, kept=self).run()
         return found
 
+    def resting_on(self, unit: Unit, changed: list[int]) -> set[ir.Body] | None:
+        """The bodies of which the summary rests on these of a unit; None where more rests on them than can be forgotten."""
+        program = unit.program
+        dead = self._asking_for({other for number in changed for other in _with_kin(program.bodies[number], program)})
+        if any(body.classes for body in dead):
+            return None
+        if any(run is None or run.heard.rests_on(dead) for run in self.runs.values()):
+            return None
+        is_bounded = any(one.bounds or len(one.looked_into) >= MOST_FILES for one in self.imports.units())
+        return None if is_bounded else dead
+
+    def forget(self, unit: Unit, dead: set[ir.Body], files: Files | None) -> None:
+        """Forgets the summaries of these bodies and what rests on them, for the present files."""
+        self.imports.files = files
+        for body in dead:
+            self.summaries.pop(body, None)
+        self.roots = {root: heard for root, heard in (self.roots or {}).items() if not heard.rests_on(dead)}
+        self._analyses = {
+            path: one for path, one in self._analyses.items() if one.unit is not unit and not one.roots.rests_on(dead)
+        }
+
+    def _asking_for(self, bodies: set[ir.Body]) -> set[ir.Body]:
+        """These bodies, and all of which the summary rests on theirs."""
+        asking: dict[ir.Body, list[ir.Body]] = {}
+        for body, summary in self.summaries.items():
+            for other in summary.heard.asked:
+                asking.setdefault(other, []).append(body)
+        found, pending = set(bodies), list(bodies)
+        while pending:
+            for body in asking.get(pending.pop(), ()):
+                if body not in found:
+                    found.add(body)
+                    pending.append(body)
+        return found
+
+
+def _with_kin(body: ir.Body, program: ir.Program) -> Iterator[ir.Body]:
+    """A body, those that it stands in, whose names it may capture, and those that stand in it."""
+    around: ir.Body | None = body
+    while around is not None:
+        if around.kind in ("function", "lambda"):
+            yield around
+        around = around.parent
+    for other in program.bodies:
+        above = other.parent
+        while above is not None and above is not body:
+            above = above.parent
+        if above is body:
+            yield other
+
 
 @lru_cache(maxsize=2)
 def _of_project(files: Files) -> Kept:
@@ -180,5 +232,8 @@ def _of_project(files: Files) -> Kept:
 
 def kept_for(program: ir.Program, path: str, files: Files) -> Kept:
     """What is kept of a project, where a Program is that of the file on the disk; of a text of its own, what does not depend on it."""
+    if program.kept is not None:
+        kept: Kept = program.kept
+        return kept
     base = _of_project(files)
     return base if files.program(path) is program else Kept(files, Unit(program, path), base)

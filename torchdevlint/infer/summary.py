@@ -114,9 +114,12 @@ class Fault(NamedTuple):
 
 
 class Heard:
-    """What one evaluation told beside its result: faults, claims that are met, bodies that were asked for and called, limits that were hit."""
+    """What one evaluation told beside its result: faults, claims that are met, bodies that were asked for and called, limits that were hit.
 
-    __slots__ = ("asked", "bounds", "called", "faults", "met", "replays", "steps")
+    `told` are the faults in their order, `looked_at` the bodies that were read and not asked for.
+    """
+
+    __slots__ = ("asked", "bounds", "called", "faults", "looked_at", "met", "replays", "steps", "told")
 
     def __init__(self) -> None:
         self.faults: dict[tuple[int, int, str], Fault] = {}
@@ -125,7 +128,26 @@ class Heard:
         self.called: set[ir.Body] = set()
         self.bounds: Counter[str] = Counter()
         self.replays = self.steps = 0
+        self.told: list[Fault] = []
+        self.looked_at: set[ir.Body] = set()
 
     def keep(self, fault: Fault) -> None:
         """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
+        self.told.append(fault)
         self.faults[fault.key] = fault.joined(self.faults.get(fault.key))
+
+    def add(self, other: Heard) -> None:
+        """What another evaluation told, as if this one had gone on with it."""
+        for fault in other.told:
+            self.keep(fault)
+        self.met |= other.met
+        self.asked.update(other.asked)
+        self.called |= other.called
+        self.bounds += other.bounds
+        self.looked_at |= other.looked_at
+        self.replays += other.replays
+        self.steps += other.steps
+
+    def rests_on(self, bodies: set[ir.Body]) -> bool:
+        """True where one of these was asked for or read; what the summaries asked for is told by themselves."""
+        return not (bodies.isdisjoint(self.asked) and bodies.isdisjoint(self.looked_at))

@@ -14,6 +14,7 @@ _PLAIN_DECORATORS = frozenset(
 )
 _CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
 SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
+REGISTERS = frozenset({"register_buffer", "register_parameter", "Parameter"})
 
 
 class Unit:
@@ -39,6 +40,26 @@ class Unit:
         if found is None:
             found = self._sites[id(op)] = Site(op, body, self)
         return found
+
+    def standing(self) -> tuple[Any, ...]:
+        """What is read of the file's functions without asking for their summaries."""
+        methods = [(name, method) for cls in self.program.classes for name, method in cls.methods.items()]
+        return (
+            self.global_stores,
+            SETS_DEFAULT.isdisjoint(self.program.words),
+            self.chooses_current_device,
+            [self.is_of_constructors(name) for name, _ in methods],
+            [REGISTERS.isdisjoint(self.attributes_read(method)) for _, method in methods],
+            [_attributes_set(method) for name, method in methods if name == "_apply"],
+        )
+
+    def forget(self, replaced: list[ir.Op]) -> None:
+        """What was read of the operations of the file, before these were replaced."""
+        for name in [name for name in self.__dict__ if name in _CACHED and name not in OF_OUTLINE]:
+            del self.__dict__[name]
+        self._captured.clear()
+        for op in replaced:
+            self._sites.pop(id(op), None)
 
     @cached_property
     def chooses_current_device(self) -> bool:
@@ -129,8 +150,7 @@ class Unit:
         """The names of the methods of a class of this file, of what its body binds, and of the attributes that its methods set."""
         found = {*cls.methods, *cls.body.local_names}
         for body in cls.methods.values():
-            for block in body.blocks:
-                found |= {op.name for op in block.ops if isinstance(op, ir.StoreAttribute)}
+            found |= _attributes_set(body)
         return found - {"__init__"}
 
     def is_of_constructors(self, name: str) -> bool:
@@ -171,6 +191,14 @@ class Unit:
         if found is None:
             found = self._captured[body] = frozenset(_captured(body))
         return found
+
+
+OF_OUTLINE = frozenset({"statics", "subclasses", "receivers"})  # of the module and of what functions there are
+_CACHED = frozenset(name for name, member in vars(Unit).items() if isinstance(member, cached_property))
+
+
+def _attributes_set(body: ir.Body) -> set[str]:
+    return {op.name for block in body.blocks for op in block.ops if isinstance(op, ir.StoreAttribute)}
 
 
 def _captured(body: ir.Body) -> set[str]:

@@ -37,6 +37,7 @@ from torchdevlint.program.ir import (
     Raise,
     Register,
     Return,
+    Row,
     StoreAttribute,
     StoreSubscript,
     Subscript,
@@ -58,11 +59,19 @@ def read(text: str) -> Program | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = lower(ast.parse(text))
+            module = ast.parse(text)
+            program = lower(module)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     forget_nodes(program)
+    program.rows = tuple(map(_rows_of, module.body))
     return program
+
+
+def _rows_of(node: ast.stmt) -> Row:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    inner = tuple(map(_rows_of, node.body)) if isinstance(node, ast.ClassDef) else ()
+    return Row(min([node.lineno, *(one.lineno for one in decorators)]), node.end_lineno or node.lineno, inner)
 
 
 def span_of(program: Program, text: str, op: Op) -> Span | None:

@@ -449,6 +449,14 @@ class Class:
     methods: dict[str, Body] = field(default_factory=dict)
 
 
+class Row(NamedTuple):
+    """The first and last row of a statement, from 1, with its decorators; `inner` those of the statements of a class."""
+
+    first: int
+    last: int
+    inner: tuple[Row, ...] = ()
+
+
 @dataclass(slots=True, eq=False)
 class Program:
     """A whole file. `bodies` holds every body, outer before inner; `words` every identifier and attribute name that occurs in it."""
@@ -459,6 +467,9 @@ class Program:
     imported: frozenset[str]  # dotted names of imported modules and from-imported things ("torch.nn", "triton", ".ops")
     words: frozenset[str]
     node: Any = None
+    rows: tuple[Row, ...] = ()  # of the statements of the module, where the front end knows them
+    revision: int = 0  # counts the texts that it stood for (see torchdevlint.program.revision)
+    kept: Any = field(default=None, repr=False)  # see torchdevlint.infer.kept, for the document that an editor shows
 
 
 def forget_nodes(program: Program) -> None:

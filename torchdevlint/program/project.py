@@ -75,8 +75,8 @@ class Project:
         self._edited: dict[str, bytes] = {}
         self._edited_programs: dict[str, ir.Program | None] = {}
 
-    def showing(self, path: str, text: str) -> Project:
-        """The project with a text in place of a file: itself, where the file holds this text.
+    def showing(self, path: str, text: str, *, apart: bool = False) -> Project:
+        """The project with a text in place of a file: itself, where the file holds this text and nobody wants it `apart`.
 
         Else another one, for which every question is asked anew; what was read of the other files is shared.
         """
@@ -84,12 +84,35 @@ class Project:
             raw = self._edited.get(path) or self._bytes.get(path) or read_bytes(path, _LARGEST_READ)
         except (OSError, ValueError):
             return self
-        if _decoded(raw) == text:
+        if _decoded(raw) == text and not apart:
             return self
         other = Project(self.root)
         other.__dict__.update({name: self.__dict__[name] for name in _SHARED if name in self.__dict__})
         other._edited = {path: text.encode("utf-8", "replace")}
         return other
+
+    def adopt(self, path: str, program: ir.Program) -> None:
+        """Takes a Program for that of the file that is shown with another text."""
+        _LINTED.pop(path, None)
+        self._edited_programs[path] = program
+
+    def goes_on(self, old: Project, path: str) -> bool:
+        """True where another one, of earlier, has given the same answers on all files, as long as one file is asked for no more than what it imports.
+
+        Then the Programs that were read are those of this one too.
+        """
+        if self.root != old.root or self._walked != old._walked:
+            return False
+        if _imported(self.read(path)) != _imported(old.read(path)):
+            return False
+        if self._bytes is old._bytes:
+            return True
+        if any(self.read(known) != raw for known, raw in old._bytes.items() if known != path):
+            return False
+        if any(self._programs.get(known, program) is not program for known, program in old._programs.items()):
+            return False
+        self._programs.update(old._programs)
+        return True
 
     @cached_property
     def _walked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -22,19 +22,19 @@ _MOST_CALLS_TOLD = 3
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
 _ANY_PLACEMENT = "a placement rule"  # in the place of a code
 # The file that was asked about last: several rules ask about it one after the other.
-_LAST: list[tuple[ir.Program, Analysis]] = []
+_LAST: list[tuple[ir.Program, int, Analysis]] = []
 
 
 def inference_of(facts: Facts) -> Analysis:
     """What is inferred of a file and of its place in its project, once for all rules."""
     program, member = facts.analysis.program, facts.analysis.member
-    if not _LAST or _LAST[0][0] is not program:
+    if not _LAST or _LAST[0][0] is not program or _LAST[0][1] != program.revision:
         if member is None:
-            found = analyse(program)
+            found = analyse(program, kept=program.kept)
         else:
             found = analyse(program, member.path, member.project, kept_for(program, member.path, member.project))
-        _LAST[:] = [(program, found)]
-    return _LAST[0][1]
+        _LAST[:] = [(program, program.revision, found)]
+    return _LAST[0][2]
 
 
 class Inferred(Rule):

@@ -6,10 +6,16 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from torchdevlint.findings import Finding, Outcome
 from torchdevlint.settings import Resolver, Selection, Settings, SettingsError, from_table
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.document import Document
+
+_MOST_DOCUMENTS = 3  # of which what is inferred is kept, with what that needs of their projects
+_DOCUMENTS: dict[str, Document] = {}
 
 Kind = Literal["examine", "fix", "suppress", "forget"]
 
@@ -122,7 +128,9 @@ def _outcome(job: Job, settings: Settings) -> Outcome:
         return Outcome(buffer.path)
     try:
         with limited():
-            return lint_source(_source(buffer, raw), settings, Repair.SAFE if job.kind == "fix" else Repair.NONE)
+            if job.kind == "fix":
+                return lint_source(_source(buffer, raw), settings, Repair.SAFE)
+            return lint_source(_source(buffer, raw), settings, document=_document(buffer.path))
     except OutOfTime as error:
         return Outcome(buffer.path, problems=(f"{buffer.path}: {error.message}",))
     except SourceError as error:
@@ -130,6 +138,19 @@ def _outcome(job: Job, settings: Settings) -> Outcome:
     except Exception as error:
         told = f"{buffer.path}: torchdevlint failed on this file: {type(error).__name__}: {error}"
         return Outcome(buffer.path, problems=(told,))
+
+
+def _document(path: str) -> Document:
+    """What is kept of a document; of those that were examined last."""
+    from torchdevlint.infer.document import Document
+    from torchdevlint.workspace.memory import forget_answers
+
+    forget_answers()  # some of rules are of Programs, which change from version to version
+    found = _DOCUMENTS.pop(path, None) or Document()
+    _DOCUMENTS[path] = found
+    if len(_DOCUMENTS) > _MOST_DOCUMENTS:
+        del _DOCUMENTS[next(iter(_DOCUMENTS))]
+    return found
 
 
 def _stored(buffer: Buffer) -> bytes:

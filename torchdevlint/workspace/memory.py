@@ -6,7 +6,8 @@ import sys
 
 from torchdevlint.program import project
 
-_ROOMS = ("torchdevlint.rules.", "torchdevlint.program.project", "torchdevlint.infer.kept")
+_RULES = ("torchdevlint.rules.",)
+_ROOMS = (*_RULES, "torchdevlint.program.project", "torchdevlint.infer.kept")
 _STAYS = "torchdevlint.rules.registry"  # what the rules are does not change
 MOST_PROJECTS = 8
 
@@ -14,8 +15,17 @@ MOST_PROJECTS = 8
 def forget_projects() -> None:
     """Lets go of the files that were read, and of all that was found out about them."""
     project._LINTED.clear()
+    _forget(_ROOMS)
+
+
+def forget_answers() -> None:
+    """Lets go of what rules remember of a Program that may change (see torchdevlint.program.revision)."""
+    _forget(_RULES)
+
+
+def _forget(rooms: tuple[str, ...]) -> None:
     for name, module in list(sys.modules.items()):
-        if name.startswith(_ROOMS) and name != _STAYS:
+        if name.startswith(rooms) and name != _STAYS:
             for member in list(vars(module).values()):
                 if hasattr(member, "cache_clear"):
                     member.cache_clear()
