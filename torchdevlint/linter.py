@@ -6,7 +6,7 @@ import enum
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Severity, Sightings
 from torchdevlint.fixes.text import Taken, apply_fixes
@@ -19,7 +19,7 @@ from torchdevlint.rules.message import bounded
 from torchdevlint.rules.registry import all_rules
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Settings
-from torchdevlint.sieve import NO_SIGHTINGS, Look, Questions, look
+from torchdevlint.sieve import NO_SIGHTINGS, Document, Look, Questions, look
 from torchdevlint.source import deadline
 from torchdevlint.source.deep_stack import call_with_deep_stack
 from torchdevlint.source.lines import Lines
@@ -29,9 +29,6 @@ from torchdevlint.source.positions import LineIndex
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.source.suppression import Kind, Suppressions
-
-if TYPE_CHECKING:
-    from torchdevlint.infer.document import Document
 
 MOST_ROUNDS = 10
 Text = Source | Notebook

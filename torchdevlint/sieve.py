@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from torchdevlint.findings import Sightings
 from torchdevlint.flow.engine import Result, analyse
@@ -19,9 +19,22 @@ from torchdevlint.program.project import Member
 from torchdevlint.rules.rule import Report, Rule
 
 if TYPE_CHECKING:
-    from torchdevlint.infer.document import Document
+    import libcst as cst
 
 NO_SIGHTINGS: Sightings = MappingProxyType({})
+
+
+class Document(Protocol):
+    """What is kept of a text for its next version (see torchdevlint.infer.document)."""
+
+    def revised(self, program: ir.Program, member: Member | None) -> ir.Program:
+        """The Program to go on with, for the one that was read of the next version."""
+
+    def tree(self, text: str, program: ir.Program) -> cst.Module:
+        """LibCST's tree of the text that a Program was read of."""
+
+    def settle(self, program: ir.Program) -> None:
+        """The examination of a Program has come to its end."""
 
 
 class Questions(NamedTuple):
