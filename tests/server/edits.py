@@ -26,6 +26,8 @@ _ADDED = (
     "def {a}({b}): return {c} + {b}",
     "from {a} import {b}",
     "torch.set_default_device('cuda')",
+    "torch.cuda.set_device(1)",
+    "with torch.cuda.device(1): {a} = {b}",
     "print({a})  # {b}",
 )
 
