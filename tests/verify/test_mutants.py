@@ -40,6 +40,16 @@ class Scale(nn.Module):
         return x + torch.ones(x.shape[-1])
 
 
+class Offset(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.lin = nn.Linear(n, n)
+        self.offset = torch.zeros(n)
+
+    def forward(self, x):
+        return self.lin(x) + self.offset
+
+
 class Masked(nn.Module):
     def __init__(self, mask):
         super().__init__()
@@ -110,6 +120,10 @@ def test_forward(model, x):
     assert torch.allclose(out, torch.tensor(out.tolist()), atol=1e-4)
     out.sum().backward()
     assert kept.grad is not None and kept.is_leaf
+
+
+def test_that_expects_the_cpu():
+    assert lib.Offset(4)(torch.ones(2, 4)).device.type == "cpu"
 
 
 @pytest.mark.parametrize("device", ["cpu"])
@@ -246,6 +260,7 @@ def _places(report: dict[str, Any]) -> dict[tuple[int | None, int], dict[str, An
 
 _EXPECTED_PLACES = {
     (_line("self.w ="), _line("self.lin(x) *")),
+    (_line("self.offset ="), _line("+ self.offset")),
     (_line("x + torch.ones(x"), _line("x + torch.ones(x")),
     (_line("device=device) + x"), _line("device=device) + x")),
     (None, _line("x.numpy()")),
@@ -288,6 +303,13 @@ def test_the_linter_speaks_and_its_repair_is_run(full: Any) -> None:
     assert "+        self.register_buffer(" in report["diff"] and report["diff"] in done.stdout + "\n"
 
 
+def test_a_test_that_fails_as_before_does_not_speak_against_a_repair_or_a_device(full: Any) -> None:
+    """Its own look at the device fails with every mutant."""
+    place = _places(full[2])[_line("self.offset ="), _line("+ self.offset")]
+    assert [test.split("::")[1] for test in place["tests"]] == ["test_that_expects_the_cpu"]
+    assert place["repair"] == "confirmed" and place["only_without_default"]
+
+
 def test_lines_with_gpu_operands(full: Any) -> None:
     folder, _, report = full
     lines = report["lines_with_gpu_operands"][str(folder / "lib" / "__init__.py")]
@@ -311,7 +333,7 @@ def test_terminal(full: Any) -> None:
     assert f"lib/__init__.py:{_line('self.lin(x) *')}: Expected all tensors" in text
     assert f"created on the CPU at lib/__init__.py:{_line('self.w =')}" in text
     assert "gone when the library is told its device by a parameter" in text
-    assert "5 places with a device fault, reached by" in text
+    assert "6 places with a device fault, reached by" in text
 
 
 def test_with_workers_and_plain_asserts(tmp_path: Path) -> None:

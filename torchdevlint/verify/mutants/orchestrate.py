@@ -232,7 +232,11 @@ def _tell(runs: _Runs, report: Report) -> None:
             return
         again = runs.again(mode, _for_places(waiting, report.outcomes))
         still = {_key(seen) for seen in again["seen"]}
-        whole = {test for test, kept in again["outcomes"].items() if kept["outcome"] == "passed" or kept.get("faults")}
+        whole = {
+            test
+            for test, kept in again["outcomes"].items()
+            if kept["outcome"] == "passed" or kept.get("faults") or _failed_so(kept, report.outcomes[test])
+        }
         for place in waiting:
             witnesses = _witnesses(place.seen["tests"], report.outcomes)
             setattr(place, name, _key(place.seen) not in still and bool(witnesses) and whole.issuperset(witnesses))
@@ -272,12 +276,21 @@ def _repair(runs: _Runs, report: Report) -> None:
         _key({**seen, **{n: repaired.before(seen[n]) for n in ("created", "moved", "met")}}) for seen in again["seen"]
     }
     broken = {
-        t for t, outcome in again["outcomes"].items() if outcome["outcome"] == "failed" and not outcome.get("faults")
+        test
+        for test, outcome in again["outcomes"].items()
+        if outcome["outcome"] == "failed"
+        and not outcome.get("faults")
+        and not _failed_so(outcome, report.outcomes[test])
     }
     ran = set(again["outcomes"])
     for place in hopeful:
         gone = _key(place.seen) not in still and bool(ran & set(place.seen["tests"]))
         place.repair = "confirmed" if gone and not broken & set(place.seen["tests"]) else "not confirmed"
+
+
+def _failed_so(outcome: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Whether a mutant failed by the same error before the repair, such as its own look at `x.device`."""
+    return before["outcome"] == "failed" and outcome.get("error") == before.get("error")
 
 
 # ---------------------------------------------------------------------------------------------------- the terminal
