@@ -331,3 +331,21 @@ def test_what_is_changed_in_place_stays_where_it_is() -> None:
     print(scaled(torch.ones(3)) + torch.ones(3, device="cuda"))
     """
     assert told(text) == [("broken", "torch.ones(3)")]
+
+
+def test_a_test_for_a_cuda_tensor_type_asks_where_the_tensor_is() -> None:
+    text = """
+    def pad(x):
+        zeros = torch.zeros(1, 2)
+        if isinstance(x.data, torch.cuda.FloatTensor):
+            zeros = zeros.cuda()
+        return torch.cat([x, zeros], dim=1)
+
+    def wrong(x):
+        if isinstance(x, (torch.cuda.FloatTensor, torch.cuda.HalfTensor)):
+            return torch.cat([x, torch.ones(2, 2)])
+
+    print(pad(torch.ones(1, 2)), pad(torch.ones(1, 2).cuda()))
+    print(wrong(torch.ones(1, 2)), wrong(torch.ones(1, 2).cuda()))
+    """
+    assert told(text) == [("broken", "torch.ones(2, 2)")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.state import NO_FACTS, Facts
@@ -167,6 +168,8 @@ def is_instance(ctx: Context, value: Value, cls: Value) -> Value:
     if isinstance(value, OneOf):
         return one_of([(guards, is_instance(ctx, option, cls)) for guards, option in value.options])
     classes = cls.items if isinstance(cls, Tup) else (cls,)
+    if all(isinstance(one, Ext) and _LEGACY_CUDA.fullmatch(one.name) for one in classes):
+        return on_accelerator(value)
     if isinstance(value, Term):
         known = value in ctx.proven or value.op == "moved"
         if known and all(_is_tensor_class(one) for one in classes):
@@ -176,6 +179,10 @@ def is_instance(ctx: Context, value: Value, cls: Value) -> Value:
     if True in found:
         return TRUE
     return NUMBER if None in found else FALSE
+
+
+# `torch.cuda.FloatTensor` and its like; of a tensor on a GPU it is taken that the test asks for its own data type.
+_LEGACY_CUDA = re.compile(r"torch\.cuda\.\w+Tensor")
 
 
 def _is_tensor_class(cls: Value) -> bool:
