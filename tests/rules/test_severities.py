@@ -32,6 +32,35 @@ CASES = {
                 return x
         """,
     ),
+    "an attribute that another method replaces": (
+        "TDL603",
+        Severity.WARNING,
+        """
+        class Gram(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.target = torch.zeros(n, n)
+
+            def set_target(self, target):
+                self.target = target
+
+            def forward(self, x: torch.Tensor):
+                return torch.bmm(self.target, x)
+        """,
+    ),
+    "an attribute that the forward alone reads": (
+        "TDL603",
+        Severity.ERROR,
+        """
+        class Gram(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.target = torch.zeros(n, n)
+
+            def forward(self, x: torch.Tensor):
+                return torch.bmm(self.target, x)
+        """,
+    ),
     "an accelerator or the CPU": (
         "TDL804",
         Severity.ERROR,

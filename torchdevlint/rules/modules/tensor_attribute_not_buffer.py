@@ -115,6 +115,11 @@ class TensorAttributeNotBuffer(Inferred):
         if given and not meeting.other.device.name.endswith(".device") and meeting.other.device.name != "self":
             return
         store = faulty[0]
+        # Another method may bring it to the module's device before the meeting: `net.set_target(features)`.
+        may_be_replaced = any(
+            other not in faulty and other.body.name not in _SETUP and other.value.kind is not Kind.NONE
+            for other in stores
+        )
         left = "where the caller made it" if given else "on the CPU"
         use, how = (
             "register it as a buffer",
@@ -128,7 +133,7 @@ class TensorAttributeNotBuffer(Inferred):
             store.op,
             f"`self.{name}` stays {left} when the module moves; {use}",
             detail=f"Line {{0}} combines it with {describe(meeting.other)}: on an accelerator that raises {MISMATCH}. {how}".rstrip(),
-            severity=WARNING if given else ERROR,
+            severity=WARNING if given or may_be_replaced else ERROR,
             related=(Mention(meeting.op, f"here it meets {describe(meeting.other)}"),),
             fix=lambda: _fix(summary, name, store, stores, facts) if store.value.symbol != "distribution" else None,
         )
