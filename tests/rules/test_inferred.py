@@ -80,3 +80,30 @@ def test_a_parameter_that_the_constructor_makes_moves_with_its_module() -> None:
     """Also where the method that makes it could be called again: who does so after the move is not seen."""
     assert not found(ANEW.format("self._reset()"), "TDL603")
     assert found(ANEW.format("self.size = 2"), "TDL603")
+
+
+def test_layers_of_a_class_of_the_file_in_a_plain_list_are_told_of_once() -> None:
+    text = """
+    class Cell(nn.Module):
+        def __init__(self, n):
+            super().__init__()
+            self.gate = nn.Linear(n, n)
+
+        def forward(self, x):
+            return torch.tanh(self.gate(x))
+
+    class Tower(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Linear(3, 3)
+            self.cells = [Cell(3) for _ in range(2)]
+            self.last = nn.Linear(3, 1)
+
+        def forward(self, x):
+            x = self.first(x)
+            for cell in self.cells:
+                x = cell(x)
+            return self.last(x)
+    """
+    assert found(text, "TDL504") == []
+    assert [finding.span.start.row for finding in found(text, "TDL602")] == [16]

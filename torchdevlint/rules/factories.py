@@ -111,10 +111,12 @@ def is_factory(made: ir.Call, facts: Facts) -> bool:
 
 
 def _makes_layer(made: ir.Call, facts: Facts) -> bool:
-    """True for `nn.Linear(...)` in another body: what it gives when it is called is TDL602's, and has no `device=`."""
+    """True for `nn.Linear(...)`, or a class of the file, in another body: what it gives when it is called is TDL602's, and has no `device=`."""
     body = body_of(made, facts)
     name = facts.analysis.resolve_text(facts.analysis.index_of(body).dotted(made.function)) if body is not None else ""
     last = name.rpartition(".")[2]
+    if any(cls.qualname == name for cls in facts.analysis.program.classes):
+        return True
     return name == f"torch.nn.{last}" and last[:1].isupper() and last not in ("Parameter", "Buffer")
 
 
