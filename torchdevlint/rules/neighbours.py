@@ -271,6 +271,20 @@ def _is_for_host(project: Project) -> bool:
     return project.tells_by_silence and not any(_PLACES.search(project.read(path)) for path in project.files)
 
 
+_STARTS = re.compile(rb"(?m)^if[ (]+__name__[ ]*==[ ]*[\"']__main__[\"']")
+
+
+def has_programs(facts: Facts) -> bool:
+    """True for a file of a project in which a file says what happens when it is run."""
+    member = facts.analysis.member
+    return member is not None and _has_programs(member.project)
+
+
+@lru_cache(maxsize=64)
+def _has_programs(project: Project) -> bool:
+    return any(True for _ in project.holding((b"__main__",), _STARTS))
+
+
 @once_per_file
 def acts(facts: Facts) -> bool:
     """True for a file without definitions, and for one that calls something behind its first one."""

@@ -15,6 +15,7 @@ from torchdevlint.program import ir
 from torchdevlint.rules.neighbours import (
     batches_may_be_placed,
     default_device_is_set,
+    has_programs,
     moves_keep_parameters,
     moves_no_module,
     places_nothing,
@@ -253,6 +254,11 @@ def in_project(_: ir.Op, facts: Facts) -> bool:
 def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
     """True in a project of programs, no package for others, of which no file speaks of a device."""
     return places_nothing(facts)
+
+
+def in_program_for_the_host(_: ir.Op, facts: Facts) -> bool:
+    """True in such a project whose programs are seen to start: what is in it is run by them, and nothing of it leaves the CPU."""
+    return places_nothing(facts) and has_programs(facts)
 
 
 def under_another_default_device(_: ir.Op, facts: Facts) -> bool:

@@ -17,7 +17,12 @@ from torchdevlint.rules.neighbours import default_device_is_set
 from torchdevlint.rules.premises import Premise
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_any_call, on_file, on_meet
 from torchdevlint.rules.structure import converts_on_host, exports, is_test_file, operations, where_taken_out
-from torchdevlint.rules.surroundings import in_project_for_the_host, in_tests, where_batches_may_be_placed
+from torchdevlint.rules.surroundings import (
+    in_program_for_the_host,
+    in_project_for_the_host,
+    in_tests,
+    where_batches_may_be_placed,
+)
 from torchdevlint.rules.wording import MISMATCH, is_placeholder, make_there, owns
 
 
@@ -60,7 +65,10 @@ class ModelInputLeftOnCpu(Inferred):
     """
 
     code, name, severity = "TDL401", "model-input-left-on-cpu", ERROR
-    quiet_in = (in_tests,)
+    quiet_in = (
+        in_program_for_the_host,
+        in_tests,
+    )
     doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 

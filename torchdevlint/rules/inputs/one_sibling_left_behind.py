@@ -12,7 +12,11 @@ from torchdevlint.program import ir
 from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet
 from torchdevlint.rules.structure import where_taken_out
-from torchdevlint.rules.surroundings import in_project_for_the_host, where_batches_may_be_placed
+from torchdevlint.rules.surroundings import (
+    in_program_for_the_host,
+    in_project_for_the_host,
+    where_batches_may_be_placed,
+)
 from torchdevlint.rules.wording import MISMATCH, is_host_name, owns
 
 
@@ -51,6 +55,7 @@ class OneSiblingLeftBehind(Rule):
     """
 
     code, name, severity = "TDL518", "one-sibling-left-behind", ERROR
+    quiet_in = (in_program_for_the_host,)
     doubtful_in = (in_project_for_the_host, where_batches_may_be_placed)
     fixable = "sometimes"
     yields_to = ("TDL401",)

@@ -10,7 +10,7 @@ from torchdevlint.flow.values import Evidence
 from torchdevlint.program import ir
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_meet
-from torchdevlint.rules.surroundings import in_project_for_the_host
+from torchdevlint.rules.surroundings import in_program_for_the_host, in_project_for_the_host
 from torchdevlint.rules.wording import MISMATCH, describe, device_expression, is_certainly_there, make_there, owns
 
 
@@ -47,6 +47,7 @@ class FunctionalLossWeightOnCpu(Inferred):
     """
 
     code, name, severity = "TDL302", "functional-loss-weight-on-cpu", ERROR
+    quiet_in = (in_program_for_the_host,)
     doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 

@@ -12,7 +12,7 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_file, on_meet, on_op
-from torchdevlint.rules.surroundings import in_project_for_the_host
+from torchdevlint.rules.surroundings import in_program_for_the_host, in_project_for_the_host
 from torchdevlint.rules.wording import MISMATCH
 
 
@@ -48,6 +48,7 @@ class LossWeightOnCpu(Inferred):
     """
 
     code, name, severity = "TDL301", "loss-weight-on-cpu", ERROR
+    quiet_in = (in_program_for_the_host,)
     doubtful_in = (in_project_for_the_host,)
     needs = tuple(sorted(name.rpartition(".")[2] for name in modules.WEIGHTED_LOSSES))
     fixable = "sometimes"

@@ -19,6 +19,7 @@ from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, on_class, on_meet
 from torchdevlint.rules.structure import family_methods, is_test_file, moves_itself, operations
 from torchdevlint.rules.surroundings import (
+    in_program_for_the_host,
     in_program_that_moves_nothing,
     in_project_for_the_host,
     in_unnamed_code,
@@ -68,7 +69,12 @@ class TensorAttributeNotBuffer(Inferred):
     """
 
     code, name, severity = "TDL603", "tensor-attribute-not-buffer", ERROR
-    quiet_in = (under_another_default_device, in_unreachable_code, in_program_that_moves_nothing)
+    quiet_in = (
+        in_program_for_the_host,
+        under_another_default_device,
+        in_unreachable_code,
+        in_program_that_moves_nothing,
+    )
     doubtful_in = (in_unnamed_code, in_project_for_the_host)
     fixable = "unsafe"
 

@@ -14,6 +14,7 @@ from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on
 from torchdevlint.rules.structure import prepares_data
 from torchdevlint.rules.surroundings import (
     in_data_folder,
+    in_program_for_the_host,
     in_project_for_the_host,
     in_tests,
     in_unnamed_code,
@@ -58,7 +59,7 @@ class AcceleratorIndexIntoCpuTensor(Inferred):
     """
 
     code, name, severity = "TDL506", "accelerator-index-into-cpu-tensor", ERROR
-    quiet_in = (in_tests, in_data_folder, in_unreachable_code, under_another_default_device)
+    quiet_in = (in_program_for_the_host, in_tests, in_data_folder, in_unreachable_code, under_another_default_device)
     doubtful_in = (in_unnamed_code, in_project_for_the_host)
     fixable = "sometimes"
 

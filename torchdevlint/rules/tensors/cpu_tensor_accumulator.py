@@ -15,6 +15,7 @@ from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_meet
 from torchdevlint.rules.structure import prepares_data
 from torchdevlint.rules.surroundings import (
+    in_program_for_the_host,
     in_project_for_the_host,
     in_tests,
     under_another_default_device,
@@ -66,7 +67,7 @@ class CpuTensorAccumulator(Inferred):
     """
 
     code, name, severity = "TDL515", "cpu-tensor-accumulator", ERROR
-    quiet_in = (with_hidden_gpus, in_tests, under_another_default_device)
+    quiet_in = (in_program_for_the_host, with_hidden_gpus, in_tests, under_another_default_device)
     doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 

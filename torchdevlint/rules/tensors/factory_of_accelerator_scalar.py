@@ -13,7 +13,12 @@ from torchdevlint.rules.cases import cpu_tensor
 from torchdevlint.rules.premises import premise_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_meet
 from torchdevlint.rules.structure import exports
-from torchdevlint.rules.surroundings import in_project_for_the_host, in_tests, under_another_default_device
+from torchdevlint.rules.surroundings import (
+    in_program_for_the_host,
+    in_project_for_the_host,
+    in_tests,
+    under_another_default_device,
+)
 from torchdevlint.rules.wording import (
     MISMATCH,
     briefly,
@@ -63,7 +68,7 @@ class FactoryOfAcceleratorScalar(Rule):
     """
 
     code, name, severity = "TDL522", "factory-of-accelerator-scalar", ERROR
-    quiet_in = (in_tests, under_another_default_device)
+    quiet_in = (in_program_for_the_host, in_tests, under_another_default_device)
     doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 

@@ -42,6 +42,7 @@ from torchdevlint.rules.surroundings import (
     in_branch_not_taken,
     in_data_folder,
     in_exporter,
+    in_program_for_the_host,
     in_project_for_the_host,
     in_self_test,
     in_tests,
@@ -105,6 +106,7 @@ class FactoryWithoutDeviceInForward(Inferred):
 
     code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
     quiet_in = (
+        in_program_for_the_host,
         in_branch_not_taken,
         with_hidden_gpus,
         with_trainers_on_host,

@@ -17,6 +17,7 @@ from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on
 from torchdevlint.rules.structure import is_test_file, operations, tensors_within
 from torchdevlint.rules.surroundings import (
     in_data_folder,
+    in_program_for_the_host,
     in_project_for_the_host,
     in_tests,
     under_another_default_device,
@@ -66,7 +67,7 @@ class MixedDeviceOperation(Inferred):
     """
 
     code, name, severity = "TDL505", "mixed-device-operation", ERROR
-    quiet_in = (in_tests, in_data_folder, under_another_default_device)
+    quiet_in = (in_program_for_the_host, in_tests, in_data_folder, under_another_default_device)
     doubtful_in = (in_project_for_the_host,)
     fixable = "sometimes"
 

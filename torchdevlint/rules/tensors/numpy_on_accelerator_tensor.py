@@ -20,6 +20,7 @@ from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Repo
 from torchdevlint.rules.structure import draws, operations
 from torchdevlint.rules.surroundings import (
     in_data_folder,
+    in_program_for_the_host,
     in_project_for_the_host,
     in_tests,
     in_unnamed_code,
@@ -94,7 +95,7 @@ class NumpyOnAcceleratorTensor(Inferred):
     """
 
     code, name, severity = "TDL509", "numpy-on-accelerator-tensor", ERROR
-    quiet_in = (in_tests, in_data_folder, in_unreachable_code)
+    quiet_in = (in_program_for_the_host, in_tests, in_data_folder, in_unreachable_code)
     doubtful_in = (in_unnamed_code, in_project_for_the_host)
     fixable = "safe"
 
