@@ -903,3 +903,32 @@ def test_a_data_set_may_call_itself_a_loader(tmp_path: Path, read: str) -> None:
     (tmp_path / "train.py").write_text(f"from data import SampleLoader\n{read}\n")
     found = check_paths([tmp_path / "data.py"], isolated=True, select=["TDL7"])
     assert [finding.code for finding in found] == (["TDL701"] if "DataLoader" in read else [])
+
+
+PLAIN_MODEL = """
+import torch
+class Shift(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+    def forward(self, x):
+        return self.layer(x) + torch.zeros(3)
+"""
+PLAIN_RUN = "import torch\nfrom shift import Shift\n\ndef main():\n    print(Shift()(torch.ones(1, 3)))\n"
+STARTED = '\nif __name__ == "__main__":\n    main()\n'
+
+
+@pytest.mark.parametrize(
+    ("run", "other", "is_told"),
+    [
+        (PLAIN_RUN + STARTED, "RATE = 1\n", False),
+        (PLAIN_RUN, "RATE = 1\n", True),  # nobody is seen to start it
+        (PLAIN_RUN + STARTED, 'WHERE = "cuda"\n', True),
+    ],
+)
+def test_a_program_that_names_no_device_is_run_on_the_cpu(tmp_path: Path, run: str, other: str, is_told: bool) -> None:
+    files = {"shift.py": PLAIN_MODEL, "run.py": run, "other.py": other, "requirements.txt": "torch\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = [one for one in check_paths([str(tmp_path)]) if one.code == "TDL504" and one.severity > Severity.INFO]
+    assert bool(found) is is_told
