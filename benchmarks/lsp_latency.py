@@ -2,14 +2,15 @@
 
 usage: python benchmarks/lsp_latency.py [FILE...] [--keys N] [--write]
 
-Each key is one change of the buffer behind which the client waits for the diagnostics of that very version. Without FILE: scripts of 1,000 lines
-made of the fixtures. The machine may be busy: the table has the median, the CPU time of the examining process for a key, and the load.
+Each key is one change of the buffer behind which the client waits for the diagnostics of that very version: a letter of a name that is bound in
+the function nearest to the middle of the file. Without FILE: scripts of 1,000 lines made of the fixtures. The machine may be busy: the table has the median, the CPU time of the examining process for a key, and the load.
 `--write` stores the rows for docs/editors.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import platform
@@ -65,22 +66,35 @@ def cpu_seconds(pid: int) -> float:
     return total
 
 
+def place_of(text: str) -> tuple[int, int]:
+    """The line (from 0) and the column of the last statement of the function nearest to the middle; the first line where there is none."""
+    middle = text.count("\n") / 2
+    functions = [
+        node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    if not functions:
+        return 0, 0
+    last = min(functions, key=lambda node: abs(node.lineno - middle)).body[-1]
+    return last.lineno - 1, last.col_offset
+
+
 def measure(path: Path, keys: int) -> dict[str, Any]:
-    """Types `keys` letters into the middle of a file, with a pause behind each, and waits for each answer."""
+    """Types `keys` letters of a name in a function of a file, with a pause behind each, and waits for each answer."""
     text = path.read_text(encoding="utf-8")
     lines = text.count("\n")
+    row, column = place_of(text)
     client = Client(cwd=path.parent)
     try:
         client.start(path.parent)
         uri = path.as_uri()
         client.open(uri, text)
         client.diagnostics(uri, 1)
-        at = {"line": lines // 2, "character": 0}
-        client.change(uri, 2, {"range": {"start": at, "end": at}, "text": "# \n"})
+        at = {"line": row, "character": 0}
+        client.change(uri, 2, {"range": {"start": at, "end": at}, "text": " " * column + "value_ = 1\n"})
         found = client.diagnostics(uri, 2)
         waits, before = [], cpu_seconds(client.process.pid)
         for number in range(keys):
-            here = {"line": lines // 2, "character": 2 + number}
+            here = {"line": row, "character": column + len("value_") + number}
             begun = time.perf_counter()
             client.change(uri, 3 + number, {"range": {"start": here, "end": here}, "text": "x"})
             client.diagnostics(uri, 3 + number)

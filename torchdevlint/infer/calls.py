@@ -283,6 +283,10 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     return ref
 
 
+# Values that hold others, or places; any other is the same for each call.
+_HOLDING = frozenset({Tensor, Term, Ref, Tup, OneOf, Func, Bound, Partial, Star, DoubleStar, Device, Cls, Super})
+
+
 class Replay:
     """A summary under actual parameters: what was left open is done now, by the same transfer functions."""
 
@@ -357,6 +361,8 @@ class Replay:
 
     def value(self, value: Value) -> Value:
         """A value of the summary, here."""
+        if type(value) not in _HOLDING:
+            return value
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, Term):
