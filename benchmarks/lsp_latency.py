@@ -3,7 +3,8 @@
 usage: python benchmarks/lsp_latency.py [FILE...] [--keys N] [--write]
 
 Each key is one change of the buffer behind which the client waits for the diagnostics of that very version: a letter of a name that is bound in
-the function nearest to the middle of the file. Without FILE: scripts of 1,000 lines made of the fixtures. The machine may be busy: the table has the median, the CPU time of the examining process for a key, and the load.
+the function nearest to the middle of the file. Without FILE: scripts of 1,000 lines made of the fixtures. The machine may be busy: the table has
+the median, the CPU time of the examining process for a key, and the load.
 `--write` stores the rows for docs/editors.md.
 """
 
