@@ -141,6 +141,18 @@ def test_fix(run: Run) -> None:
     assert path.stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("paths", [("Train.py", "train.py"), (".",)])
+def test_one_file_under_two_names_is_repaired_once(run: Run, paths: tuple[str, ...]) -> None:
+    """As `Train.py` and `train.py` are where case does not count; a hard link shows it anywhere."""
+    path = write("Train.py")
+    if not Path("train.py").exists():
+        Path("train.py").hardlink_to(path)
+    code, _, err = run("check", *ONE, "--fix", *paths)
+    assert (code, err, path.read_text()) == (0, "", REPAIRED)
+    assert path.samefile("train.py")
+    assert {name.lower() for name in os.listdir()} == {"train.py"}  # noqa: PTH208
+
+
 def test_fix_with_an_exit_code(run: Run) -> None:
     write("a.py")
     assert run("check", *ONE, "--fix", "--exit-non-zero-on-fix")[0] == 1
