@@ -21,7 +21,7 @@ class Run:
     def __init__(self, folder: Path, command: list[str], shape: Shape, ledger: bool = False, **extra: str) -> None:
         folder.mkdir(exist_ok=True)
         variables = environment(shape, ledger=ledger, report_dir=folder, base={**os.environ, **extra})
-        done = subprocess.run([sys.executable, *command], env=variables, capture_output=True, text=True, timeout=180)
+        done = subprocess.run([sys.executable, *command], env=variables, capture_output=True, text=True, timeout=600)
         self.out, self.err, self.code = done.stdout, done.stderr, done.returncode
         self.reports = read_reports(folder)
 
