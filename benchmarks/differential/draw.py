@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from differential import kept, kept_shapes, tables  # noqa: F401  (kept_shapes enters its shapes into the table)
+from differential import kept, kept_later, kept_shapes, tables  # noqa: F401  (kept_shapes enters its shapes into the table)
 from differential.programs import Parts, Program, Shape, Spec
 from differential.rows import FIXES
 from differential.shapes import BUILDERS, SHAPES
@@ -49,9 +49,9 @@ def build(spec: Spec, right: bool) -> Program:
 
 def rows(with_kept: bool) -> dict[str, dict[str, Any]]:
     """The entries by table and name."""
-    modules = (tables, kept) if with_kept else (tables,)
+    modules = (tables, kept, kept_later) if with_kept else (tables,)
     found: dict[str, dict[str, Any]] = {
-        table: {row.name: row for module in modules for row in getattr(module, f"{table.upper()}S")}
+        table: {row.name: row for module in modules for row in getattr(module, f"{table.upper()}S", ())}
         for table in TABLES
         if table != "shape"
     }
