@@ -18,7 +18,9 @@ import pytest
 from torchdevlint.machine.cache import cache_folder
 from torchdevlint.verify.mutants.importing import Finder
 from torchdevlint.verify.mutants.places import Told, repairs
+from torchdevlint.verify.mutants.record import Recorder
 from torchdevlint.verify.mutants.rewrite import rewrite
+from torchdevlint.verify.mutants.runtime import _Runtime
 from torchdevlint.verify.mutants.testcode import TestCode
 
 _LIBRARY = """\
@@ -423,6 +425,16 @@ def test_rewritten_asserts_compile(tmp_path: Path, request: pytest.FixtureReques
     assert "__torchdevlint_call__(a.b)(1)" in ast.unparse(
         tree
     ) and "__torchdevlint_call__(@pytest_ar" not in ast.unparse(tree)
+
+
+def test_what_was_called_is_not_kept_alive() -> None:
+    """A method of a list or a dict is known by its class: the run does not hold each one that a test makes."""
+    code = TestCode("/suite")
+    runtime = _Runtime(code, Recorder(code, Path("/nonexistent")), "untold")
+    runtime.torch = pytest.importorskip("torch")
+    for _ in range(3):
+        assert runtime._kind([].append) == runtime._kind({}.update) == runtime._kind("".join)
+    assert len(runtime.kinds) == 3
 
 
 @pytest.mark.parametrize(

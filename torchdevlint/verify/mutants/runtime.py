@@ -118,8 +118,11 @@ class _Runtime:
         key: Any = function
         kind = type(function)
         if kind is types.BuiltinMethodType:
-            if isinstance(function.__self__, self.torch.Tensor):
+            own = function.__self__
+            if isinstance(own, self.torch.Tensor):
                 return _TORCH
+            if own is not None and not isinstance(own, (type, types.ModuleType)):
+                key = (type(own), function.__name__)  # not the method of each list and dict that a test makes
         elif kind is types.MethodType:
             key = function.__func__
             if isinstance(function.__self__, self.torch.Tensor):
