@@ -186,7 +186,7 @@ def _cost(cpu: Sequence[Path]) -> float | None:
     plain, mutants = (json.loads(path.read_text(encoding="utf-8")) for path in cpu)
     both = plain.keys() & mutants.keys()
     base = sum(plain[test] for test in both)
-    return round(sum(mutants[test] for test in both) / base, 1) if base > 0.1 else None
+    return round(sum(mutants[test] for test in both) / base, 1) if base > 0.3 else None
 
 
 def _relative(file: str, folder: Path) -> str:
