@@ -123,6 +123,14 @@ PUBLISHED = {
 }
 
 FREE = {
+    "downloaded, as DataParallel saved it": """
+        def detector(net, folder):
+            path = os.path.join(folder, "mlsd_large.pth")
+            if not os.path.exists(path):
+                load_file_from_url(URL, model_dir=folder)
+            state = torch.load(path)["state_dict"]
+            net.load_state_dict({key.replace("module.", ""): value for key, value in state.items()})
+        """,
     "of settings that are read where none are given": """
         def evaluate(net, configs=None):
             configs = read_configs() if configs is None else configs

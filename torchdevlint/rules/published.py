@@ -29,7 +29,12 @@ _PRETRAINED = re.compile(r"(?:\A|/)pretrain(?:ed)?(?:[-_]?\w+)?/[^{}]{1,300}\.\w
 
 
 def is_published(call: ir.Call, facts: Facts) -> bool:
-    """True for a file of the package, for what a download gave, and for a file that this body, its option's default, or every caller, names as such."""
+    """True for a file of the package, for what a download gave, and for a file that this body, its option's default, or every caller, names as such.
+
+    Where the body takes `module.` off the keys, DataParallel has saved them, which runs on GPUs.
+    """
+    if any(op.value == "module." for op in Lookup.of(facts.body).kind(ir.Constant)):
+        return False
     path = call.argument("f", 0)
     if _is_published_path(path, facts.body, facts):
         return True
