@@ -21,6 +21,8 @@ _LIMIT = float(os.environ.get("TIMEBOX_SECONDS", "inf"))
 _TEST = int(os.environ.get("TIMEBOX_TEST", "0"))
 _CPU: dict[str, float] = {}
 _BEGAN: list[float] = []
+_FAILED: set[str] = set()
+"""Tests that fail plainly: how long they take to fail says nothing."""
 
 
 _OLD_NAMES = {"float": float, "int": int, "bool": bool, "object": object, "complex": complex, "str": str}
@@ -64,7 +66,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         item.session.shouldstop = "the time is up"
     began = time.process_time()
     yield
-    _CPU[item.nodeid] = round(time.process_time() - began, 4)
+    if item.nodeid not in _FAILED:
+        _CPU[item.nodeid] = round(time.process_time() - began, 4)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Know what fails plainly."""
+    if report.failed and "TORCHDEVLINT_MUTANTS" not in os.environ:
+        _FAILED.add(report.nodeid)
 
 
 @pytest.hookimpl(hookwrapper=True)
