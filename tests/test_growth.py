@@ -46,6 +46,11 @@ SHAPES: dict[str, tuple[int, str, Callable[[int], str]]] = {
     "conversions to NumPy": (60, _IN_FUNCTION, lambda i: f"    y{i} = x.cuda().numpy()\n"),
     "moves that are thrown away": (300, _IN_FUNCTION, lambda i: "    x.to('cuda')\n"),
     "states that are loaded": (120, _IN_FUNCTION, lambda i: f"    m{i}.load_state_dict(torch.load('a{i}.pt'))\n"),
+    "states that the module loads": (
+        150,
+        "import torch\n",
+        lambda i: f"m{i}.load_state_dict(torch.load('a{i}.pt'))\n",
+    ),
     "collectives": (
         100,
         "import torch\nimport torch.distributed as dist\n\ndef f(x):\n",

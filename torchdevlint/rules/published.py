@@ -11,7 +11,7 @@ from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.neighbours import bound_elsewhere
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name, parts
-from torchdevlint.rules.structure import body_of, operations
+from torchdevlint.rules.structure import body_of, once_per_body, operations
 
 _DOWNLOAD = re.compile(r"download|urlretrieve|http_get|_from_url|cached_path|cached_file", re.IGNORECASE)
 _HASHED = re.compile(r"-[0-9a-f]{8,}\.\w+\Z")  # torch.hub's convention: the first digits of the file's SHA-256
@@ -33,7 +33,7 @@ def is_published(call: ir.Call, facts: Facts) -> bool:
 
     Where the body takes `module.` off the keys, DataParallel has saved them, which runs on GPUs.
     """
-    if any(op.value == "module." for op in Lookup.of(facts.body).kind(ir.Constant)):
+    if _takes_module_off(facts.body, facts):
         return False
     path = call.argument("f", 0)
     if _is_published_path(path, facts.body, facts):
@@ -140,17 +140,25 @@ def _is_published_path(path: ir.Register | None, inside: ir.Body, facts: Facts) 
     names = {op.name for op, _ in made_of if isinstance(op, ir.Load)}
     if "__file__" in names and names.isdisjoint(parameter.name for parameter in inside.parameters):
         return True  # of the package, and not by a name that the caller gives
-    return any(
-        isinstance(op, ir.Call)
-        and _DOWNLOAD.search(last_name(op, inside, facts))
-        and not names.isdisjoint(
-            part.name
-            for argument in op.arguments
-            for part, _ in parts(argument.value, facts, inside)
-            if isinstance(part, ir.Load)
-        )
-        for op in operations(inside)
+    return not names.isdisjoint(_downloaded(inside, facts))
+
+
+@once_per_body
+def _downloaded(body: ir.Body, facts: Facts) -> frozenset[str]:
+    """The names that a body gives to functions that download by their names."""
+    return frozenset(
+        part.name
+        for op in Lookup.of(body).kind(ir.Call)
+        if _DOWNLOAD.search(last_name(op, body, facts))
+        for argument in op.arguments
+        for part, _ in parts(argument.value, facts, body)
+        if isinstance(part, ir.Load)
     )
+
+
+@once_per_body
+def _takes_module_off(body: ir.Body, facts: Facts) -> bool:
+    return any(op.value == "module." for op in Lookup.of(body).kind(ir.Constant))
 
 
 def _is_published(op: ir.Op, body: ir.Body, facts: Facts) -> bool:

@@ -11,6 +11,7 @@ from torchdevlint.flow.knowledge.checkpoints import PLAIN_STATE
 from torchdevlint.flow.knowledge.functions import LOADS, SAVES
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.behind_cuda import is_behind_cuda, is_called_behind_cuda
 from torchdevlint.rules.checkpoints import file_saves_from_cpu, holds_checkpoint, is_saved_from_host
 from torchdevlint.rules.cuda_alone import imports_cuda_alone
@@ -21,7 +22,7 @@ from torchdevlint.rules.paths import last_name, parts
 from torchdevlint.rules.published import is_given_no_file, is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.same_run import file_place, is_of_this_run
-from torchdevlint.rules.structure import is_test
+from torchdevlint.rules.structure import calls_to, is_test
 from torchdevlint.rules.surroundings import in_tests, in_unreachable_code, with_trainers_on_host
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
@@ -201,16 +202,12 @@ def _just_written(call: ir.Call, facts: Facts) -> bool:
     place = file_place(call.argument("f", 0), facts, facts.block)
     if not place:
         return False
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if op is call:
-                return False
-            if (
-                isinstance(op, ir.Call)
-                and facts.callee(op) in SAVES
-                and file_place(op.argument("f", 1), facts, block) == place
-            ):
-                return _is_on_host(facts.value(op.argument("obj", 0)), facts) or not facts.mentions(*_RANKS)
+    lookup = Lookup.of(facts.body)
+    for op in sorted(calls_to(SAVES, facts.body, facts), key=lookup.number):
+        if lookup.number(op) > lookup.number(call):
+            return False
+        if file_place(op.argument("f", 1), facts, lookup.block(op)) == place:
+            return _is_on_host(facts.value(op.argument("obj", 0)), facts) or not facts.mentions(*_RANKS)
     return False
 
 
