@@ -15,6 +15,18 @@ from torch import nn
 """
 
 TOLD = {
+    "a module that a function gives back after its caller moved it": (
+        "TDL401",
+        """
+        def initialize(model):
+            for p in model.parameters():
+                p.data.zero_()
+            return model
+
+        net = nn.Linear(3, 3).cuda()
+        print(initialize(net)(torch.ones(2, 3)))
+        """,
+    ),
     "a file of a run's progress that may be a checkpoint": (
         "TDL101",
         """
@@ -826,6 +838,32 @@ def test_what_is_certain_is_told(name: str) -> None:
 
 
 UNTOLD = {
+    "another module of the function that made a moved one": (
+        "TDL401",
+        """
+        def build():
+            model = nn.Linear(3, 3)
+            return model
+
+        first = build()
+        first.cuda()
+        second = build()
+        print(second(torch.ones(2, 3)))
+        """,
+    ),
+    "a module that a function gives back, as it did one that was moved then": (
+        "TDL401",
+        """
+        def initialize(model):
+            for p in model.parameters():
+                p.data.zero_()
+            return model
+
+        first = initialize(nn.Linear(3, 3)).eval().cuda()
+        second = initialize(nn.Linear(3, 3))
+        print(second(torch.ones(2, 3)))
+        """,
+    ),
     "a file of a count by its name": (
         "TDL101",
         """

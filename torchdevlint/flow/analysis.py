@@ -10,6 +10,7 @@ from torchdevlint.flow.devices import CPU, TOP, Device, symbolic
 from torchdevlint.flow.facts import ClassSummary, Use
 from torchdevlint.flow.frame import Environment, Frame
 from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
+from torchdevlint.flow.operands import reference
 from torchdevlint.flow.summaries import Summary, substitute
 from torchdevlint.flow.values import (
     NOTHING,
@@ -341,7 +342,11 @@ class Analysis:
                     module = receiver
                 if module_calls.is_fresh_module(frame, module):
                     module_calls.meet_fresh(frame, op, module, [given])
-        return substitute(summary.returned, self._with_absent(op, body, bindings), own, 0)
+        bound = self._with_absent(op, body, bindings)
+        returned = substitute(summary.returned, bound, own, 0)
+        if returned.kind is Kind.MODULE and returned.ref.startswith(body.qualname + "#"):
+            return replace(returned, ref=reference(frame, op))  # each call makes one of its own
+        return returned
 
     def _with_absent(self, op: ir.Call, body: ir.Body, bindings: dict[str, Value]) -> dict[str, Value]:
         """The arguments, with those that the call leaves out and that are None or the CPU then."""

@@ -35,6 +35,9 @@ def substitute(value: Value, bindings: dict[str, Value], own: Device, depth: int
         if value.symbol != "computed":
             return given
         return replace(given, group=None, needs_grad=False) if given.kind is Kind.TENSOR else UNKNOWN
+    if value.kind is Kind.MODULE and value.moved is None and value.parameter in bindings:
+        given = bindings[value.parameter]
+        return given if given.kind is Kind.MODULE else replace(value, device=TOP, parameter="", ref="", group=None)
     if value.others:
         parts = [substitute(replace(part, others=()), bindings, own, depth) for part in value.parts]
         result = parts[0]
