@@ -83,7 +83,13 @@ class Running:
             *options,
         ]
         self.process = subprocess.Popen(
-            command, cwd=folder, stdout=theirs, stderr=subprocess.PIPE, start_new_session=True
+            command,
+            cwd=folder,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            # A suite that a shell runs in the background ignores SIGINT, and so would its children.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         if terminal:
             os.close(theirs)
