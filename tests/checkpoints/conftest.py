@@ -52,3 +52,17 @@ def load() -> Callable[..., Any]:
             return torch.load(path, map_location=map_location, weights_only=weights_only)
 
     return load
+
+
+@pytest.fixture
+def loads_weights(load: Callable[..., Any]) -> Callable[[Path], bool]:
+    """Whether `torch.load(weights_only=True)` reads a file."""
+
+    def loads_weights(path: Path) -> bool:
+        try:
+            load(path, "cpu", weights_only=True)
+        except Exception:
+            return False
+        return True
+
+    return loads_weights

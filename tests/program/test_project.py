@@ -238,6 +238,7 @@ def test_a_folder_with_a_licence_or_requirements_is_a_project_where_there_is_no_
         ("model.py", "class Net:\n    def test_step(self, batch): pass", False),
         ("testing.py", "import torch\nimport unittestable", False),
         ("tests/train.py", "if __name__ == '__main__': train()", False),
+        ("tests/bench.py", "import argparse", False),
         ("tests/helpers.py", "def make(): pass", True),
         ("conftest.py", "", True),
         ("pkg/test_ops.py", "def test_add(): pass", True),

@@ -683,6 +683,12 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "a folder of data sets": ("data/ops.py", True, {"data/ops.py": FACTORY}),
     "a folder of tests": ("tests/ops.py", True, {"tests/ops.py": FACTORY}),
     "a program that is called a test": ("tests/ops.py", False, {"tests/ops.py": "import argparse" + FACTORY}),
+    "a program with a function that tests a model": (
+        "ops.py",
+        False,
+        {"ops.py": FACTORY + "\ndef test_epoch(model): pass"},
+    ),
+    "a file of functions that assert": ("ops.py", True, {"ops.py": FACTORY + "\ndef test_ops(): assert True"}),
     "a file of tests": ("ops.py", True, {"ops.py": "import pytest" + FACTORY}),
 }
 

@@ -45,7 +45,22 @@ _MOST_KEPT = 100
 # Import statements, also over several lines.
 _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)?|(?:\\\\\n|[^\n;])*)")
 _IMPORTING = re.compile(rb"(?m)^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]*\)?)?")
-_TEST_FOLDERS = frozenset({"test", "tests"})
+# A module that reads its command line is a program.
+COMMAND_LINES = (
+    "argparse",
+    "click",
+    "fire",
+    "hydra",
+    "absl",
+    "typer",
+    "tyro",
+    "simple_parsing",
+    "gin",
+    "optparse",
+    "docopt",
+)
+_RUNS = re.compile(rb"__main__|(?m:^[ \t]*(?:import|from)[ \t]+(?:" + "|".join(COMMAND_LINES).encode() + rb")\b)")
+_TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _TEST_LIBRARIES = re.compile(rb"(?m)^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|torch\.testing\._internal)\b")
 _COLLECTED = re.compile(r"test_\w+\.py\Z|\w+_test\.py\Z")  # by pytest
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
@@ -164,7 +179,7 @@ class Project:
         if found is None:
             *folders, name = PurePath(os.path.relpath(path, self.root)).parts
             text = self.read(path)
-            is_helper = not _TEST_FOLDERS.isdisjoint(folders) and b"__main__" not in text
+            is_helper = not _TEST_FOLDERS.isdisjoint(folders) and _RUNS.search(text) is None
             is_collected = _COLLECTED.match(name) is not None and b"def test" in text
             found = is_helper or is_collected or name == "conftest.py" or _TEST_LIBRARIES.search(text) is not None
             self._tests[path] = found

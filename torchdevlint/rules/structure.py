@@ -15,6 +15,7 @@ from torchdevlint.flow.methods import move_target
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.project import COMMAND_LINES
 
 _Answer = TypeVar("_Answer")
 
@@ -302,31 +303,32 @@ def is_test(facts: Facts) -> bool:
     return False
 
 
-# A module that reads its command line is a program.
-_COMMAND_LINES = (
-    "argparse",
-    "click",
-    "fire",
-    "hydra",
-    "absl",
-    "typer",
-    "tyro",
-    "simple_parsing",
-    "gin",
-    "optparse",
-    "docopt",
-)
-
-
 def reads_command_line(facts: Facts) -> bool:
     """True for a program, by the library with which it reads its command line."""
-    return facts.imports(*_COMMAND_LINES)
+    return facts.imports(*COMMAND_LINES)
 
 
 @once_per_file
 def is_test_file(facts: Facts) -> bool:
-    """True in a file of tests, also in their helpers."""
-    return facts.imports("pytest", "unittest") or any(body.name.startswith("test_") for body in facts.program.bodies)
+    """True in a file of tests, also in their helpers: by its place in the project (`Project.is_test`), its imports, or functions that assert.
+
+    A name alone is no evidence: `def test_epoch(model, loader)` evaluates a model.
+    """
+    member = facts.analysis.member
+    return (
+        (member is not None and member.project.is_test(member.path))
+        or facts.imports("pytest", "unittest")
+        or any(body.name.startswith("test_") and _asserts(body) for body in facts.program.bodies)
+    )
+
+
+def _asserts(body: ir.Body) -> bool:
+    """True for a body with an `assert`: it raises without a value, and outside of a handler, where that would raise again."""
+    return any(
+        isinstance(op, ir.Raise) and op.value is None and all(part.part != "handler" for part in block.tries)
+        for block in body.blocks
+        for op in block.ops
+    )
 
 
 def prepares_data(facts: Facts) -> bool:

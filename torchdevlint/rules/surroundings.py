@@ -27,11 +27,9 @@ from torchdevlint.rules.structure import (
     calls_exporter,
     is_test_file,
     operations,
-    reads_command_line,
 )
 from torchdevlint.rules.unreached import is_unnamed, is_unreachable
 
-_TEST_FOLDERS = frozenset({"test", "tests", "testing", "unit_tests"})
 _DATA_FOLDER = re.compile(
     r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
 )
@@ -54,9 +52,7 @@ _MEASURES = (
 
 def in_tests(_: ir.Op, facts: Facts) -> bool:
     """True in a file or a folder of tests, whose author knows the machine. A program in such a folder is no test."""
-    if is_test_file(facts):
-        return True
-    return not _TEST_FOLDERS.isdisjoint(_folders(facts)) and not reads_command_line(facts)
+    return is_test_file(facts)
 
 
 def in_self_test(op: ir.Op, facts: Facts) -> bool:
