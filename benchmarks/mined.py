@@ -1,13 +1,14 @@
 """Repairs that people made, mined from histories and read by nobody: what share of them does the linter see before the repair?
 
 usage: python benchmarks/mined.py mine MIRRORS [--most N] [--seconds N]      renew mined_cases.jsonl from fetched repositories
-       python benchmarks/mined.py score MIRRORS [--half seen|unseen] [--projects N] [--revision REV] [--floor] [--write]
+       python benchmarks/mined.py score MIRRORS [--half seen|unseen] [--projects N] [--revision REV] [--floor] [--journal FILE] [--write]
 
 MIRRORS is a folder of git directories named OWNER+NAME. mined_cases.jsonl holds references alone (repository, commit, path, lines). Each repository
 is on one side for good: "seen" where somebody here has read its code, else by a hash of its name. A case is scored twice: the file by itself, and in the
 whole tree of the parent commit. It counts as found where a finding with a code of its family, or a related place of one, is within three lines of
 what the repair changed; "resolved" where that finding is gone from the repaired file. "Stray" counts the findings of the repaired files that stand
-elsewhere, for 1,000 lines. A case whose repository is not there is skipped and counted.
+elsewhere, for 1,000 lines. A case whose repository is not there is skipped and counted. All cases inside their projects take about an hour: with --journal
+what the linter said is kept in a file, and the same command goes on where it was ended.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 import page
 from accuracy import ROOT, checked_out
 from mining import Case, contents, git, git_dir, mine
+from oracles import revision_of
 
 CASES = ROOT / "benchmarks" / "mined_cases.jsonl"
 RESULTS = ROOT / "benchmarks" / "results" / "mined.json"
@@ -76,6 +78,7 @@ FLOOR = {  # what the patterns of `floor` count for
 }
 
 Told = tuple[str, tuple[int, ...]]  # a code, and the lines it speaks of
+BATCH = 40  # cases whose files one run of the linter reads
 
 
 def read_cases(path: Path = CASES) -> list[Case]:
@@ -147,6 +150,51 @@ def check(paths: Sequence[Path], options: Sequence[str], package: Path) -> dict[
         for finding in findings:
             told[finding["filename"]].append((finding["code"], rows_of(finding)))
     return told
+
+
+class Journal:
+    """What a revision of the linter said of each case so far, in a file of JSON lines; without a file nothing is kept.
+
+    Raises ValueError for a file of another revision.
+    """
+
+    def __init__(self, path: Path | None = None, revision: str = "") -> None:
+        self._path = path
+        self._told: dict[str, dict[str, list[Told]]] = {}
+        if path is None:
+            return
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        lines = text[: text.rfind("\n") + 1].splitlines()
+        if not text.endswith("\n"):  # new, or the run was killed while it wrote a line
+            path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        begun = json.loads(lines[0])["revision"] if lines else revision
+        if begun != revision:
+            raise ValueError(
+                f"{path} was begun with revision {begun} of the linter, and this is {revision}: name another file"
+            )
+        if not lines:
+            self._append({"revision": revision})
+        for line in lines[1:]:
+            entry = json.loads(line)
+            self._told[entry["key"]] = {
+                side: [(code, tuple(rows)) for code, rows in told] for side, told in entry["told"].items()
+            }
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._told
+
+    def __getitem__(self, key: str) -> dict[str, list[Told]]:
+        return self._told[key]
+
+    def __setitem__(self, key: str, told: dict[str, list[Told]]) -> None:
+        self._told[key] = told
+        if self._path is not None:
+            self._append({"key": key, "told": told})
+
+    def _append(self, entry: Mapping[str, object]) -> None:
+        assert self._path is not None
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
 
 
 class Sides:
@@ -224,14 +272,22 @@ def right_codes(case: Case, told: Iterable[Told], lines: Sequence[int]) -> set[s
     return {code for code in near(told, lines) if code.startswith(EXPECTED[case.category])}
 
 
-def score_alone(cases: Sequence[Case], sides: Sides, options: Sequence[str], package: Path) -> Score:
+def score_alone(
+    cases: Sequence[Case], sides: Sides, options: Sequence[str], package: Path, journal: Journal | None = None
+) -> Score:
     """Each file by itself, before and after its repair."""
-    told = check(
-        [sides.path(case, side) for case in cases for side in ("before", "after")], ["--isolated", *options], package
-    )
+    kept = Journal() if journal is None else journal
+    keys = {case.id: " ".join(["alone", case.id, *options]) for case in cases}
+    waiting = [case for case in cases if keys[case.id] not in kept]
+    for at in range(0, len(waiting), BATCH):
+        some = waiting[at : at + BATCH]
+        paths = [sides.path(case, side) for case in some for side in ("before", "after")]
+        told = check(paths, ["--isolated", *options], package)
+        for case in some:
+            kept[keys[case.id]] = {side: told.get(str(sides.path(case, side)), []) for side in ("before", "after")}
     score = Score()
     for case in cases:
-        before, after = (told.get(str(sides.path(case, side)), []) for side in ("before", "after"))
+        before, after = kept[keys[case.id]]["before"], kept[keys[case.id]]["after"]
         right = right_codes(case, before, case.before_lines)
         score.add(case, bool(right), bool(right - near(after, case.after_lines)))
         score.stray += sum(not near([one], case.after_lines) for one in after)
@@ -239,22 +295,31 @@ def score_alone(cases: Sequence[Case], sides: Sides, options: Sequence[str], pac
     return score
 
 
-def score_inside(cases: Sequence[Case], sides: Sides, package: Path) -> dict[str, Score]:
-    """Each file in the whole tree of the parent commit, by level."""
-    scores = {level: Score() for level in LEVELS}
+def score_inside(
+    cases: Sequence[Case], sides: Sides, package: Path, journal: Journal | None = None
+) -> dict[str, Score]:
+    """Each file in the whole tree of the parent commit, by level. A case whose tree is not at hand is left out."""
+    kept = Journal() if journal is None else journal
     groups: dict[tuple[str, str], list[Case]] = defaultdict(list)
     for case in cases:
         groups[case.repo, case.parent_commit].append(case)
     for (repo, commit), members in groups.items():
-        tree = sides.tree(repo, commit)
+        waiting = [case for case in members if f"inside {case.id}" not in kept]
+        tree = sides.tree(repo, commit) if waiting else None
         if tree is None:
             continue
-        for level, options in LEVELS.items():
-            told = check(sorted({tree / case.path for case in members}), ["--force-exclude", *options], package)
-            for case in members:
-                right = right_codes(case, told.get(str(tree / case.path), []), case.before_lines)
-                scores[level].add(case, bool(right), bool(right))
+        paths = sorted({tree / case.path for case in waiting})
+        levels = {level: check(paths, ["--force-exclude", *options], package) for level, options in LEVELS.items()}
+        for case in waiting:
+            kept[f"inside {case.id}"] = {level: told.get(str(tree / case.path), []) for level, told in levels.items()}
         subprocess.run(["rm", "-rf", str(tree)], check=False)
+    scores = {level: Score() for level in LEVELS}
+    for case in cases:
+        if f"inside {case.id}" not in kept:
+            continue
+        for level, score in scores.items():
+            right = right_codes(case, kept[f"inside {case.id}"][level], case.before_lines)
+            score.add(case, bool(right), bool(right))
     return scores
 
 
@@ -302,6 +367,11 @@ def command_score(arguments: argparse.Namespace) -> None:
         tempfile.TemporaryDirectory() as folder,
         checked_out(arguments.revision) if arguments.revision else nullcontext(ROOT) as package,
     ):
+        revision = revision_of(package)
+        try:
+            journal = Journal(arguments.journal, revision)
+        except ValueError as error:
+            sys.exit(str(error))
         sides = Sides(arguments.mirrors, Path(folder))
         there = sides.write(cases)
         print(f"{len(there)} of {len(cases)} cases are at hand and parse", file=sys.stderr)
@@ -310,12 +380,14 @@ def command_score(arguments: argparse.Namespace) -> None:
             if not chosen:
                 continue
             runs = {
-                f"alone, {level}": score_alone(chosen, sides, options, package) for level, options in LEVELS.items()
+                f"alone, {level}": score_alone(chosen, sides, options, package, journal)
+                for level, options in LEVELS.items()
             }
             if not arguments.alone:
                 some = sorted(chosen, key=lambda case: hashlib.sha1(case.id.encode()).digest())[: arguments.projects]
                 runs |= {
-                    f"in its project, {level}": score for level, score in score_inside(some, sides, package).items()
+                    f"in its project, {level}": score
+                    for level, score in score_inside(some, sides, package, journal).items()
                 }
             if arguments.floor:
                 runs["patterns alone"] = score_floor(chosen, sides)
@@ -323,7 +395,7 @@ def command_score(arguments: argparse.Namespace) -> None:
             print("\n".join(report(half, runs)), flush=True)
     if arguments.write:
         stored = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        stored[arguments.revision or "now"] = {"date": page.today(), "halves": results}
+        stored[arguments.revision or "now"] = {"date": page.today(), "revision": revision, "halves": results}
         RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
@@ -365,6 +437,9 @@ def main() -> None:
         "--projects", type=int, metavar="N", help="at most N cases of each half in their projects, drawn by hash"
     )
     scorer.add_argument("--floor", action="store_true", help="score the patterns of floor.py as well")
+    scorer.add_argument(
+        "--journal", type=Path, metavar="FILE", help="keep what the linter said in FILE, and go on where it ends"
+    )
     scorer.add_argument("--write", action="store_true", help="keep the figures in results/mined.json")
     scorer.set_defaults(run=command_score)
     arguments = parser.parse_args()

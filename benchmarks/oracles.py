@@ -164,35 +164,33 @@ def results(folder: Path = RESULTS, mutations: Path = MUTATIONS) -> dict[tuple[s
 
 def from_mined(stored: Mapping[str, Any]) -> Iterable[Result]:
     """The form of mined.py: by revision ("now" for the working tree), half and way to run."""
-    for revision, told in stored.items():
+    for name, told in stored.items():
         rows = []
         for half, runs in told["halves"].items():
-            for name in dict.fromkeys(run.rpartition(", ")[0] for run in runs if ", " in run):
-                plain, notes = runs.get(f"{name}, default"), runs.get(f"{name}, notes")
-                if plain:
-                    seen = notes["right"] if notes else None
-                    sample, about = (
-                        f"the file {name}",
-                        "false: findings elsewhere in the repaired files, some of them true",
-                    )
-                    rows.append(
-                        Row(
-                            sample,
-                            half,
-                            "lines",
-                            plain["cases"],
-                            plain["right"],
-                            seen,
-                            plain["lines"],
-                            plain["stray"],
-                            note=about,
-                        )
-                    )
-        when = "now" if revision == "now" else "before"
+            for sample, first, second, note in _MINED:
+                plain, notes = runs.get(first), runs.get(second)
+                if not plain:
+                    continue
+                found, seen = plain["right"], notes["right"] if notes else None
+                clean, false = (plain["lines"], plain["stray"]) if plain["lines"] else (None, None)
+                rows.append(Row(sample, half, "lines", plain["cases"], found, seen, clean, false, note=note))
+        when, revision = ("now", told.get("revision", "")) if name == "now" else ("before", name)
         about = "Repairs that people made, mined from histories and read by nobody; a case is a commit that changes device handling alone."
-        yield Result(
-            "mined", when, "" if revision == "now" else revision, told["date"], NEEDS["mined"], about, tuple(rows)
-        )
+        yield Result("mined", when, revision, told["date"], NEEDS["mined"], about, tuple(rows))
+
+
+_STRAY = "false: findings elsewhere in the repaired files, some of them true"
+_MINED = (
+    ("the file alone", "alone, default", "alone, notes", _STRAY),
+    ("the file in its project", "in its project, default", "in its project, notes", ""),
+    (
+        "the file alone, told by four patterns",
+        "patterns alone",
+        "",
+        "four patterns: floor.py, which looks at single expressions alone and is what a linter has to beat",
+    ),
+)
+"""What the table shows of a run of mined.py: the sample, its figures at the default level and with notes, what to say of it."""
 
 
 def from_mutations(text: str) -> Iterable[Result]:

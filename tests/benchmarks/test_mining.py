@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from pathlib import Path
 
@@ -95,3 +96,44 @@ def test_a_repository_stays_on_its_side_and_what_was_read_is_seen() -> None:
     assert mined.half_of("a/b", read) == "seen"
     sides = {mined.half_of(f"owner/name{number}", read) for number in range(50)}
     assert sides == {"seen", "unseen"}
+
+
+def test_a_journal_goes_on_where_a_run_was_ended(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = mined.Journal(path, "abc1234")
+    journal["inside one"] = {"default": [("TDL101", (3, 4))], "notes": []}
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"key": "inside two", "to')  # killed while it wrote
+    again = mined.Journal(path, "abc1234")
+    again["inside three"] = {"default": [], "notes": []}
+    third = mined.Journal(path, "abc1234")
+    assert third["inside one"] == {"default": [("TDL101", (3, 4))], "notes": []}
+    assert "inside two" not in third
+    assert "inside three" in third
+    with pytest.raises(ValueError, match="begun with revision abc1234"):
+        mined.Journal(path, "def5678")
+
+
+def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = mining.Case(
+        **{field.name: "" for field in dataclasses.fields(mining.Case)}
+        | {
+            "id": "one",
+            "repo": "a/b",
+            "path": "m.py",
+            "category": "creation",
+            "before_lines": (7,),
+            "after_lines": (7,),
+        }
+    )
+    sides = mined.Sides(tmp_path, tmp_path / "out")
+    for side in ("before", "after"):
+        sides.path(case, side).parent.mkdir(parents=True, exist_ok=True)
+        sides.path(case, side).write_text("import torch\n", encoding="utf-8")
+    journal = mined.Journal(tmp_path / "journal.jsonl", "abc1234")
+    journal["alone one"] = {"before": [("TDL515", (7,))], "after": []}
+    journal["inside one"] = {"default": [], "notes": [("TDL515", (7,))]}
+    monkeypatch.setattr(mined, "check", lambda *_: pytest.fail("the linter was asked"))
+    assert mined.score_alone([case], sides, [], tmp_path, journal).right == 1
+    inside = mined.score_inside([case], sides, tmp_path, journal)
+    assert (inside["default"].right, inside["notes"].right) == (0, 1)

@@ -42,11 +42,13 @@ def test_both_sides_stand_in_one_table() -> None:
 
 def test_the_form_of_mined_repairs_is_read() -> None:
     plain = {"cases": 50, "right": 10, "resolved": 9, "stray": 3, "lines": 9000, "families": {}}
-    runs = {"alone, default": plain, "alone, notes": {**plain, "right": 14}, "patterns alone": plain}
+    runs = {"alone, default": plain, "alone, notes": {**plain, "right": 14}, "patterns alone": {**plain, "right": 18}}
+    runs |= {"in its project, default": {**plain, "right": 11, "lines": 0, "stray": 0}}
     stored = {name: {"date": "2026-11-22", "halves": {"unseen": runs}} for name in ("40bab7e", "now")}
     before, now = oracles.from_mined(stored)
     assert (before.when, before.revision, now.when) == ("before", "40bab7e", "now")
-    (row,) = now.rows
+    row, inside, patterns = now.rows
+    assert (inside.found, inside.clean, inside.false, patterns.found) == (11, None, None, 18)
     assert (row.sample, row.side, row.faults, row.found, row.with_notes, row.clean, row.false) == (
         "the file alone",
         "unseen",
