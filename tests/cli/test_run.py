@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 _MIXED = """
 import sys
@@ -49,14 +51,17 @@ if __name__ == "__main__":
 """
 
 
-def _run(folder: Path, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+def _run(folder: Path, *arguments: str, fresh: bool = True) -> subprocess.CompletedProcess[str]:
+    """The run; else than `fresh`, no process of it imports torch."""
     command = [sys.executable, "-m", "torchdevlint", "run", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload,no-any-return]
+    if fresh:
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    return warm.run(command, cwd=folder, timeout=120, env=warm.with_children(os.environ))
 
 
 def test_faults_hazards_and_ledger_are_told_with_lines(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(_MIXED)
-    done = _run(tmp_path, "--gpus", "2", "--ledger", "train.py", "--lr", "3", "--strict")
+    done = _run(tmp_path, "--gpus", "2", "--ledger", "train.py", "--lr", "3", "--strict", fresh=False)
     assert done.stdout == "argv ['--lr', '3', '--strict'] __main__ 2\ncaught\n"
     assert done.returncode == 1
     told = [line.removeprefix("torchdevlint: ") for line in done.stderr.splitlines() if line.startswith("torchdevlint")]
@@ -73,7 +78,7 @@ def test_strict_turns_a_hazard_into_exit_code_3(tmp_path: Path) -> None:
     (tmp_path / "late.py").write_text(
         "import torch\nx = torch.ones(3, device='cuda')\nprint(x.to('cpu', non_blocking=True).tolist())\n"
     )
-    done = _run(tmp_path, "--strict", "late.py")
+    done = _run(tmp_path, "--strict", "late.py", fresh=False)
     assert (done.returncode, done.stdout) == (3, "[1.0, 1.0, 1.0]\n")
     assert "late.py:3: hazard" in done.stderr
 
@@ -88,7 +93,7 @@ def test_children_inherit_the_machine_and_others_are_reported(tmp_path: Path) ->
 
 def test_a_machine_without_gpu_refuses_as_its_build_does(tmp_path: Path) -> None:
     (tmp_path / "hard.py").write_text("import torch\ntorch.zeros(1).cuda()\n")
-    done = _run(tmp_path, "--build", "cpu", "hard.py")
+    done = _run(tmp_path, "--build", "cpu", "hard.py", fresh=False)
     assert done.returncode == 1
     assert "hard.py:2: AssertionError: Torch not compiled with CUDA enabled" in done.stderr
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from torchdevlint.machine.shape import Shape
 
@@ -40,7 +40,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         _, constants = _facts(path)
         words += [str(path), Shape(**constants["SHAPE"]).to_json(), str(int(constants.get("LEDGER", False)))]
     command = [sys.executable, str(_HERE / "run_cases.py"), str(folder), *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    done = warm.run(command, timeout=600)
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 from torchdevlint.machine.launch import ProcessReport, Settings, environment, read_reports
 from torchdevlint.machine.shape import Shape
@@ -16,12 +17,18 @@ _PROGRAMS = Path(__file__).parent / "programs"
 
 
 class Run:
-    """One program on the machine: what it printed, how it ended, what its processes reported."""
+    """One program on the machine: what it printed, how it ended, what its processes reported. `fresh`: in a new interpreter."""
 
-    def __init__(self, folder: Path, command: list[str], shape: Shape, ledger: bool = False, **extra: str) -> None:
+    def __init__(
+        self, folder: Path, command: list[str], shape: Shape, ledger: bool = False, fresh: bool = False, **extra: str
+    ) -> None:
         folder.mkdir(exist_ok=True)
         variables = environment(shape, ledger=ledger, report_dir=folder, base={**os.environ, **extra})
-        done = subprocess.run([sys.executable, *command], env=variables, capture_output=True, text=True, timeout=600)
+        command = [sys.executable, *command]
+        if fresh:
+            done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600)
+        else:
+            done = warm.run(command, env=warm.with_children(variables), timeout=600)
         self.out, self.err, self.code = done.stdout, done.stderr, done.returncode
         self.reports = read_reports(folder)
 
@@ -30,10 +37,10 @@ class Run:
         return self.reports[0]
 
 
-def run_code(folder: Path, code: str, shape: Shape = Shape(1), **extra: str) -> Run:  # noqa: B008 - frozen
+def run_code(folder: Path, code: str, shape: Shape = Shape(1), fresh: bool = False, **extra: str) -> Run:  # noqa: B008 - frozen
     path = folder / "program.py"
     path.write_text(code, encoding="utf-8")
-    return Run(folder / "reports", [str(path)], shape, **extra)
+    return Run(folder / "reports", [str(path)], shape, fresh=fresh, **extra)
 
 
 def test_settings_round_trip(tmp_path: Path) -> None:
@@ -68,7 +75,7 @@ if (pid := os.fork()) == 0:
 os.waitpid(pid, 0)
 torch.zeros(2).cuda() + torch.zeros(2)
 """
-    run = run_code(tmp_path, code)
+    run = run_code(tmp_path, code, fresh=True)
     assert run.code == 1
     assert run.out.split("\n")[:5] == [
         "False",
@@ -99,9 +106,8 @@ def test_no_garbage_is_looked_for_while_torch_is_imported(tmp_path: Path, before
     (tmp_path / "torch.py").write_text(
         "import gc\nprint(gc.isenabled())\n", encoding="utf-8"
     )  # no machine starts on it
-    run = run_code(
-        tmp_path, f"import gc\ngc.{before}()\ntry:\n    import torch\nexcept Exception:\n    print(gc.isenabled())"
-    )
+    code = f"import gc\ngc.{before}()\ntry:\n    import torch\nexcept Exception:\n    print(gc.isenabled())"
+    run = run_code(tmp_path, code, fresh=True)
     assert run.out.split() == ["False", str(before == "enable")], run.err
 
 
@@ -166,7 +172,7 @@ def test_loader_workers(tmp_path: Path) -> None:
 
 
 def test_spawned_children_and_shared_tensors(tmp_path: Path) -> None:
-    run = Run(tmp_path, [str(_PROGRAMS / "spawn_and_share.py")], Shape(2))
+    run = Run(tmp_path, [str(_PROGRAMS / "spawn_and_share.py")], Shape(2), fresh=True)
     assert run.out.splitlines() == ["('cuda:1', 3.0, 2)", "cuda:1", "[2.0, 2.0, 2.0] 0", "True"], run.err
 
 

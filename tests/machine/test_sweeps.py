@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from known_exceptions import NOT_COMPARABLE, OTHER_VALUES
 from sweep import compare
 
@@ -26,7 +26,7 @@ def _run(folder: Path, parts: dict[str, int]) -> tuple[Results, Results]:
         (folder / where).mkdir()
         words = [f"{what}:{every}" for what, every in parts.items()]
         command = [sys.executable, str(_SWEEP), where, str(folder / where), *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        done = warm.run(command, timeout=900)
         assert done.returncode == 0, done.stderr
         texts = {what: (folder / where / f"{what}.json").read_text(encoding="utf-8") for what in parts}
         found.append({what: json.loads(text) for what, text in texts.items()})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from torchdevlint.cli.prove import BEGIN, END, write_table
 from torchdevlint.findings import Severity
@@ -25,8 +26,10 @@ _ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def evidence() -> dict[str, list[Evidence]]:
     found: dict[str, list[Evidence]] = {}
-    for item in prove(all_proofs(), "virtual", look_at_host()):
-        found.setdefault(item.code, []).append(item)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "Popen", warm.Popen)
+        for item in prove(all_proofs(), "virtual", look_at_host()):
+            found.setdefault(item.code, []).append(item)
     return found
 
 
@@ -36,6 +39,12 @@ def test_the_fault_shows_and_the_repair_does_not(proof: Proof, evidence: dict[st
     for item in evidence[proof.code]:
         assert item.outcome == "proved", f"{item.shape}: {item.reason}"
         assert re.search(proof.expect, item.fault) and not re.search(proof.expect, item.repair)
+
+
+def test_a_proof_in_a_new_interpreter() -> None:
+    """The children of the tests above are forks of a process that has imported torch."""
+    (proof,) = (proof for proof in all_proofs() if proof.code == "TDL501")
+    assert [(item.shape, item.outcome) for item in prove([proof], "virtual", Host("2.13", 0, ""))] == [("1", "proved")]
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+import warm
 
 from .cells import check
 from .contexts import CONTEXTS, Context
@@ -43,7 +43,8 @@ def test_faults_are_found_and_repairs_are_silent(context: Context) -> None:
 def test_a_machine_shows_the_faults(shape: str) -> None:
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", "tests.textbook.judge", shape]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=300)
+    done = warm.run(command, cwd=root, timeout=300)
+    assert done.returncode == 0, done.stderr
     verdicts = json.loads(done.stdout.rpartition("VERDICTS ")[2])
     judged = [fault for fault in FAULTS if not fault.verdict.startswith("-") and shape_of(fault.verdict) == shape]
     assert sorted(verdicts) == sorted(fault.name for fault in judged)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from torchdevlint.machine.cache import cache_folder
 from torchdevlint.verify.mutants.importing import Finder
@@ -222,7 +223,8 @@ def _cache(root: Path) -> str:
     return str(root)
 
 
-def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _run(folder: Path, *arguments: str, fresh: bool = False) -> subprocess.CompletedProcess[str]:
+    """pytest as a user runs it; else than `fresh`, no process of it imports torch."""
     environment = _environment() | {"XDG_CACHE_HOME": _cache(folder.parent / "cache")}
     command = [
         sys.executable,
@@ -235,9 +237,10 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         "1",
         "--device-mutants",
     ]
-    return subprocess.run(
-        [*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=900, env=environment
-    )
+    command += arguments
+    if fresh:
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, env=environment)
+    return warm.run(command, cwd=folder, timeout=900, env=warm.with_children(environment))
 
 
 @pytest.fixture(scope="module")
@@ -370,7 +373,7 @@ def test_a_run_that_is_stopped_tells_what_it_saw(tmp_path: Path) -> None:
         "def test_stop():\n    os.kill(int(os.environ['PARENT_OF_TESTS']), signal.SIGTERM)\n    signal.pause()\n"
     )
     (folder / "conftest.py").write_text("import os\nos.environ['PARENT_OF_TESTS'] = str(os.getppid())\n")
-    done = _run(folder, "--device-mutants-report", "r.json", "tests/test_stop.py")
+    done = _run(folder, "--device-mutants-report", "r.json", "tests/test_stop.py", fresh=True)
     assert done.returncode not in (0, 1)
     (place,) = json.loads((folder / "r.json").read_text())["places"]
     assert place["met"][1] == _line("device=device) + x"), done.stdout
@@ -501,6 +504,6 @@ def test_verify_takes_the_same_road(tmp_path: Path) -> None:
     ]
     environment = _environment()
     words = ["--device-mutants", "--pytest", "tests/test_lib.py", "-k", "test_forward"]
-    done = subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True, timeout=900, env=environment)
+    done = warm.run([*command, *words], cwd=folder, timeout=900, env=warm.with_children(environment))
     found = [(case["location"]["row"], case["verdict"]) for case in json.loads(done.stdout)["findings"]]
     assert found == [(8, "confirmed"), (23, "not reached")], done.stdout + done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from torchdevlint import cli
 from torchdevlint.verify.program import program_in, project_files
@@ -51,9 +52,9 @@ _FINDING = "def never():\n    import torch\n    model.load_state_dict(torch.load
 
 
 def _verify(
-    folder: Path, *arguments: str, script: str | None = None
+    folder: Path, *arguments: str, script: str | None = None, fresh: bool = True
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """The run and its report; checks that no process and no temporary folder is left."""
+    """The run and its report; checks that no process and no temporary folder is left. Else than `fresh`: no process of it imports torch."""
     temporary = folder.parent / f"{folder.name}-tmp"
     temporary.mkdir()
     if script is not None:
@@ -63,7 +64,11 @@ def _verify(
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     environment["TMPDIR"] = str(temporary)
     command = [sys.executable, "-m", "torchdevlint", "verify", "--json", "--device", "virtual", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280, env=environment)
+    if fresh:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280, env=environment)
+    else:
+        done = warm.run(command, cwd=folder, timeout=280, env=warm.with_children(environment))
+        assert not warm.running(), "a process is left"
     assert not list(temporary.iterdir()), "a temporary tree is left"
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before, "the folder has changed"
     assert not _still_running(temporary), "a process is left"
@@ -92,7 +97,7 @@ def folder(tmp_path: Path) -> Path:
 def test_each_finding_of_a_program_gets_its_verdict(folder: Path) -> None:
     (folder / "model.py").write_text(_MODEL)
     (folder / "train.py").write_text(_TRAIN)
-    done, report = _verify(folder, "--select", _SELECT, "train.py")
+    done, report = _verify(folder, "--select", _SELECT, "train.py", fresh=False)
     assert done.returncode == report["exit_code"] == 0, done.stderr
     verdicts = {(Path(f["filename"]).name, f["code"]): f for f in report["findings"]}
     assert {key: f["verdict"] for key, f in verdicts.items()} == {
@@ -111,7 +116,7 @@ def test_each_finding_of_a_program_gets_its_verdict(folder: Path) -> None:
 
 def test_a_fault_of_another_machine_is_not_on_this_one_and_the_matrix_shows_where(folder: Path) -> None:
     script = "import torch\nx = torch.ones(2).cuda()\nif torch.cuda.is_available:\n    print(x.sum().item())\n"
-    done, report = _verify(folder, "--matrix", "--select", "TDL802", "program.py", script=script)
+    done, report = _verify(folder, "--matrix", "--select", "TDL802", "program.py", script=script, fresh=False)
     (finding,) = report["findings"]
     assert finding["verdict"] == "not on this machine" and "CPU-only build" in finding["reason"]
     assert done.returncode == 3
@@ -137,7 +142,7 @@ def test_spawned_workers_and_subprocesses_run_the_repaired_text(folder: Path) ->
     (folder / "worker_module.py").write_text(
         "import torch\n\ndef work():\n    x = torch.ones(2).cuda()\n    print(x.numpy().sum())\n"
     )
-    _, report = _verify(folder, "--select", "TDL509", "program.py")
+    _, report = _verify(folder, "--select", "TDL509", "program.py", fresh=False)
     (finding,) = report["findings"]
     assert finding["verdict"] == "confirmed", finding
     assert report["baseline"].startswith("TypeError: can't convert cuda:0") or report["baseline"] == "exit code 1"
@@ -240,7 +245,7 @@ def test_a_test_suite_is_verified_in_its_tests_and_in_what_they_import(folder: P
         "def test_forward():\n    assert Net().cuda()(torch.ones(2, 4).cuda()).shape == (2, 4)\n\n"
         "def test_values():\n    x = torch.ones(2).cuda()\n    assert x.numpy().sum() == 2\n"
     )
-    _, report = _verify(folder, "--select", "TDL504,TDL509", "--pytest", "-q")
+    _, report = _verify(folder, "--select", "TDL504,TDL509", "--pytest", "-q", fresh=False)
     assert {finding["code"]: finding["verdict"] for finding in report["findings"]} == {
         "TDL504": "confirmed",
         "TDL509": "confirmed",
