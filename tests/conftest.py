@@ -19,6 +19,9 @@ hypothesis.settings.load_profile("unhurried")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# A run of a test keeps nothing: what another one has found would hide what this one does. Tests of the cache name a folder.
+os.environ["TORCHDEVLINT_CACHE_DIR"] = os.devnull
+
 # Syntax trees are many small objects that live on: looking for garbage after each 700 takes a tenth of the time of a test that lints.
 gc.set_threshold(100_000)
 

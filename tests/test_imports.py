@@ -21,12 +21,14 @@ KNOWS: dict[str, frozenset[str]] = {
     "fixes": frozenset({"flow", "program", "source", "findings"}),
     "stubs": frozenset(),
     "infer": frozenset({"stubs", "program", "source"}),  # the time that one file may take
-    "rules": frozenset({"infer", "flow", "fixes", "program", "findings", "severity"}),
+    "rules": frozenset({"infer", "flow", "fixes", "program", "source", "findings", "severity"}),
     "settings": frozenset({"rules", "severity", "source"}),
     "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),
     "placing": frozenset({"rules.rule", "rules.message", "fixes", "flow", "program", "source", "findings"}),
     "linter": frozenset({"sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}),
-    "workspace": frozenset({"linter", "settings", "source", "findings", "rules.registry", "program.project"}),
+    "workspace": frozenset(
+        {"linter", "settings", "source", "findings", "rules.registry", "rules.plugins", "program.project"}
+    ),
     "reporting": frozenset({"findings", "rules.registry"}),  # SARIF tells what a rule is
     "api": frozenset({"rules.registry", "workspace", "linter", "settings", "source", "findings"}),
     "machine": frozenset(),

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.severity import Severity
+from torchdevlint.source import disk
 from torchdevlint.source.patterns import PatternError, Patterns
 from torchdevlint.source.reading import LARGEST_SETTINGS, read_bytes
 
@@ -173,6 +173,12 @@ def _torch_version(value: Any) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+def _path(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("a path is wanted")
+    return value
+
+
 _KEYS: dict[str, Callable[[Any], Any]] = {
     "select": _codes,
     "extend-select": _codes,
@@ -186,6 +192,8 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "respect-gitignore": _flag,
     "level": parse_level,
     "target-torch": _torch_version,
+    "cache": _flag,
+    "cache-dir": _path,
 }
 
 
@@ -298,15 +306,13 @@ def _nests_beyond(text: str, most: int) -> bool:
 
 def _is_there(path: str) -> bool:
     """Whether a settings file exists; raises `SettingsError` where one does that cannot be read, such as a link to nowhere or a pipe."""
-    try:
-        os.lstat(path)
-    except OSError:
+    if not disk.lexists(path):
         return False
-    try:
-        is_regular = stat.S_ISREG(os.stat(path).st_mode)
-    except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror}") from None
-    if not is_regular:
+    if not disk.is_regular(path):
+        try:
+            os.stat(path)
+        except OSError as error:
+            raise SettingsError(f"{path}: {error.strerror}") from None
         raise SettingsError(f"{path}: it is no regular file")
     return True
 
@@ -348,6 +354,44 @@ def _lower_bound(requirement: str) -> tuple[int, int] | None:
 
 
 _NOTHING = Selection()
+
+
+def cache_folder(config: str | None, isolated: bool) -> str | None:
+    """Where the settings of the current folder keep the cache: `cache-dir`, or a folder beside them; None where they want none.
+
+    Nothing else of them is looked at: settings that cannot be used are told of by whoever uses them.
+    """
+    folder = os.getcwd()
+    table: Mapping[str, Any] = {}
+    if not isolated:
+        found = _own_table(config) if config is not None else _nearest_table(folder)
+        if found is not None:
+            folder, table = found
+    if table.get("cache") is False:
+        return None
+    given = table.get("cache-dir")
+    return os.path.join(folder, given if isinstance(given, str) and given else disk.CACHE_FOLDER)
+
+
+def _nearest_table(folder: str) -> tuple[str, Mapping[str, Any]] | None:
+    while True:
+        found = _own_table(os.path.join(folder, PYPROJECT))
+        parent = os.path.dirname(folder)
+        if found is not None or parent == folder:
+            return found
+        folder = parent
+
+
+def _own_table(path: str) -> tuple[str, Mapping[str, Any]] | None:
+    """Our table in a settings file, and the file's folder; None where it has none or cannot be read."""
+    try:
+        if b"torchdevlint" not in read_bytes(path, LARGEST_SETTINGS) and os.path.basename(path) == PYPROJECT:
+            return None
+        document = load_toml(path)
+    except (OSError, SettingsError):
+        return None
+    table = _table(document, "tool").get("torchdevlint", None if os.path.basename(path) == PYPROJECT else document)
+    return (os.path.dirname(os.path.abspath(path)), table) if isinstance(table, dict) else None
 
 
 class Resolver:

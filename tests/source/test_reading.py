@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from torchdevlint.source.reading import is_regular, pieces_of, read_bytes
+from torchdevlint.source.disk import is_regular
+from torchdevlint.source.reading import pieces_of, read_bytes
 
 needs_fifo = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
 

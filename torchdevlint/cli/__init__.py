@@ -36,6 +36,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "check": Command("torchdevlint.cli.check", "find device faults in files and folders, and repair them"),
+    "clean": Command("torchdevlint.cli.clean", "remove what earlier runs have kept"),
     "rule": Command("torchdevlint.cli.rule", "explain a rule, or list all rules"),
     "checkpoint": Command("torchdevlint.cli.checkpoint", "tell which devices a checkpoint needs, without loading it"),
     "explain": Command("torchdevlint.cli.explain", "explain a PyTorch device error, from its message or traceback"),

@@ -12,13 +12,23 @@ from typing import IO, TYPE_CHECKING, Any
 from torchdevlint import cli
 from torchdevlint.reporting import FORMATS, renderer
 from torchdevlint.reporting.style import WIDTH, Style
-from torchdevlint.settings import Resolver, Selection, SettingsError, check_codes, check_patterns, parse_level
+from torchdevlint.settings import (
+    Resolver,
+    Selection,
+    SettingsError,
+    cache_folder,
+    check_codes,
+    check_patterns,
+    parse_level,
+)
+from torchdevlint.source.disk import CACHE_FOLDER, CACHE_VARIABLE
 from torchdevlint.source.reading import LARGEST_SOURCE
 from torchdevlint.workspace import runner
 from torchdevlint.workspace.discovery import Target
 
 if TYPE_CHECKING:
     from torchdevlint.workspace.baseline import Baseline
+    from torchdevlint.workspace.cache import Cache
 
 STDIN = "-"
 PROGRESS_FROM = 100  # files; fewer are done before a bar is read
@@ -104,7 +114,12 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     files.add_argument("--config", metavar="FILE", help="read the settings from this file alone")
     files.add_argument("--isolated", action="store_true", help="read no settings")
     files.add_argument(
-        "--no-cache", action="store_true", help="no effect: nothing is cached, every file is looked at anew"
+        "--no-cache", action="store_true", help="look at every file anew, and keep nothing for the next run"
+    )
+    files.add_argument(
+        "--cache-dir",
+        metavar="FOLDER",
+        help=f"where results are kept (default: {CACHE_FOLDER} beside the settings, else in the current folder)",
     )
     files.add_argument(
         "--no-project", action="store_true", help="look at each file by itself, without the other files of its project"
@@ -188,10 +203,15 @@ def run(arguments: argparse.Namespace) -> int:
             from torchdevlint.workspace import baseline
 
             known = baseline.read(arguments.baseline, may_be_new=arguments.write_baseline)
+        cache = _cache(arguments)
+        result = None if cache is None else cache.recall()
+        if result is not None:
+            _inspect(arguments, result.checked)
+            return _conclude(arguments, known, result)
         resolver = _resolver(arguments)
         if arguments.config:
             resolver.for_folder(os.getcwd())  # noqa: PTH109
-    except (ValueError, SettingsError) as error:
+    except (ValueError, SettingsError, _Refused) as error:
         return cli.fail(str(error))
     if arguments.verify:
         from torchdevlint.cli.verify import fix_verified
@@ -200,9 +220,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.watch:
         return _watch(arguments, resolver, known)
     try:
-        result = _check_stdin(arguments, resolver) if arguments.paths == [STDIN] else _check_paths(arguments, resolver)
+        if arguments.paths == [STDIN]:
+            result = _check_stdin(arguments, resolver)
+        elif cache is None:
+            result = _check_paths(arguments, resolver)
+        else:
+            result = cache.keep(lambda: _check_paths(arguments, _anew(resolver)))
     except _Refused as error:
         return cli.fail(str(error))
+    return _conclude(arguments, known, result)
+
+
+def _conclude(arguments: argparse.Namespace, known: Baseline | None, result: runner.Run) -> int:
+    """What is done with what was found; the exit code."""
     if known is not None and arguments.write_baseline:
         return _write_baseline(arguments, known, result)
     _leave_out(arguments, known, result)
@@ -226,7 +256,7 @@ def _watch(arguments: argparse.Namespace, resolver: Resolver, known: Baseline | 
     from torchdevlint.cli.watch import watch
 
     def anew() -> Resolver:
-        return Resolver(resolver.command_line, resolver.overrides, resolver.config, resolver.isolated)
+        return _anew(resolver)
 
     def check(paths: Sequence[str]) -> runner.Run:
         return runner.check(paths, anew(), processes=arguments.jobs)
@@ -280,6 +310,35 @@ def _resolver(arguments: argparse.Namespace) -> Resolver:
     return Resolver(selection, overrides, arguments.config, arguments.isolated)
 
 
+def _anew(resolver: Resolver) -> Resolver:
+    """One that reads the settings again."""
+    return Resolver(resolver.command_line, resolver.overrides, resolver.config, resolver.isolated)
+
+
+# What the findings of a run depend on, of all that the command line says. Settings and files are asked of the disk.
+_ASKED = (
+    *("paths", "fix", "unsafe_fixes", "diff", "select", "extend_select", "ignore", "extend_ignore", "level"),
+    *("exclude", "extend_exclude", "force_exclude", "config", "isolated", "no_project", "no_sieve"),
+)
+
+
+def _cache(arguments: argparse.Namespace) -> Cache | None:
+    """Where the result of the run is kept; None for one that is not. Raises `ValueError` for a folder that cannot be a cache."""
+    if arguments.no_cache or arguments.paths == [STDIN] or arguments.add_noqa or arguments.watch or arguments.verify:
+        return None
+    given = arguments.cache_dir or os.environ.get(CACHE_VARIABLE)
+    folder = os.path.abspath(given) if given else cache_folder(arguments.config, arguments.isolated)  # noqa: PTH100
+    if folder is None or folder == os.devnull:
+        return None
+    from torchdevlint.workspace import cache
+
+    if not cache.may_be_used(folder):
+        if arguments.cache_dir:
+            raise ValueError(f"--cache-dir: {arguments.cache_dir} is no cache of torchdevlint, and not empty")
+        return None
+    return cache.Cache(folder, {name: getattr(arguments, name) for name in _ASKED})
+
+
 def _split(patterns: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(pattern for item in patterns or () for pattern in item.split(",") if pattern)
 
@@ -298,12 +357,12 @@ class _Refused(Exception):
     """A run that would harm what it looks at; the message says why."""
 
 
-def _inspect(arguments: argparse.Namespace, targets: Sequence[Target]) -> None:
+def _inspect(arguments: argparse.Namespace, checked: Sequence[str]) -> None:
     """Raises `_Refused` where the run would write its report, or a baseline, over a file that it checks."""
     for name in _outputs(arguments):
         from torchdevlint.workspace import report_file
 
-        if report_file.is_one_of(name, (target.path for target in targets)):
+        if report_file.is_one_of(name, checked):
             raise _Refused(f"{name}: a report is not written over a file that is checked")
 
 
@@ -331,7 +390,7 @@ def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
             write=arguments.fix and not arguments.diff,
             processes=arguments.jobs,
             progress=progress,
-            inspect=lambda targets: _inspect(arguments, targets),
+            inspect=lambda checked: _inspect(arguments, checked),
         )
 
 

@@ -5,13 +5,12 @@ read as bytes, and lowered by the standard library's `ast` when a question comes
 """
 
 # Paths are strings here: a Path object for each file of a large repository costs more than the search.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH116, PTH118, PTH119, PTH120, PTH208
+# ruff: noqa: PTH100, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 from collections.abc import Iterator
 from functools import cache, cached_property
@@ -27,6 +26,7 @@ from torchdevlint.program.requirements import (
     asks_for_torch,
     first_torch_beyond,
 )
+from torchdevlint.source import disk
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
 from torchdevlint.source.reading import read_bytes
 
@@ -142,7 +142,7 @@ class Project:
                 path = os.path.join(folder, name)
                 if name == _PYPROJECT and _has_settings_alone(path):
                     continue
-                content = _size(path)
+                content = disk.size(path)
                 if content is None or (content > _LARGEST_TEXT and not name.endswith(".py")):
                     continue
                 (files if name.endswith(".py") else texts).append(path)
@@ -221,7 +221,7 @@ class Project:
         for name in sorted(_names(folder)):
             path = os.path.join(folder, name)
             states = STATES_REQUIREMENTS.fullmatch(name) or (is_theirs and name.endswith(".txt"))
-            if states and (_size(path) or _LARGEST_TEXT) < _LARGEST_TEXT:
+            if states and (disk.size(path) or _LARGEST_TEXT) < _LARGEST_TEXT:
                 yield name, self.read(path).decode("utf-8", "replace")
 
     def program(self, path: str) -> ir.Program | None:
@@ -351,7 +351,7 @@ class Project:
         for part in parts:
             if not self._file(os.path.join(folder, "__init__.py")) or self._file(os.path.join(folder, part + ".py")):
                 return False
-            if not os.path.isdir(os.path.join(folder, part)):
+            if not disk.is_folder(os.path.join(folder, part)):
                 return not _is_made(part) and all(name.partition(".")[0] != part for name in _names(folder))
             folder = os.path.join(folder, part)
         return False
@@ -443,7 +443,7 @@ def _nearest(folder: str, names: tuple[str, ...]) -> str | None:
 def _stands(folder: str, name: str) -> bool:
     """True where a file or a folder is there that tells of a project."""
     path = os.path.join(folder, name)
-    return os.path.exists(path) and not (name == _PYPROJECT and _has_settings_alone(path))
+    return disk.exists(path) and not (name == _PYPROJECT and _has_settings_alone(path))
 
 
 def _imported(raw: bytes) -> set[bytes]:
@@ -453,7 +453,7 @@ def _imported(raw: bytes) -> set[bytes]:
 
 def _has_settings_alone(path: str) -> bool:
     """True for a pyproject.toml of which each table is ours: settings of this tool are no evidence of what the code is for."""
-    if not _size(path):
+    if not disk.size(path):
         return False
     try:
         raw = read_bytes(path, _LARGEST_TEXT)
@@ -470,12 +470,11 @@ def _folders(root: str) -> Iterator[tuple[str, list[str]]]:
         folder = stack.pop()
         below, names = [], []
         try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if not _is_folder(entry):
-                        names.append(entry.name)
-                    elif entry.name not in DEFAULT_EXCLUDE and not _is_environment(folder, entry.name):
-                        below.append(entry.path)
+            for entry in disk.entries(folder):
+                if not _is_folder(entry):
+                    names.append(entry.name)
+                elif entry.name not in DEFAULT_EXCLUDE and not _is_environment(folder, entry.name):
+                    below.append(entry.path)
         except OSError:
             continue
         yield folder, names
@@ -490,7 +489,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _is_environment(folder: str, name: str) -> bool:
-    return name.startswith(".") or os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+    return name.startswith(".") or disk.exists(os.path.join(folder, name, "pyvenv.cfg"))
 
 
 def _renamed(statement: re.Match[bytes]) -> bytes:
@@ -512,15 +511,6 @@ def _is_made(module: str) -> bool:
 
 def _names(folder: str) -> list[str]:
     try:
-        return os.listdir(folder)
+        return [entry.name for entry in disk.entries(folder)]
     except OSError:
         return []
-
-
-def _size(path: str) -> int | None:
-    """The bytes of a regular file; None for anything else, such as a pipe, which a read would wait for."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None

@@ -4,7 +4,7 @@ An entry point names a rule (a subclass of `torchdevlint.Rule`) or a module with
 """
 
 # Paths are strings here: most runs look for plug-ins and find none.
-# ruff: noqa: PTH118, PTH123
+# ruff: noqa: PTH118
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.findings import Severity
 from torchdevlint.rules.rule import Rule
+from torchdevlint.source import disk
+from torchdevlint.source.reading import read_bytes
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -58,17 +60,21 @@ def load(known: Callable[[str], str | None]) -> Plugins:
 
 def _entry_points() -> list[EntryPoint]:
     """The entry points of the group; `importlib.metadata`, which takes long to import, is asked where a package offers some."""
-    if not any(_offers(folder) for folder in dict.fromkeys(sys.path)):
+    if not are_offered():
         return []
     from importlib.metadata import entry_points
 
     return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
 
 
+def are_offered() -> bool:
+    """Whether any installed package names rules."""
+    return any(_offers(folder) for folder in dict.fromkeys(sys.path))
+
+
 def _offers(folder: str) -> bool:
     try:
-        with os.scandir(folder or ".") as entries:
-            packages = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+        packages = disk.packages(folder or ".")
     except OSError:
         return False
     return any(_mentions_group(os.path.join(package, "entry_points.txt")) for package in packages)
@@ -76,8 +82,7 @@ def _offers(folder: str) -> bool:
 
 def _mentions_group(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            return GROUP.encode() in file.read()
+        return GROUP.encode() in read_bytes(path)
     except OSError:
         return False
 

@@ -13,6 +13,8 @@ import os
 import stat
 from collections.abc import Iterator
 
+from torchdevlint.source import disk
+
 LARGEST_SOURCE = 10_000_000  # bytes of a file that is checked
 LARGEST_SETTINGS = 1_000_000  # bytes of a pyproject.toml, a ruff.toml, a .gitignore
 
@@ -36,10 +38,22 @@ def read_bytes(path: str, most: int = LARGEST_SOURCE) -> bytes:
     Raises `OSError`, whose `strerror` is a phrase for the user, for what cannot be read, is no regular file, or holds more than
     `most` bytes.
     """
+    try:
+        status, raw = _read(path, most)
+    except OSError as error:
+        disk.note_failure(path, most, error)
+        raise
+    disk.note_bytes(path, status, raw)
+    return raw
+
+
+def _read(path: str, most: int) -> tuple[os.stat_result, bytes]:
+    """The status of the open file before it was read, and its bytes."""
     _check(os.stat(path), path, most)  # opening a device may already do something
     descriptor = os.open(path, _FLAGS)
     with open(descriptor, "rb", buffering=0) as file:
-        _check(os.fstat(descriptor), path, most)
+        status = os.fstat(descriptor)
+        _check(status, path, most)
         pieces = []
         left = most + 1
         while left > 0 and (piece := file.read(min(left, 1 << 20))):
@@ -47,11 +61,12 @@ def read_bytes(path: str, most: int = LARGEST_SOURCE) -> bytes:
             left -= len(piece)
     if left <= 0:
         raise _too_large(path, most)
-    return b"".join(pieces)
+    return status, b"".join(pieces)
 
 
 def pieces_of(path: str) -> Iterator[bytes]:
     """The bytes of a large regular file in pieces that overlap by some, as far as one may be asked to look."""
+    disk.note_pieces(path)
     end = b""
     try:
         with open(path, "rb", buffering=0) as file:
@@ -63,14 +78,6 @@ def pieces_of(path: str) -> Iterator[bytes]:
                 end = piece[-_OVERLAP:]
     except OSError:
         return
-
-
-def is_regular(path: str) -> bool:
-    """True for a regular file, or a link to one."""
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
 
 
 def _check(status: os.stat_result, path: str, most: int) -> None:

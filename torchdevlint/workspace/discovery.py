@@ -1,7 +1,7 @@
 """From paths on the command line to the files to check, each with its settings."""
 
 # Paths are strings here: a Path object for each file of a large repository costs more than the byte test.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH114, PTH118, PTH119, PTH120
+# ruff: noqa: PTH100, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from torchdevlint.settings import Resolver, Settings, SettingsError, matches
+from torchdevlint.source import disk
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
 from torchdevlint.source.patterns import Patterns, read_patterns
-from torchdevlint.source.reading import LARGEST_SETTINGS, is_regular, read_bytes
+from torchdevlint.source.reading import LARGEST_SETTINGS, read_bytes
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
 _Ignores = tuple[tuple[str, Patterns], ...]
@@ -40,9 +41,9 @@ class Discovery:
     def targets(self, paths: Sequence[str]) -> Iterator[Target]:
         """The files of the paths, each once. A file that is named itself is checked whatever its name (see `force-exclude`)."""
         for path in paths:
-            if os.path.isdir(path):
+            if disk.is_folder(path):
                 yield from self._argument_folder(path)
-            elif os.path.exists(path):
+            elif disk.exists(path):
                 yield from self._argument_file(path)
             else:
                 self.problems.append(f"{path}: no such file or directory")
@@ -89,7 +90,7 @@ class Discovery:
                 if is_folder:
                     below.append((entry.path if path != "." else name, absolute, ignores))
                 else:
-                    yield from self._once(entry.path if path != "." else name, settings)
+                    yield from self._once(entry.path if path != "." else name, settings, entry.is_symlink())
             stack.extend(reversed(below))
 
     def _is_file(self, entry: os.DirEntry[str]) -> bool:
@@ -101,14 +102,13 @@ class Discovery:
 
     def _entries(self, path: str) -> list[os.DirEntry[str]]:
         try:
-            with os.scandir(path) as entries:
-                return sorted(entries, key=lambda entry: entry.name)
+            return sorted(disk.entries(path), key=lambda entry: entry.name)
         except OSError as error:
             self.problems.append(f"{path}: {error.strerror}")
             return []
 
-    def _once(self, path: str, settings: Settings) -> Iterator[Target]:
-        key = os.path.realpath(path) if os.path.islink(path) else os.path.abspath(path)
+    def _once(self, path: str, settings: Settings, may_be_link: bool = True) -> Iterator[Target]:
+        key = disk.real(path) if may_be_link else os.path.abspath(path)
         if key not in self._seen:
             self._seen.add(key)
             yield Target(path, settings)
@@ -124,7 +124,7 @@ class Discovery:
     def is_excluded_argument(self, path: str, settings: Settings) -> bool:
         """With force-exclude: whether a named path or a folder above it (up to the settings' root) is excluded."""
         absolute = os.path.abspath(path)
-        is_folder = os.path.isdir(absolute)
+        is_folder = disk.is_folder(absolute)
         while absolute.startswith(settings.root.rstrip(os.sep) + os.sep):
             if _is_excluded(os.path.basename(absolute), absolute, is_folder, settings):
                 return True
@@ -134,7 +134,7 @@ class Discovery:
     def _ignores_above(self, folder: str) -> _Ignores:
         """The .gitignore files of the folders between the repository's root and `folder`, outermost first; none outside a repository."""
         found: list[tuple[str, Patterns]] = []
-        while not os.path.exists(os.path.join(folder, ".git")):
+        while not disk.exists(os.path.join(folder, ".git")):
             parent = os.path.dirname(folder)
             if parent == folder:
                 return ()
@@ -145,9 +145,9 @@ class Discovery:
     def _gitignore(self, folder: str) -> _Ignores:
         """The patterns of a folder's .gitignore, if it is a regular file, as git reads it."""
         path = os.path.join(folder, ".gitignore")
-        if not is_regular(path):
+        if not disk.is_regular(path):
             note = f"{path}: not read, as it is no regular file"
-            if os.path.lexists(path) and note not in self.notes:
+            if disk.lexists(path) and note not in self.notes:
                 self.notes.append(note)
             return ()
         try:

@@ -9,9 +9,10 @@ import gc
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from torchdevlint.settings import UNUSED_SUPPRESSION, Resolver
+from torchdevlint.source import disk
 from torchdevlint.source.reading import pieces_of, read_bytes
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.workspace.discovery import Discovery, Target
@@ -30,6 +31,7 @@ PARALLEL_BYTES = 60_000
 MOST_UNCOLLECTED = 500_000
 
 Progress = Callable[[int, int], None]
+_Result = TypeVar("_Result")
 
 
 class Run:
@@ -61,12 +63,12 @@ def check(
     write: bool = False,
     processes: int | None = None,
     progress: Progress | None = None,
-    inspect: Callable[[Sequence[Target]], None] | None = None,
+    inspect: Callable[[Sequence[str]], None] | None = None,
     executor: Executor | None = None,
 ) -> Run:
     """Lints files and folders. `repair` is the name of a `linter.Repair`; `write` stores what was repaired.
 
-    `inspect` is called with the files before the first is read. `executor` examines them instead of processes of our own; its processes
+    `inspect` is called with the names of the files before the first is read. `executor` examines them instead of processes of our own; its processes
     must see the same files.
 
     Every file that can be checked is checked: what could not be read, parsed or written is told in `problems`.
@@ -77,9 +79,9 @@ def check(
         run.notes.append(
             f"{', '.join(paths)}: no Python files and notebooks were found that are not excluded or ignored"
         )
-    if inspect is not None:
-        inspect(targets)
     run.checked = [target.path for target in targets]
+    if inspect is not None:
+        inspect(run.checked)
     if executor is not None:
         run.problems += _failures_of_plugins()
         _check_elsewhere(targets, run, resolver, repair, folders_of(paths) if write else None, executor, progress)
@@ -188,14 +190,36 @@ def _outcomes(jobs: list[Job], sizes: list[int], processes: int) -> Generator[Ou
     all_rules()
     jobs = [job for _, _, job in sorted(zip(sizes, range(len(jobs)), jobs, strict=True), reverse=True)]
     from torchdevlint import linter  # noqa: F401  (imported before the fork, so that the workers share it)
-    from torchdevlint.workspace import pool
 
     processes = min(processes, len(jobs)) if sum(sizes) >= PARALLEL_BYTES else 1
+    observer = disk.observer()
+    if observer is None:
+        yield from _on_processes(jobs, lint_job, _died, processes)
+        return
+    for outcome, seen in _on_processes(jobs, _observed_job, _died_unseen, processes):
+        observer.add(seen)
+        yield outcome
+
+
+def _on_processes(
+    jobs: Sequence[Job], work: Callable[[Job], _Result], died: Callable[[Job, str], _Result], processes: int
+) -> Iterator[_Result]:
+    from torchdevlint.workspace import pool
+
     # Also one process is one of its own where that costs nothing: a file on which it dies costs neither the run nor other findings.
     if processes < 2 and not pool.can_fork():
-        yield from map(lint_job, jobs)
-        return
-    yield from pool.run(jobs, lint_job, _died, processes)
+        return map(work, jobs)
+    return pool.run(jobs, work, died, processes)
+
+
+def _observed_job(job: Job) -> tuple[Outcome, disk.Observations]:
+    """The same, with what the process has asked the disk for it."""
+    with disk.observed() as seen:
+        return lint_job(job), seen
+
+
+def _died_unseen(job: Job, how: str) -> tuple[Outcome, disk.Observations]:
+    return _died(job, how), disk.Observations()
 
 
 def lint_text(target: Target, raw: bytes, repair: str) -> Outcome:

@@ -11,8 +11,9 @@ from typing import Any
 from torchdevlint.findings import Finding, Outcome
 from torchdevlint.linter import read
 from torchdevlint.settings import DOES_NOT_PARSE, SettingsError, load_toml
+from torchdevlint.source.disk import is_regular
 from torchdevlint.source.lines import Lines
-from torchdevlint.source.reading import is_regular, read_bytes
+from torchdevlint.source.reading import read_bytes
 from torchdevlint.source.source import SourceError
 from torchdevlint.source.suppression import Directive, Kind, Suppressions
 from torchdevlint.workspace.writer import ChangedMeanwhile, write_atomically

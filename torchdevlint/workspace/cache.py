@@ -1,0 +1,293 @@
+"""What a run has found, kept on the disk for the next one.
+
+A run is known by what it was asked (version, folder, paths, settings of the command line) and kept with every question that it asked the disk:
+bytes of files, lists of folders, what was looked for and not found. Where each has the same answer, the next run would do the same work for
+the same result, so that it is given at once. Anything else, damage among it, is a miss, and a cache that cannot be written is none.
+"""
+
+# Paths are strings here: see discovery.
+# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH109, PTH114, PTH116, PTH118, PTH120, PTH123, PTH208
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torchdevlint
+from torchdevlint.source import disk
+from torchdevlint.workspace.runner import Run
+
+if TYPE_CHECKING:
+    from torchdevlint.findings import Finding, Fix, Outcome, Span
+
+NAME = disk.CACHE_FOLDER
+TAG = "CACHEDIR.TAG"
+_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55"
+_TAG_TEXT = f"""{_SIGNATURE}
+# This folder holds what torchdevlint remembers of its last runs. It can be removed at any time.
+# For information about cache directory tags see https://bford.info/cachedir/
+"""
+_FORMAT = 1
+_MOST_RUNS = 20
+_LARGEST = 200_000_000  # bytes of one run; a larger one is not kept
+
+
+class Cache:
+    """Where a run is kept. `asked` is what its result depends on beside the disk: whatever has a `repr` that tells it apart."""
+
+    def __init__(self, folder: str, asked: Mapping[str, Any]) -> None:
+        about = (_FORMAT, torchdevlint.__version__, sys.version, sys.platform, os.getcwd(), sys.path)
+        key = disk.digest(repr((*about, sorted(asked.items()))).encode("utf-8", "surrogateescape"))
+        self.folder = folder
+        self._path = os.path.join(folder, torchdevlint.__version__, f"{key}.json")
+
+    def recall(self) -> Run | None:
+        """What was found when the same was asked and the disk had the same answers."""
+        found = _load(self._path)
+        if found is None:
+            return None
+        seen, document = found
+        before = {kind: dict(marks) for kind, marks in seen.marks.items()}
+        if not seen.hold():
+            return None
+        if seen.marks != before:
+            _store(self, seen, document)
+        return _run_of(document)
+
+    def keep(self, work: Callable[[], Run]) -> Run:
+        """Does the work, and keeps the result where it is complete and nothing was changed."""
+        _forget_what_was_read()
+        with disk.observed() as seen:
+            is_ours_alone = _ask_of_ourselves()
+            run = work()
+        if seen.is_sound and is_ours_alone and not run.problems and not any(map(_is_repaired, run.outcomes)):
+            _store(self, seen, _document_of(run))
+        return run
+
+
+def _is_repaired(outcome: Outcome) -> bool:
+    return bool(outcome.fixed) or outcome.stored is not None
+
+
+def _forget_what_was_read() -> None:
+    """A process that has examined files before would not ask the disk again."""
+    if "torchdevlint.program.project" in sys.modules:
+        from torchdevlint.workspace.memory import forget_projects
+
+        forget_projects()
+
+
+def _ask_of_ourselves() -> bool:
+    """Reads the program itself, so that another one does not take its results; False where packages of others bring rules, which may read anything."""
+    from torchdevlint.rules.plugins import are_offered
+    from torchdevlint.source.reading import read_bytes
+
+    folders = [os.path.dirname(os.path.abspath(torchdevlint.__file__))]
+    while folders:
+        for entry in disk.entries(folders.pop()):
+            if entry.name.endswith((".py", ".stub")):
+                read_bytes(entry.path)
+            elif entry.is_dir() and entry.name != "__pycache__":
+                folders.append(entry.path)
+    return not are_offered()
+
+
+# ---------------------------------------------------------------------------------------------------- files
+
+
+def is_ours(folder: str) -> bool:
+    """Whether a folder is a cache that this program has made."""
+    try:
+        with open(os.path.join(folder, TAG), encoding="utf-8") as file:
+            return file.read(len(_TAG_TEXT) + 1) == _TAG_TEXT
+    except (OSError, ValueError):
+        return False
+
+
+def may_be_used(folder: str) -> bool:
+    """Whether a folder is a cache, or can become one: what others have made is left alone, and so is where a link of a repository leads."""
+    try:
+        return not os.path.lexists(folder) or (
+            not os.path.islink(folder) and (is_ours(folder) or not os.listdir(folder))
+        )
+    except OSError:
+        return False
+
+
+def _load(path: str) -> tuple[disk.Observations, Any] | None:
+    """What is kept in a file; None where it is damaged, or not there."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+        with open(path, "rb") as file:
+            raw = file.read(_LARGEST)
+        head, _, body = raw.partition(b"\n")
+        if head.decode("ascii") != disk.digest(body):
+            return None
+        document = json.loads(body)
+        seen = disk.Observations()
+        seen.answers, seen.marks = document["answers"], document["marks"]
+        return seen, document["run"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _store(cache: Cache, seen: disk.Observations, run: Any) -> None:
+    """Keeps a run, if that can be done. Another run of the same may do so at the same time: the last one stays."""
+    body = json.dumps({"answers": seen.answers, "marks": seen.marks, "run": run}, separators=(",", ":")).encode("ascii")
+    if len(body) > _LARGEST:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        _make(cache.folder)
+        os.makedirs(os.path.dirname(cache._path), exist_ok=True)
+        _write(cache._path, disk.digest(body).encode("ascii") + b"\n" + body)
+        _remove_the_oldest(cache)
+
+
+def _make(folder: str) -> None:
+    """The folder with what tells others to leave it alone. Raises `OSError` for one that is not ours."""
+    if not may_be_used(folder):
+        raise FileExistsError(folder)
+    os.makedirs(folder, exist_ok=True)
+    for name, text in ((TAG, _TAG_TEXT), (".gitignore", "# Written by torchdevlint.\n*\n")):
+        path = os.path.join(folder, name)
+        if not os.path.lexists(path):
+            _write(path, text.encode("ascii"))
+
+
+def _write(path: str, content: bytes) -> None:
+    import tempfile
+
+    descriptor, name = tempfile.mkstemp(prefix=".torchdevlint-", suffix=".tmp", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _remove_the_oldest(cache: Cache) -> None:
+    """Keeps as many runs as are useful, those of this version first."""
+    present = os.path.dirname(cache._path)
+    kept = sorted(
+        _runs_in(cache.folder), key=lambda path: (os.path.dirname(path) == present, os.stat(path).st_mtime_ns)
+    )
+    for path in kept[:-_MOST_RUNS]:
+        os.unlink(path)
+
+
+def _runs_in(folder: str) -> Iterator[str]:
+    """The files of runs in a cache, and what an interrupted run has left."""
+    for version in os.scandir(folder):
+        if version.is_dir(follow_symlinks=False):
+            for entry in os.scandir(version.path):
+                if entry.name.endswith((".json", ".tmp")) and entry.is_file(follow_symlinks=False):
+                    yield entry.path
+
+
+# ---------------------------------------------------------------------------------------------------- as JSON
+
+
+def _document_of(run: Run) -> dict[str, Any]:
+    return {
+        "notes": run.notes,
+        "files": run.files,
+        "checked": run.checked,
+        "outcomes": [_outcome_to(outcome) for outcome in run.outcomes if outcome.findings or outcome.notes],
+    }
+
+
+def _run_of(document: Any) -> Run:
+    run = Run()
+    run.notes, run.files, run.checked = document["notes"], document["files"], document["checked"]
+    run.outcomes = [_outcome_from(item) for item in document["outcomes"]]
+    return run
+
+
+def _outcome_to(outcome: Outcome) -> list[Any]:
+    """What a report wants of an outcome that changes nothing."""
+    cells = list(outcome.cells.items())
+    return [outcome.filename, outcome.text, outcome.notes, cells, [_finding_to(one) for one in outcome.findings]]
+
+
+def _outcome_from(item: Any) -> Outcome:
+    from torchdevlint.findings import Outcome
+
+    filename, text, notes, cells, findings = item
+    return Outcome(
+        filename,
+        tuple(_finding_from(one) for one in findings),
+        text=text,
+        notes=tuple(notes),
+        cells=dict(cells),
+    )
+
+
+def _finding_to(finding: Finding) -> list[Any]:
+    return [
+        finding.code,
+        finding.name,
+        finding.severity.value,
+        finding.message,
+        finding.filename,
+        _span_to(finding.span),
+        finding.noqa_row,
+        [[other.filename, _span_to(other.span), other.message, other.cell] for other in finding.related],
+        None if finding.fix is None else _fix_to(finding.fix),
+        finding.cell,
+        finding.detail,
+    ]
+
+
+def _finding_from(item: Any) -> Finding:
+    from torchdevlint.findings import Finding, Related, Severity
+
+    code, name, severity, message, filename, span, noqa_row, related, fix, cell, detail = item
+    return Finding(
+        code,
+        name,
+        Severity(severity),
+        message,
+        filename,
+        _span_from(span),
+        noqa_row,
+        tuple(Related(where, _span_from(place), told, number) for where, place, told, number in related),
+        None if fix is None else _fix_from(fix),
+        cell,
+        detail,
+    )
+
+
+def _fix_to(fix: Fix) -> list[Any]:
+    edits = [[edit.start, edit.end, edit.content, _span_to(edit.span), edit.cell] for edit in fix.edits]
+    return [fix.applicability.value, fix.message, edits]
+
+
+def _fix_from(item: Any) -> Fix:
+    from torchdevlint.findings import Applicability, Edit, Fix
+
+    applicability, message, edits = item
+    return Fix(
+        Applicability(applicability),
+        message,
+        tuple(Edit(start, end, content, _span_from(span), cell) for start, end, content, span, cell in edits),
+    )
+
+
+def _span_to(span: Span) -> list[int]:
+    return [span.start.row, span.start.column, span.end.row, span.end.column]
+
+
+def _span_from(item: Any) -> Span:
+    from torchdevlint.findings import Position, Span
+
+    row, column, end_row, end_column = item
+    return Span(Position(row, column), Position(end_row, end_column))
