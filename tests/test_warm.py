@@ -47,27 +47,29 @@ if __name__ == "__main__":
 """
 
 
+_OF_A_FILE = "import inspect\ndef f(): pass\nprint(inspect.getsource(f), __file__)\n"
+_PROGRAMS = (
+    _TOLD,
+    _ENDS,
+    "import sys\nprint(sys.stdin.read(), file=sys.stderr)\nsys.exit('a sentence')\n",
+    "def f():\n    raise KeyError(1)\n\nf()\n",
+    "import os\nprint('lost')\nos._exit(5)\n",
+    "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
+    "raise KeyboardInterrupt\n",
+)
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("how", "text"),
     [
-        _TOLD,
-        _ENDS,
-        "import sys\nprint(sys.stdin.read(), file=sys.stderr)\nsys.exit('a sentence')\n",
-        "def f():\n    raise KeyError(1)\n\nf()\n",
-        "import os\nprint('lost')\nos._exit(5)\n",
-        "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
-        "raise KeyboardInterrupt\n",
-        "import inspect\ndef f(): pass\nprint(inspect.getsource(f), __file__)\n",
-        _SPAWNS,
-        pytest.param(_TORCH, id="torch"),
+        *((how, text) for text in _PROGRAMS for how in ("script", "-m", "-c")),
+        *((how, text) for text in (_OF_A_FILE, _SPAWNS) for how in ("script", "-m")),
+        pytest.param("script", _TORCH, id="torch"),
     ],
 )
-@pytest.mark.parametrize("how", ["script", "-m", "-c"])
-def test_both_do_the_same(text: str, how: str, tmp_path: Path) -> None:
+def test_both_do_the_same(how: str, text: str, tmp_path: Path) -> None:
     if text == _TORCH:
         pytest.importorskip("torch")
-    if how == "-c" and ("getsource" in text or text == _SPAWNS):
-        pytest.skip("there is no file")
     (tmp_path / "program.py").write_text(text, encoding="utf-8")
     words = {"script": ["program.py", "a"], "-m": ["-m", "program", "-u"], "-c": ["-c", text, "a"]}[how]
     command, site = [sys.executable, *words], tmp_path / "site"
@@ -77,8 +79,9 @@ def test_both_do_the_same(text: str, how: str, tmp_path: Path) -> None:
     fresh = subprocess.run(
         command, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
     )
-    own = warm.with_children(environment) if text == _SPAWNS else environment
-    forked = warm.run(command, cwd=tmp_path, env=own, stdin=subprocess.DEVNULL, timeout=60)
+    forked = warm.run(
+        command, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, timeout=60, children=text == _SPAWNS
+    )
     assert (forked.returncode, forked.stdout) == (fresh.returncode, fresh.stdout)
     assert _own(forked.stderr) == _own(fresh.stderr)
 
@@ -94,6 +97,12 @@ def test_what_is_left_running_is_told() -> None:
     process.kill()
     assert process.wait() == -9
     assert process.pid not in warm.running()
+
+
+def test_threads_are_those_of_the_environment() -> None:
+    pytest.importorskip("torch")
+    command = [sys.executable, "-c", "import torch; print(torch.get_num_threads())"]
+    assert warm.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=60).stdout == "1\n"
 
 
 @pytest.mark.parametrize("flag", ["-I", "-S", "-E", "-O"])

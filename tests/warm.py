@@ -4,7 +4,7 @@ A child that runs a small program needs two seconds and a half of CPU for the im
 `subprocess`: what they start is forked from a server that holds torch's modules aside, takes over arguments, environment, folder and
 streams, and runs `sitecustomize` and the program as a new interpreter does; `import torch` runs through the import system and the hooks of
 the program and finds the modules that are held aside. A command that is no plain Python, or an environment that torch or the interpreter
-reads while they start, gets a real interpreter. So does what a child starts, unless it has the environment `with_children(...)`.
+reads while they start, gets a real interpreter. What a warm child starts, `multiprocessing` included, is warm where its environment says so.
 
 Each kind of run has a test with real interpreters beside those that are run so: a fork cannot show that an interpreter starts as it should.
 """
@@ -42,10 +42,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+_THREADS = "OMP_NUM_THREADS"
 _SERVER = "TORCHDEVLINT_TESTS_WARM"
 """The address of the server, in the environment of children whose own children are warm."""
 _READ_AT_START = ("PYTHON", "TORCH_", "PYTORCH_", "OMP_", "MKL_", "KMP_", "LD_", "ATEN_", "LC_", "LANG")
-_READ_BY_US = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
+_READ_BY_US = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", _THREADS}
 _MOST = 1 << 20  # bytes of a request
 _HIGH = 256  # above the numbers of open files
 
@@ -71,14 +72,15 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
         start = super()._execute_child  # type: ignore[misc]
         names = inspect.signature(start).bind(*given).arguments
         command, environment = names["args"], dict(os.environ if names["env"] is None else names["env"])
-        if not self._can_be_forked(names) or not _is_plain(command, environment):
+        cwd = os.fsdecode(names["cwd"] or os.getcwd())
+        if not self._can_be_forked(names) or not _is_plain(command, environment, cwd):
             start(*given)
             return
         command = list(command)
         sys.audit("subprocess.Popen", names["executable"] or command[0], command, names["cwd"], names["env"])
         streams = [names["p2cread"], names["c2pwrite"], names["errwrite"]]
         descriptors = {own: own if stream == -1 else stream for own, stream in enumerate(streams)}
-        cwd, has_session = names["cwd"] or os.getcwd(), bool(names["start_new_session"])
+        has_session = bool(names["start_new_session"])
         self.pid, self._answers = _ask(command, environment, descriptors, cwd, has_session)
         self._child_created = True
         ends = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
@@ -107,9 +109,20 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
         return (0, 0) if status is None else (self.pid, status)
 
 
-def run(command: Sequence[str], *, timeout: float, **named: Any) -> subprocess.CompletedProcess[str]:
-    """`subprocess.run` of a warm child, with its output as text."""
-    with Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **named) as process:
+def run(
+    command: Sequence[str],
+    *,
+    timeout: float,
+    env: Mapping[str, str] | None = None,
+    children: bool = True,
+    **named: Any,
+) -> subprocess.CompletedProcess[str]:
+    """`subprocess.run` of a warm child, with its output as text. With `children`, those that it starts are warm too."""
+    environment = dict(os.environ if env is None else env)
+    if children:
+        environment[_SERVER] = _address()
+    pipe = subprocess.PIPE
+    with Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment, **named) as process:
         try:
             out, err = process.communicate(timeout=timeout)
         except BaseException:
@@ -118,18 +131,13 @@ def run(command: Sequence[str], *, timeout: float, **named: Any) -> subprocess.C
         return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-def with_children(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment for a warm child whose own Python children are warm too, also those of `multiprocessing`."""
-    return {**environment, _SERVER: _address()}
-
-
 def _ask(
-    command: Sequence[Any], environment: Mapping[str, str], descriptors: Mapping[int, int], cwd: Any, has_session: bool
+    command: Sequence[Any], environment: Mapping[str, str], descriptors: Mapping[int, int], cwd: str, has_session: bool
 ) -> tuple[int, socket.socket]:
     """A child that has these open files under these numbers, and where its end will be told."""
     request = {
         "command": [os.fsdecode(word) for word in command],
-        "cwd": os.fsdecode(cwd),
+        "cwd": cwd,
         "environment": dict(environment),
         "session": has_session,
         "numbers": list(descriptors),
@@ -167,7 +175,7 @@ def _spawn_warm() -> None:
 
     def spawn_warm(path: Any, words: Sequence[Any], numbers: Sequence[int]) -> int:
         command = list(words)
-        if "--multiprocessing-fork" not in command or not _is_plain(command, os.environ):
+        if "--multiprocessing-fork" not in command or not _is_plain(command, os.environ, os.getcwd()):
             return spawn(path, words, numbers)
         descriptors = {number: number for number in (0, 1, 2, *numbers)}
         pid, running[pid] = _ask(command, os.environ, descriptors, os.getcwd(), False)
@@ -185,12 +193,12 @@ def _spawn_warm() -> None:
     popen_spawn_posix.Popen.poll = poll_warm  # type: ignore[method-assign]
 
 
-def _is_plain(command: Any, environment: Mapping[str, str]) -> bool:
+def _is_plain(command: Any, environment: Mapping[str, str], cwd: str) -> bool:
     """Whether a command is `python SCRIPT`, `python -m MODULE` or `python -c CODE`, with nothing that changes how Python starts."""
     if not isinstance(command, list) or os.fsdecode(command[0]) != sys.executable or len(command) < 2:
         return False
     word = os.fsdecode(next((word for word in command[1:] if os.fsdecode(word) not in ("-u", "-B")), "-"))
-    if word.startswith("-") and word not in ("-c", "-m"):
+    if word not in ("-c", "-m") and (word.startswith("-") or not Path(cwd, word).is_file()):
         return False
     return "PYTHONSAFEPATH" not in environment and _read_at_start(environment) == _read_by_server(_address())
 
@@ -212,7 +220,7 @@ def _start_server() -> str:
     address = str(Path(folder) / "server")
     Path(address).with_name("environment").write_text(json.dumps(_read_at_start(os.environ)), encoding="utf-8")
     ours, theirs = socket.socketpair()
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", _SERVER)}
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", _SERVER, _THREADS)}
     process = subprocess.Popen(
         [sys.executable, __file__, address, str(theirs.fileno())],
         pass_fds=[theirs.fileno()],
@@ -326,6 +334,8 @@ class _Restored:
         for other in [*self.modules]:
             if name == "torch" or other.startswith(f"{name}."):
                 sys.modules.setdefault(other, self.modules.pop(other))
+        if name == "torch" and _THREADS in os.environ:
+            module.set_num_threads(int(os.environ[_THREADS]))
 
 
 # ---------------------------------------------------------------------------------------------------- the child

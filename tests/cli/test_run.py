@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -56,7 +55,7 @@ def _run(folder: Path, *arguments: str, fresh: bool = True) -> subprocess.Comple
     command = [sys.executable, "-m", "torchdevlint", "run", *arguments]
     if fresh:
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
-    return warm.run(command, cwd=folder, timeout=120, env=warm.with_children(os.environ))
+    return warm.run(command, cwd=folder, timeout=120)
 
 
 def test_faults_hazards_and_ledger_are_told_with_lines(tmp_path: Path) -> None:

@@ -9,13 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 from torchdevlint.machine.shape import Shape
 
 
-def _python(code: str, **extra: str) -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, **extra}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=variables)
+def _python(code: str, fresh: bool = False, **extra: str) -> subprocess.CompletedProcess[str]:
+    command, variables = [sys.executable, "-c", code], {**os.environ, **extra}
+    if fresh:
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, env=variables)
+    return warm.run(command, timeout=120, env=variables)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +50,7 @@ def test_damaged_shapes(text: str) -> None:
 
 def test_importing_the_package_does_not_import_torch() -> None:
     code = "import sys, torchdevlint.machine, torchdevlint.machine.shape, torchdevlint.machine.launch, torchdevlint.machine.child\nprint('torch' in sys.modules)"
-    assert _python(code).stdout.strip() == "False"
+    assert _python(code, fresh=True).stdout.strip() == "False"
 
 
 def test_a_process_is_one_machine() -> None:
@@ -61,7 +64,7 @@ try:
 except MachineError as error:
     print(error)
 """
-    assert _python(code).stdout.strip() == "this process is a machine already: 1 virtual GPU"
+    assert _python(code, fresh=True).stdout.strip() == "this process is a machine already: 1 virtual GPU"
 
 
 def test_a_torch_that_loses_tags_is_refused() -> None:

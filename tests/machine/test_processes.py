@@ -28,7 +28,7 @@ class Run:
         if fresh:
             done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600)
         else:
-            done = warm.run(command, env=warm.with_children(variables), timeout=600)
+            done = warm.run(command, env=variables, timeout=600)
         self.out, self.err, self.code = done.stdout, done.stderr, done.returncode
         self.reports = read_reports(folder)
 

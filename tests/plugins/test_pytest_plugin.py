@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 _TESTS = """
 import pytest
@@ -64,12 +65,13 @@ def test_traces_what_no_virtual_gpu_can():
 """
 
 
-def _pytest(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def _pytest(folder: Path, *arguments: str, fresh: bool = True) -> subprocess.CompletedProcess[str]:
+    """pytest as a user runs it; else than `fresh`, no process of it imports torch."""
     plugin = [] if _is_installed() else ["-p", "torchdevlint.plugins.pytest"]
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *plugin, *arguments]
-    environment = {
-        k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "TORCHDEVLINT", "COV"))
-    } | variables
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "TORCHDEVLINT", "COV"))}
+    if not fresh:
+        return warm.run(command, cwd=folder, timeout=200, env=environment)
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200, env=environment)
 
 
@@ -88,7 +90,7 @@ def suite(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one-process", "xdist"])
 def test_a_suite_on_two_virtual_gpus(suite: Path, workers: list[str]) -> None:
-    done = _pytest(suite, "--virtual-gpus", "2", "-rA", *workers)
+    done = _pytest(suite, "--virtual-gpus", "2", "-rA", *workers, fresh=not workers)
     assert done.returncode == 1, done.stderr
     assert "torchdevlint: VIRTUAL machine with 2 virtual GPUs, no real one" in done.stdout
     failed = {line.split("::")[1].split(" ")[0] for line in done.stdout.splitlines() if line.startswith("FAILED ")}

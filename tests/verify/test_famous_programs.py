@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 _SAVE = """
 import torch
@@ -57,7 +58,7 @@ print("resumed")
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "torchdevlint", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=200)
+    return warm.run(command, cwd=folder, timeout=200)
 
 
 @pytest.fixture(scope="module")

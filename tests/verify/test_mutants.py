@@ -240,7 +240,7 @@ def _run(folder: Path, *arguments: str, fresh: bool = False) -> subprocess.Compl
     command += arguments
     if fresh:
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, env=environment)
-    return warm.run(command, cwd=folder, timeout=900, env=warm.with_children(environment))
+    return warm.run(command, cwd=folder, timeout=900, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -504,6 +504,6 @@ def test_verify_takes_the_same_road(tmp_path: Path) -> None:
     ]
     environment = _environment()
     words = ["--device-mutants", "--pytest", "tests/test_lib.py", "-k", "test_forward"]
-    done = warm.run([*command, *words], cwd=folder, timeout=900, env=warm.with_children(environment))
+    done = warm.run([*command, *words], cwd=folder, timeout=900, env=environment)
     found = [(case["location"]["row"], case["verdict"]) for case in json.loads(done.stdout)["findings"]]
     assert found == [(8, "confirmed"), (23, "not reached")], done.stdout + done.stderr

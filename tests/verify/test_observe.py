@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from torchdevlint import check_source
 from torchdevlint.machine import Shape
@@ -132,7 +133,7 @@ def folder(tmp_path: Path) -> Path:
 
 def _torchdevlint(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "torchdevlint", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    return warm.run(command, cwd=folder, timeout=120)
 
 
 def _observe(folder: Path, script: str, *words: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from torchdevlint import cli
 from torchdevlint.machine import Shape
@@ -322,7 +323,7 @@ def test_verify_writes_what_it_confirmed_and_reports_on_a_page(tmp_path: Path) -
     command += ["--write", "--html", "report.html", "train.py"]
 
     def run(*more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, timeout=280)
+        return warm.run([*command, *more], cwd=tmp_path, timeout=280)
 
     done = run()
     assert done.returncode == 2 and done.stdout.count("--n") == 1, done.stdout + done.stderr
@@ -352,8 +353,9 @@ with torch.no_grad() as nothing:
 """
 
 
-def test_operands_are_noted_and_the_program_does_the_same(tmp_path: Path) -> None:
+def test_operands_are_noted_and_the_program_does_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
+    monkeypatch.setattr(subprocess, "Popen", warm.Popen)
     from torchdevlint.verify.trial import Runner
     from torchdevlint.verify.workplace import workplace
 

@@ -67,7 +67,7 @@ def _verify(
     if fresh:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280, env=environment)
     else:
-        done = warm.run(command, cwd=folder, timeout=280, env=warm.with_children(environment))
+        done = warm.run(command, cwd=folder, timeout=280, env=environment)
         assert not warm.running(), "a process is left"
     assert not list(temporary.iterdir()), "a temporary tree is left"
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before, "the folder has changed"
