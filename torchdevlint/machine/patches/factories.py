@@ -24,6 +24,9 @@ from torchdevlint.machine.tags import CPU, WILD, Tag, device_of, set_tag, storag
 _stack_length = torch._C._len_torch_function_stack
 _LIKE = ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like")
 _FROM_DATA = ("tensor", "as_tensor", "asarray", "scalar_tensor")
+_NUMBERS = frozenset((int, float, bool, complex))
+_FEW = 64
+"""A longer list takes longer to read than to send through the machine."""
 _ON_HOST = ("from_numpy", "frombuffer", "from_file", "from_dlpack")
 
 
@@ -101,6 +104,14 @@ def _normal(original: Any) -> Any:
     return normal
 
 
+def _are_numbers(data: Any) -> bool:
+    """Whether data is a Python number, or a short list of them: torch reads nothing else to make a tensor of it."""
+    kind = type(data)
+    if kind in _NUMBERS:
+        return True
+    return (kind is list or kind is tuple) and len(data) <= _FEW and all(type(item) in _NUMBERS for item in data)
+
+
 def _from_data(original: Any) -> Any:
     """`torch.tensor` and its kin: without a device, the data's own, if it is a tensor."""
     copies = original.__name__ in ("tensor", "scalar_tensor")
@@ -132,8 +143,13 @@ def _from_data(original: Any) -> Any:
             if device == device_of(data):
                 return made
             return _finish(made, device, pinned)
-        made = original(*args, device=CPU, **kwargs)
-        if not copies and tag_of(made) is not WILD:  # shares memory with an array
+        numbers = _are_numbers(data)
+        if numbers and _only_machine_dispatches():
+            with without_modes():  # no tensor is read, and the tag is known here
+                made = original(*args, device=CPU, **kwargs)
+        else:
+            made = original(*args, device=CPU, **kwargs)
+        if not (copies or numbers) and tag_of(made) is not WILD:  # shares memory with an array
             return move(made, device, cause=original.__name__)
         _finish(made, device, pinned)
         if device != CPU:

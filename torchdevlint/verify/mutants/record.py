@@ -56,7 +56,8 @@ class Recorder:
         self.by_test = 0
         self.missed: list[str] = []
         self.skipped: dict[str, str] = {}
-        self.ran: set[tuple[Any, int]] = set()
+        self.ran: dict[int, tuple[Any, set[int]]] = {}
+        """By the id of a code object, whose hash goes through all its constants: the object, and the offsets that ran."""
         self._levels: dict[str, int] = {}
 
     def begin(self, test: str) -> None:
@@ -120,7 +121,11 @@ class Recorder:
             if level is None:
                 level = levels[file] = 0 if self.code.is_library(file) else 1 if self.code.holds(file) else 2
             if level == 0:
-                self.ran.add((frame.f_code, frame.f_lasti))
+                code = frame.f_code
+                known = self.ran.get(id(code))
+                if known is None:
+                    known = self.ran[id(code)] = (code, set())
+                known[1].add(frame.f_lasti)
                 return
             if level == 1:
                 return
@@ -129,11 +134,12 @@ class Recorder:
     def lines(self) -> dict[str, list[int]]:
         """The library's lines that ran with a GPU operand, by file."""
         found: dict[str, set[int]] = {}
-        for code, offset in self.ran:
-            for start, end, line in code.co_lines():
-                if start <= offset < end and line is not None:
-                    found.setdefault(code.co_filename, set()).add(line)
-                    break
+        for code, offsets in self.ran.values():
+            found.setdefault(code.co_filename, set()).update(
+                line
+                for start, end, line in code.co_lines()
+                if line is not None and not offsets.isdisjoint(range(start, end))
+            )
         return {file: sorted(lines) for file, lines in sorted(found.items())}
 
     # ---- out

@@ -16,7 +16,7 @@ from torchdevlint.verify.mutants.rewrite import CALL, GPU, ITEM, LOOP
 from torchdevlint.verify.mutants.settings import Mode
 from torchdevlint.verify.mutants.testcode import TestCode
 
-_NEVER, _TORCH, _LIBRARY, _NUMERIC = 0, 1, 2, 3
+_NEVER, _TORCH, _TORCH_NAME, _LIBRARY = 0, 1, 2, 3
 _PASSED = frozenset(
     {
         "_pytest",
@@ -30,11 +30,11 @@ _PASSED = frozenset(
         "pytest_mock",
         "attr",
         "yaml",
+        *"numpy scipy sklearn pandas PIL matplotlib cv2 skimage networkx librosa".split(),  # they make no tensor
     }
 )
 _MAKES = frozenset({"builtins.next", "copy.copy", "copy.deepcopy", "pickle.loads", "pickle.load"})
 """Functions of the standard library whose result may be a new tensor."""
-_HOSTS = frozenset("numpy scipy sklearn pandas PIL matplotlib cv2 skimage networkx librosa".split())
 _STAYS = frozenset(
     {
         "cpu",
@@ -149,9 +149,8 @@ class _Runtime:
             return _LIBRARY if isinstance(function, type) and issubclass(function, self.torch.nn.Module) else _NEVER
         top = module.split(".", 1)[0]
         if top == "torch":
-            return _TORCH
-        if top in _HOSTS:
-            return _NUMERIC
+            known = getattr(sys.modules.get(module), getattr(function, "__name__", ""), None)
+            return _TORCH_NAME if known is function else _TORCH
         name = f"{module}.{getattr(function, '__qualname__', '')}"
         if name in _MAKES:
             return _TORCH
@@ -165,13 +164,12 @@ class _Runtime:
 
     def run(self, function: Any, kind: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call, and move what was made."""
-        if kind == _TORCH:
-            return self._run_torch(function, args, kwargs)
-        if kind == _NUMERIC:
-            return function(*args, **kwargs)
-        return self._run_library(function, args, kwargs)
+        if kind == _LIBRARY:
+            return self._run_library(function, args, kwargs)
+        return self._run_torch(function, None if kind == _TORCH_NAME else function, args, kwargs)
 
-    def _run_torch(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run_torch(self, function: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`owner`: what may hold tensors besides the arguments, the function itself or None."""
         values, torch = self.values, self.torch
         name = getattr(function, "__name__", "")
         if function is torch.device:
@@ -185,20 +183,19 @@ class _Runtime:
         if made is None or name in _STAYS or isinstance(made, (bool, int, float, str)):
             return made
         if isinstance(made, torch.nn.Module):
-            fresh = _constructs(function) or not self._given_gpu(function, args, kwargs)
+            fresh = _constructs(function) or not self._given_gpu(owner, args, kwargs)
             return values.moved(made, True) if fresh else made
         if isinstance(made, torch.Tensor) and values.device_type(made) == "cuda":
             return made
-        if not values.holds(made, "cpu") or self._given_gpu(function, args, kwargs):
+        if not values.holds(made, "cpu") or self._given_gpu(owner, args, kwargs):
             return made
         return values.moved(made, True)
 
     def _run_library(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         values, torch = self.values, self.torch
-        args, kwargs = (
-            tuple(map(self._gpu_device, args)),
-            {name: self._gpu_device(value, name) for name, value in kwargs.items()},
-        )
+        args = tuple(map(self._gpu_device, args))
+        if kwargs:
+            kwargs = {name: self._gpu_device(value, name) for name, value in kwargs.items()}
         if self.mode in ("told", "default"):
             kwargs = self._tell(function, args, kwargs)
         made = function(*args, **kwargs)
@@ -219,9 +216,11 @@ class _Runtime:
             self._returned(function, args, kwargs, made)
         return made
 
-    def _given_gpu(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        receiver = None if isinstance(function, type) else function
-        return bool(self.values.holds((receiver, args, kwargs), "cuda"))
+    def _given_gpu(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        holds = self.values.holds
+        if any(holds(value, "cuda", 2) for value in args) or any(holds(value, "cuda", 2) for value in kwargs.values()):
+            return True
+        return owner is not None and not isinstance(owner, type) and holds(owner, "cuda", 1)
 
     def _returned(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
         """The second signal: GPU tensors in, a CPU tensor out that was none of the inputs."""
@@ -239,7 +238,7 @@ class _Runtime:
             return
 
     def _gpu_device(self, value: Any, name: str = "") -> Any:
-        if isinstance(value, self.torch.device) and value.type == "cpu":
+        if type(value) is self.values.Device and value.type == "cpu":
             return self.torch.device(GPU)
         if isinstance(value, str) and value == "cpu" and "device" in name:
             return GPU

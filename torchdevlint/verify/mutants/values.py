@@ -7,13 +7,13 @@ import functools
 import itertools
 import types
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
 from torchdevlint.machine.places import user_place
-from torchdevlint.machine.tags import ANY_DEVICE, WILD, Tag, cuda_device, set_tag, tag_of
+from torchdevlint.machine.tags import ANY_DEVICE, WILD, Device, Tag, cuda_device, set_tag, tag_of
 
 _gradient: Any = torch._C.TensorBase.grad.__get__  # type: ignore[union-attr]
 _DEEPEST, _MOST = 4, 60
@@ -28,8 +28,10 @@ _ATOMS: tuple[type, ...] = (
     types.ModuleType,
     torch.dtype,
     torch.Size,
-    torch.device,
+    Device,
 )
+_ATOM_TYPES = frozenset((*_ATOMS, bool))
+"""What most values are: to look a type up is quicker than to ask for its subclasses."""
 _OWN_WAY = (torch.distributions.Distribution, torch.optim.Optimizer)
 """Objects of torch that hold tensors and cannot be moved: their tensors are tagged in place."""
 
@@ -57,63 +59,74 @@ def _inner(tensor: Any) -> Any:
         return None
 
 
-def tensors(value: Any, depth: int = 0, seen: set[int] | None = None) -> Iterator[Any]:
+def tensors(value: Any, depth: int = 0) -> Iterator[Any]:
     """The tensors that a value holds, in bounds of depth and width."""
-    if isinstance(value, torch.Tensor):
-        yield value
-        return
-    if depth > _DEEPEST or isinstance(value, _ATOMS):
-        return
-    seen = set() if seen is None else seen
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    for item in _parts(value, depth):
-        yield from tensors(item, depth + 1, seen)
-
-
-def _parts(value: Any, depth: int) -> Iterator[Any]:
-    if isinstance(value, torch.nn.Module):
-        if "_parameters" in value.__dict__:
-            yield from itertools.chain(value.parameters(), value.buffers())
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        yield from itertools.islice(value, _MOST)
-    elif isinstance(value, dict):
-        yield from itertools.islice(value.values(), _MOST)
-    elif isinstance(value, types.MethodType):
-        yield value.__self__
-    elif isinstance(value, types.BuiltinMethodType):
-        if isinstance(value.__self__, torch.Tensor):
-            yield value.__self__
-    elif isinstance(value, functools.partial):
-        yield from (value.args, value.keywords, value.func)
-    elif isinstance(value, types.FunctionType):
-        for cell in value.__closure__ or ():
-            try:
-                yield cell.cell_contents
-            except ValueError:
+    seen: set[int] = set()
+    stack: list[Iterator[Any]] = [iter((value,))]
+    while stack:
+        for item in stack[-1]:
+            if type(item) in _ATOM_TYPES:
                 continue
-    elif depth < 3 and not isinstance(value, unittest.TestCase) and not _is_foreign(value):
+            if isinstance(item, torch.Tensor):
+                yield item
+                continue
+            level = depth + len(stack) - 1
+            if level > _DEEPEST or id(item) in seen or isinstance(item, _ATOMS):
+                continue
+            seen.add(id(item))
+            stack.append(iter(_parts(item, level)))
+            break
+        else:
+            stack.pop()
+
+
+def _parts(value: Any, depth: int) -> Iterable[Any]:
+    """What a value is made of, one level down. The value itself keeps all of it alive."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return itertools.islice(value, _MOST)
+    if isinstance(value, dict):
+        return itertools.islice(value.values(), _MOST)
+    if isinstance(value, torch.nn.Module):
+        return itertools.chain(value.parameters(), value.buffers()) if "_parameters" in value.__dict__ else ()
+    if isinstance(value, types.MethodType):
+        return (value.__self__,)
+    if isinstance(value, types.BuiltinMethodType):
+        return (value.__self__,) if isinstance(value.__self__, torch.Tensor) else ()
+    if isinstance(value, functools.partial):
+        return (value.args, value.keywords, value.func)
+    if isinstance(value, types.FunctionType):
+        return map(_content, value.__closure__ or ())
+    if depth < 3 and not isinstance(value, unittest.TestCase) and not _is_foreign(value):
         fields = getattr(value, "__dict__", None)
         if isinstance(fields, dict):
-            yield from itertools.islice(fields.values(), _MOST)
+            return itertools.islice(fields.values(), _MOST)
+    return ()
+
+
+def _content(cell: types.CellType) -> Any:
+    """What a closure's cell holds; None for an empty one."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+_FOREIGN = frozenset(("numpy", "_pytest", "pytest", "unittest", "pandas", "scipy", "builtins"))
 
 
 def _is_foreign(value: Any) -> bool:
-    return type(value).__module__.split(".", 1)[0] in (
-        "numpy",
-        "_pytest",
-        "pytest",
-        "unittest",
-        "pandas",
-        "scipy",
-        "builtins",
-    )
+    return type(value).__module__.partition(".")[0] in _FOREIGN
 
 
-def holds(value: Any, kind: str) -> bool:
-    """Whether a value holds a tensor on such a device."""
-    return any(device_type(tensor) == kind for tensor in tensors(value))
+def holds(value: Any, kind: str, depth: int = 0) -> bool:
+    """Whether a value holds a tensor on such a device; `depth`: how deep in another value it lies."""
+    if type(value) in _ATOM_TYPES:
+        return False
+    if isinstance(value, torch.Tensor):
+        return device_type(value) == kind
+    if type(value) in (list, tuple) and _ATOM_TYPES.issuperset(map(type, value)):
+        return False
+    return any(device_type(tensor) == kind for tensor in tensors(value, depth))
 
 
 def retag(tensor: Any) -> None:
