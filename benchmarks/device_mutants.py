@@ -13,6 +13,8 @@ libraries need. `sheets` writes what a reader needs to judge each place of a run
 places judged real and on the lines that ran with GPU operands, and writes results/mutants.now.json and, with another checkout,
 results/mutants.before.json. `page` renders the table from the data file.
 
+`seen` of a suite says why its places are no result: whoever worked on the analysis had read the library's code or its roots. Where it is empty nobody had.
+
 A place's verdict is a reader's: "real" (a user who puts model and inputs on a GPU meets it), "told" (gone when the library is told its device, by a parameter or
 as the default device), "unusual" (only the test uses the library so) or "artefact" (of the machine or of the rewriting). No line of fetched code is kept.
 """
@@ -42,7 +44,7 @@ _TEXTS = (".py", ".toml", ".cfg", ".ini", ".txt", ".md", ".json", ".yaml", ".yml
 _BIGGEST = 1_000_000
 _HEAD = (
     "| library | tests run | pass as mutants | fail otherwise | roots | real | told | unusual | artefact "
-    "| real, told by the linter | repairs confirmed | CPU results | cost |"
+    "| real, told by the linter | repairs confirmed, of tried | CPU results | cost |"
 )
 _NEAR = 3
 _WALL = 900
@@ -97,20 +99,22 @@ def extract(mirror: Path, folder: Path) -> str:
     return subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _mirror(mirrors: Path, suite: dict[str, Any]) -> Path:
-    """The git folder of a suite's repository: a bare clone or one with a work tree."""
+def _mirror(mirrors: Path, suite: dict[str, Any]) -> Path | None:
+    """The git folder of a suite's repository: a bare clone or one with a work tree. None where it is not fetched, with a sentence."""
     clone = mirrors / suite["repo"].replace("/", "+") / "repo"
-    return clone / ".git" if (clone / ".git").is_dir() else clone
+    if clone.is_dir():
+        return clone / ".git" if (clone / ".git").is_dir() else clone
+    print(f"{suite['repo']}: not fetched to {clone}, skipped")
+    return None
 
 
-def run_suite(suite: dict[str, Any], mirrors: Path, work: Path, python: str, seconds: int) -> None:
-    """Run one suite as mutants, and put what it showed into its entry."""
+def run_suite(suite: dict[str, Any], mirrors: Path, work: Path, python: str, seconds: int) -> bool:
+    """Run one suite as mutants, and put what it showed into its entry; False where its library is not fetched."""
     folder = work / suite["name"]
     if not folder.is_dir():
         mirror = _mirror(mirrors, suite)
-        if not mirror.is_dir():
-            print(f"{suite['repo']}: not fetched to {mirror}, skipped")
-            return
+        if mirror is None:
+            return False
         suite["commit"] = extract(mirror, folder)
     report, cpu = work / f"{suite['name']}.json", [work / f"{suite['name']}.cpu{n}" for n in (0, 1)]
     for path in (report, *cpu):
@@ -150,6 +154,7 @@ def run_suite(suite: dict[str, Any], mirrors: Path, work: Path, python: str, sec
                 child.terminate()  # what was seen so far is reported
                 child.wait()
     take(suite, report, folder, cpu)
+    return True
 
 
 def take(suite: dict[str, Any], report: Path, folder: Path, cpu: Sequence[Path]) -> None:
@@ -204,11 +209,11 @@ def _key(place: dict[str, Any]) -> str:
 # ---------------------------------------------------------------------------------------------------- sheets
 
 
-def sheets(suite: dict[str, Any], work: Path, out: Path) -> int:
-    """Write what a reader needs to judge each place of a suite, one place a line; how many."""
+def sheets(suite: dict[str, Any], work: Path, out: Path) -> int | None:
+    """Write what a reader needs to judge each place of a suite, one place a line; how many, None without a run of it."""
     report, folder = work / f"{suite['name']}.json", work / suite["name"]
     if not report.exists():
-        return 0
+        return None
     found = json.loads(report.read_text(encoding="utf-8"))
     lines = []
     for place in found["places"]:
@@ -282,40 +287,40 @@ def _text_of(folder: Path, test: str) -> str:
 # ---------------------------------------------------------------------------------------------------- the linter
 
 
-def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: Path) -> None:
-    """What a checkout's linter says at the real places and on lines that ran."""
+def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: Path) -> bool:
+    """What a checkout's linter says at the real places and on lines that ran. False, and nothing is stored, where a library is not at hand."""
     from oracles import Result, Row, write
 
-    rows = []
-    totals: collections.Counter[str] = collections.Counter()
-    for suite in data["suites"]:
+    suites = [suite for suite in data["suites"] if suite.get("lines")]
+    absent = [suite for suite in suites if not (work / suite["name"]).is_dir()]
+    mirrored = [(suite, _mirror(mirrors, suite)) for suite in absent]
+    for suite, mirror in mirrored:
+        if mirror is not None:
+            extract(mirror, work / suite["name"])
+    if any(mirror is None for _, mirror in mirrored):
+        print("not every library is at hand: the stored figures stay as they are")
+        return False
+    totals: dict[str, collections.Counter[str]] = {side: collections.Counter() for side in ("seen", "unseen")}
+    for suite in suites:
         folder = work / suite["name"]
-        if not suite.get("lines"):
-            continue
-        if not folder.is_dir():
-            extract(_mirror(mirrors, suite), folder)
-        totals += _score(suite, folder, _findings(suite, folder, checkout))
-    unit = "lines"
-    for sample, faults, found, notes in (
-        ("real places", "real", "real found", "real with notes"),
-        ("places that must be told", "told", "told found", "told with notes"),
-    ):
-        rows.append(Row(sample, "seen", unit, totals[faults], totals[found], totals[notes]))
-    clean = Row(
-        "lines that ran with GPU operands",
-        "seen",
-        unit,
-        clean=totals["lines"],
-        false=totals["false"],
-        false_errors=totals["errors"],
-        false_notes=totals["notes"],
-    )
+        totals[side_of(suite)].update(_score(suite, folder, _findings(suite, folder, checkout)))
+    rows = []
+    for sample, kind in (("real places", "real"), ("places that must be told", "told")):
+        for side, its in totals.items():
+            found = (its[kind], its[f"{kind} found"], its[f"{kind} with notes"])
+            repairs = (its[f"{kind} tried"], its[f"{kind} tried"] - its[f"{kind} confirmed"]) if when == "now" else ()
+            rows.append(Row(sample, side, "lines", *found, None, None, None, None, *repairs))
+    for side, its in totals.items():
+        clean = {"clean": its["lines"], "false": its["false"]}
+        clean |= {"false_errors": its["errors"], "false_notes": its["notes"]}
+        rows.append(Row("lines that ran with GPU operands", side, "lines", **clean))
     revision = subprocess.run(
         ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
     ).stdout.strip()
     about = "Faults that device mutants of public test suites showed, read; errors and warnings on lines without a fault that ran with a GPU operand"
     command = "python benchmarks/device_mutants.py lint MIRRORS --work DIR"
-    write(Result("mutants", when, revision, data["date"], command, about, (*rows, clean)))
+    write(Result("mutants", when, revision, data["date"], command, about, tuple(rows)))
+    return True
 
 
 def _findings(suite: dict[str, Any], folder: Path, checkout: Path) -> list[dict[str, Any]]:
@@ -356,6 +361,11 @@ def _findings(suite: dict[str, Any], folder: Path, checkout: Path) -> list[dict[
     return [item for item in found if isinstance(item, dict)]
 
 
+def side_of(suite: dict[str, Any]) -> str:
+    """Whether whoever worked on the analysis had read the library or its roots."""
+    return "seen" if suite.get("seen") else "unseen"
+
+
 def roots(suite: dict[str, Any]) -> list[dict[str, Any]]:
     """One place for each guilty line (that which put the tensor on the CPU, else where it was met): the first of the gravest verdict."""
     rank = {verdict: number for number, verdict in enumerate((*VERDICTS, ""))}
@@ -394,6 +404,8 @@ def _score(suite: dict[str, Any], folder: Path, found: Iterable[dict[str, Any]])
             counts[place["verdict"]] += 1
             counts[f"{place['verdict']} with notes"] += place["linter"] is not None
             counts[f"{place['verdict']} found"] += place["linter"] in ("error", "warning")
+            counts[f"{place['verdict']} tried"] += bool(place["repair"])
+            counts[f"{place['verdict']} confirmed"] += place["repair"] == "confirmed"
     for item, its in spans:
         file, row, _ = its[0]
         if row in suite["lines"].get(file, ()) and (file, row) not in faulty:
@@ -423,7 +435,8 @@ def _summary(data: dict[str, Any], total: collections.Counter[str]) -> str:
     """The shares of the table in words, and how far its readers agree."""
     judged = sum(total[verdict] for verdict in VERDICTS)
     text = f"{total['real'] + total['told']} of {judged} judged roots are real or told ({(total['real'] + total['told']) / max(judged, 1):.0%}). "
-    text += f"At its default level the linter finds {total['found']} of the {total['real']} real ones."
+    text += f"At its default level the linter finds {total['found']} of the {total['real']} real ones. "
+    text += f"It has a repair at {total['tried']} roots, and with {total['confirmed']} of them the fault is gone and no test fails that passed before."
     twice = [place for suite in data["suites"] for place in roots(suite) if place.get("second")]
     if not twice:
         return text + " The verdicts are those of one strict reader, who had run the suites."
@@ -439,13 +452,15 @@ def counts_of(suite: dict[str, Any]) -> collections.Counter[str]:
     )
     counts.update(place["verdict"] for place in its if place["verdict"])
     counts["confirmed"] = sum(place["repair"] == "confirmed" for place in its)
+    counts["tried"] = sum(bool(place["repair"]) for place in its)
     counts["found"] = sum(place["verdict"] == "real" and place.get("linter") in ("error", "warning") for place in its)
     return counts
 
 
 def _cells(counts: collections.Counter[str]) -> str:
-    names = ("ran", "passed", "otherwise", "roots", *VERDICTS, "found", "confirmed", "returns")
-    return " | ".join(f"{counts[name]:,}" for name in names)
+    names = ("ran", "passed", "otherwise", "roots", *VERDICTS, "found")
+    repairs = f"{counts['confirmed']} of {counts['tried']}" if counts["tried"] else "-"
+    return " | ".join([*(f"{counts[name]:,}" for name in names), repairs, f"{counts['returns']:,}"])
 
 
 def rendered(page: str, data: dict[str, Any]) -> str:
@@ -496,19 +511,25 @@ def main() -> int:
     if arguments.command == "sheets":
         for suite in data["suites"]:
             if not arguments.names or suite["name"] in arguments.names:
-                print(f"{suite['name']}: {sheets(suite, arguments.work.resolve(), arguments.out)} places")
+                count = sheets(suite, arguments.work.resolve(), arguments.out)
+                print(
+                    f"{suite['name']}: " + (f"no run of it in {arguments.work}" if count is None else f"{count} places")
+                )
         return 0
     if arguments.command == "run":
         if shutil.which("git") is None:
             parser.error("git is needed to read fetched repositories")
         arguments.work.mkdir(parents=True, exist_ok=True)
         for suite in data["suites"]:
-            if not arguments.names or suite["name"] in arguments.names:
-                run_suite(suite, arguments.mirrors, arguments.work.resolve(), arguments.python, arguments.seconds)
+            chosen = not arguments.names or suite["name"] in arguments.names
+            if chosen and run_suite(
+                suite, arguments.mirrors, arguments.work.resolve(), arguments.python, arguments.seconds
+            ):
                 save(data)
         return 0
     if arguments.command == "lint":
-        lint(data, arguments.mirrors, arguments.work.resolve(), "now", ROOT)
+        if not lint(data, arguments.mirrors, arguments.work.resolve(), "now", ROOT):
+            return 0
         save(data)
         if arguments.before:
             lint(data, arguments.mirrors, arguments.work.resolve(), "before", arguments.before.resolve())

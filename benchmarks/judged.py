@@ -119,11 +119,18 @@ def main() -> int:
         return 0
     places = {judgement.key: locate(options.trees, judgement) for judgement in judgements}
     missing = [judgement for judgement in judgements if places[judgement.key] is None]
+    absent = sorted({judgement.repository for judgement in missing})
+    if len(missing) == len(judgements):
+        print(
+            f"none of the repositories of judged.jsonl is in {', '.join(map(str, options.trees))}: nothing was replayed"
+        )
+        return 0
     reported = severities(places, findings(sorted({path for path in places.values() if path is not None})))
     lines = report(judgements, reported, missing)
     print(*lines, sep="\n")
-    for judgement in missing:
-        print(f"not found: {judgement.repository} {judgement.path}", file=sys.stderr)
+    if missing:
+        some = f"{', '.join(absent[:10])}{', ...' if len(absent) > 10 else ''}"
+        print(f"not at hand: {len(missing)} judged findings of {len(absent)} repositories ({some})", file=sys.stderr)
     if options.write:
         oracles.write(totals(judgements, reported, missing))
     return 1 if missing else 0

@@ -349,6 +349,9 @@ def command_mine(arguments: argparse.Namespace) -> None:
         found = list(mine(repo, folder, arguments.most, arguments.seconds)) if folder else []
         cases.update((case.id, case) for case in found)
         print(f"{number}/{len(repositories)} {repo}: {len(found)}", file=sys.stderr, flush=True)
+    if not repositories:
+        print(f"no git directory named OWNER+NAME is in {arguments.mirrors}: mined_cases.jsonl stays as it is")
+        return
     lines = [json.dumps(dataclasses.asdict(case)) for case in sorted(cases.values(), key=lambda case: case.id)]
     CASES.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     read = repositories_read()
@@ -375,6 +378,9 @@ def command_score(arguments: argparse.Namespace) -> None:
         sides = Sides(arguments.mirrors, Path(folder))
         there = sides.write(cases)
         print(f"{len(there)} of {len(cases)} cases are at hand and parse", file=sys.stderr)
+        if not there:
+            print(f"none of the repositories of mined_cases.jsonl is in {arguments.mirrors}: nothing is scored")
+            return
         for half in ("seen", "unseen"):
             chosen = [case for case in there if half_of(case.repo, read) == half]
             if not chosen:

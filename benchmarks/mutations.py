@@ -426,6 +426,11 @@ def main() -> None:
         judged += some
         untouched += files
         tell(f"{folder.name}: {' '.join(map(str, _figures(some)))}")
+    if not judged:
+        tell(
+            f"{', '.join(map(str, arguments.folders))} holds nothing that could be deleted: it must be a project with device code"
+        )
+        return
     lines = report(judged, untouched)
     if arguments.misses:
         for row in judged:

@@ -107,3 +107,42 @@ def test_layers_of_a_class_of_the_file_in_a_plain_list_are_told_of_once() -> Non
     """
     assert found(text, "TDL504") == []
     assert [finding.span.start.row for finding in found(text, "TDL602")] == [16]
+
+
+BESIDE = """
+class Curve:
+    def __init__(self, event: torch.Tensor):
+        self.event = event
+
+    def hazard(self):
+        censoring = ~self.event
+        return censoring / torch.arange(len(self.event), 0, -1)
+
+    def table(self):
+        rows = self.event * 2
+        return torch.cat((torch.full((3,), 1.0), rows))
+
+    def unnamed(self):
+        return ~self.event / torch.arange(len(self.event), 0, -1)
+
+    def three(self):
+        rows, more = self.event * 2, self.event * 3
+        return torch.cat((torch.full((3,), 1.0), rows, more))
+
+    def later(self, flag):
+        if flag:
+            rows = self.event * 2
+        return torch.full((3,), 1.0) + rows
+"""
+
+
+def test_a_tensor_is_made_where_the_variable_beside_it_is() -> None:
+    fixes = {finding.span.start.row: finding.fix for finding in found(BESIDE, "TDL504")}
+    contents = {row: fix and [edit.content for edit in fix.edits] for row, fix in fixes.items()}
+    assert contents == {
+        10: [", device=censoring.device"],
+        14: [", device=rows.device"],
+        17: None,  # no variable
+        21: None,  # two of them may be on two devices
+        26: None,  # not bound on every path
+    }

@@ -16,7 +16,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
 from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, on_inferred
-from torchdevlint.rules.wording import MISMATCH, give_device
+from torchdevlint.rules.wording import MISMATCH, give_device, variable_beside
 
 _MOST_CALLS_TOLD = 3
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
@@ -215,21 +215,30 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
 
 
 def _fix(fault: Fault) -> NodeFix | None:
-    """`device=` where the other tensor is a parameter of the function that makes this one."""
-    place, other = fault.place, (fault.seen_inside or fault.other).device
-    if place.unit is not fault.site.unit:
+    """`device=` where the other tensor is a parameter of the function that makes this one, or a variable beside it."""
+    place = fault.place
+    if place.unit is not fault.site.unit or not isinstance(place.op, ir.Call) or place.body is None:
         return None
-    if fault.host is None or not isinstance(place.op, ir.Call) or not isinstance(other, Term) or other.op != "own":
+    if row_of(fault).code != "TDL504" or place.op.keyword("device") is not None or not _takes_device(fault):
+        return None
+    name = _parameter_met(fault)
+    if name is None and fault.site.body is place.body:
+        name = variable_beside(place.op, fault.site.op, place.body)
+    return None if name is None else give_device(place.op, f"{name}.device", Ground.UNSEEN_CODE)
+
+
+def _parameter_met(fault: Fault) -> str | None:
+    """The parameter, never bound anew, on whose device the other tensor is."""
+    place, other = fault.place, (fault.seen_inside or fault.other).device
+    if place.body is None or not isinstance(other, Term) or other.op != "own":
         return None
     parameter = other.args[0]
     if not isinstance(parameter, Term) or parameter.op != "parameter" or parameter.args[0] is not place.body:
         return None
-    if row_of(fault).code != "TDL504" or place.op.keyword("device") is not None or not _takes_device(fault):
-        return None
-    name = parameter.args[1]
+    name: str = parameter.args[1]
     if any(isinstance(op, ir.Store) and op.name == name for block in place.body.blocks for op in block.ops):
         return None
-    return give_device(place.op, f"{name}.device", Ground.UNSEEN_CODE)
+    return name
 
 
 def _takes_device(fault: Fault) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
@@ -9,6 +11,7 @@ from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import body_of, operations, tensors_within
@@ -131,7 +134,35 @@ def device_expression(meeting: Meeting, facts: Facts) -> str | None:
                 and is_surely_tensor(parameter.name, facts)
             ):
                 return f"{parameter.name}.device"
-    return None
+    beside = variable_beside(made, meeting.op, facts.body)
+    return None if beside is None else f"{beside}.device"
+
+
+def variable_beside(made: ir.Op, met: ir.Op, body: ir.Body) -> str | None:
+    """The variable that an operation (`variable / made`, `torch.cat((variable, made))`) takes besides a tensor that is made in it.
+
+    None where there is none, where there are more operands than two, or where the variable may not be bound when the tensor is made.
+    """
+    written = {op.dst: op for op in Lookup.of(body).all if isinstance(op, ir.ValueOp)}
+    operands = [written.get(register) for register in _operands(met, written)]
+    others = [op for op in operands if op is not made]
+    if len(operands) != 2 or len(others) != 1 or not isinstance(others[0], ir.Load):
+        return None
+    name = others[0].name
+    return name if Cfg.of(body).definitely_bound(name, made) else None
+
+
+def _operands(met: ir.Op, written: Mapping[ir.Register, ir.Op]) -> tuple[ir.Register, ...]:
+    """The registers of an operator, or of the tuple or list that a function is given first."""
+    if isinstance(met, ir.Binary):
+        return (met.left, met.right)
+    if isinstance(met, ir.Compare):
+        return (met.left, *met.comparators)
+    if isinstance(met, ir.Call) and met.arguments:
+        display = written.get(met.arguments[0].value)
+        if isinstance(display, ir.Sequence) and not any(element.starred for element in display.elements):
+            return tuple(element.value for element in display.elements)
+    return ()
 
 
 def is_surely_tensor(parameter: str, facts: Facts) -> bool:
