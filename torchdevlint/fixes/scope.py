@@ -20,6 +20,7 @@ from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.frame import Frame
 from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
 from torchdevlint.flow.naming import follows_an_object, looks_like_device, names_index
+from torchdevlint.flow.proof import is_contradicted, is_proven_tensor, is_used_as_container
 from torchdevlint.flow.values import UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
@@ -380,18 +381,29 @@ class Scope:
         is_own = meaning.owner is point.body and Cfg.of(point.body).definitely_bound(path, point.op)
         if is_own:
             return Verdict.FITS
-        if self._once(self._is_tested, holder.value, point.body) or self._once(
-            self._is_used_as_no_tensor, holder.value, point.body
+        if self._once(self._is_tested, holder.value, point.body) or is_used_as_container(
+            holder.value, self._analysis.index_of(point.body)
         ):
+            return Verdict.REFUSED
+        is_argument = meaning.owner is point.body and holder.value != self._analysis.index_of(point.body).self_name
+        given = is_argument and Cfg.of(point.body).bindings(holder.value, point.op).parameter is not None
+        if given and is_contradicted(holder.value, point.body, self._analysis):
             return Verdict.REFUSED
         if meaning.owner is point.body and self._may_be_none(holder.value, point):
             return Verdict.REFUSED
         if not follows_an_object(path) and self._once(self._is_read_in_file, holder.value, "device"):
             return Verdict.FITS  # options: what the program reads elsewhere they have
-        return min(
+        fits = min(
             (self._holder_kind(value, point) for held in meaning.values for value in held.parts),
             default=Verdict.DOUBTFUL,
         )
+        is_guess = given and fits is Verdict.FITS and self._is_guessed(holder.value, point)
+        return Verdict.DOUBTFUL if is_guess else fits
+
+    def _is_guessed(self, name: str, point: Point) -> bool:
+        """True for an argument that is a tensor by the look of it alone; what a run of the program saw is no guess."""
+        seen = self._analysis.observed.parameters.get((id(point.body), name))
+        return seen is None and not self._once(is_proven_tensor, name, point.body, self._analysis)
 
     def _has_device_deep(self, holder: cst.BaseExpression, point: Point) -> Verdict:
         """The same for `self.fc.weight.device`."""
@@ -447,34 +459,6 @@ class Scope:
             kinds = {self._device_kind(part) for store in stores for part in store.value.parts}
             return Verdict.REFUSED if Verdict.REFUSED in kinds else Verdict.FITS
         return Verdict.DOUBTFUL
-
-    def _is_used_as_no_tensor(self, name: str, body: ir.Body) -> bool:
-        """True for what is read by keys (`data["label"]`, `data.items()`), or asked whether it is a tuple or another container."""
-        definitions = self._analysis.index_of(body).definitions
-
-        def kinds_of(call: ir.Call) -> list[ir.Op | None]:
-            asked = definitions[call.arguments[1].value]
-            elements = asked.elements if isinstance(asked, ir.Sequence) else ()
-            return [asked, *(definitions[element.value] for element in elements)]
-
-        def is_it(register: ir.Register | None) -> bool:
-            written = definitions[register] if register is not None else None
-            return isinstance(written, ir.Load) and written.name == name
-
-        for block in body.blocks:
-            for op in block.ops:
-                if isinstance(op, ir.Subscript) and is_it(op.object):
-                    key = definitions[op.index]
-                    if isinstance(key, ir.Constant) and isinstance(key.value, str):
-                        return True
-                elif isinstance(op, ir.Attribute) and op.name in _OF_CONTAINERS and is_it(op.object):
-                    return True
-                elif isinstance(op, ir.Call) and op.positional_count == 2 and is_it(op.positional(0)):
-                    callee = definitions[op.function]
-                    asks = isinstance(callee, ir.Load) and callee.name == "isinstance"
-                    if asks and any(isinstance(kind, ir.Load) and kind.name in _CONTAINERS for kind in kinds_of(op)):
-                        return True
-        return False
 
     def _may_be_none(self, name: str, point: Point) -> bool:
         """True for an argument that is None by default, or that the body compares with None, where no test decides that it is not."""
@@ -537,10 +521,6 @@ class Scope:
                 ):
                     return True
         return False
-
-
-_CONTAINERS = frozenset({"tuple", "list", "dict", "str", "Sequence", "Mapping", "PackedSequence"})
-_OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "split", "join"})
 
 
 def _asked_for_none(test: ir.Register | None, definitions: list[ir.Op | None]) -> tuple[str, bool] | None:

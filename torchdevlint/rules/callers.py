@@ -42,6 +42,33 @@ def calls_of(body: ir.Body, facts: Facts) -> Iterator[Site]:
             yield from (site for site in _calls(name, there) if site.body is not body)
 
 
+def calls_of_forward(body: ir.Body, facts: Facts) -> Iterator[Site]:
+    """The calls of `forward` in the other files of the project: of a name or an attribute that is bound, there, to objects of its class alone."""
+    member = facts.analysis.member
+    if member is None or body.owner is None or body.name != "forward":
+        return
+    files = files_calling(member.project, body.owner.name)
+    for there in (facts_of(Member(member.project, path)) for path in files if path != member.path):
+        if there is None or len(files) > _MOST_FILES:
+            continue
+        for name in _names_of(body.owner.name, there):
+            yield from _calls(name, there)
+
+
+def _names_of(made: str, facts: Facts) -> Iterator[str]:
+    """The names and attributes that a file binds to what a class of this name makes, and to nothing else."""
+    bound: dict[str, bool] = {}
+    for body in facts.program.bodies:
+        definitions = facts.analysis.index_of(body).definitions
+        for op in operations(body):
+            if isinstance(op, (ir.Store, ir.StoreAttribute)):
+                value = definitions[op.value]
+                called = definitions[value.function] if isinstance(value, ir.Call) else None
+                is_one = isinstance(called, (ir.Load, ir.Attribute)) and called.name == made
+                bound[op.name] = is_one and bound.get(op.name, True)
+    return (name for name, is_one in bound.items() if is_one)
+
+
 def argument_given(site: Site, body: ir.Body, parameter: str) -> ir.Register | None:
     """What a call gives for a parameter of the body; None where it gives nothing by name or by position."""
     names = [known.name for known in body.parameters]

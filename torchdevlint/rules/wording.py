@@ -8,10 +8,12 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
+from torchdevlint.flow.proof import is_no_tensor, is_proven_tensor
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.callers import argument_given, calls_of, calls_of_forward
 from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import body_of, operations, tensors_within
@@ -166,19 +168,14 @@ def _operands(met: ir.Op, written: Mapping[ir.Register, ir.Op]) -> tuple[ir.Regi
 
 
 def is_surely_tensor(parameter: str, facts: Facts) -> bool:
-    """True for an argument that is no list and no length: not one that is counted by `len` and of which no attribute of a tensor is read."""
-    if "len" in parameter.lower():
-        return False  # lengths stay on the CPU, for `pack_padded_sequence`
-    use = facts.index.use(parameter)
+    """True for an argument that is proven to be a tensor, and that is no tensor of lengths: these stay on the CPU, for `pack_padded_sequence`."""
     return (
-        bool(use.attributes)
-        or use.arithmetic
-        or use.torch_argument
-        or not any(
-            isinstance(op, ir.Call)
-            and facts.callee(op) == "builtins.len"
-            and facts.place(op.positional(0)) == parameter
-            for op in operations(facts.body)
+        "len" not in parameter.lower()
+        and is_proven_tensor(parameter, facts.body, facts.analysis)
+        and not any(
+            given is not None and is_no_tensor(given, site.facts.analysis.index_of(site.body))
+            for site in (*calls_of(facts.body, facts), *calls_of_forward(facts.body, facts))
+            for given in [argument_given(site, facts.body, parameter)]
         )
     )
 

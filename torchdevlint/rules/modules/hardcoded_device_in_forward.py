@@ -116,20 +116,23 @@ class HardcodedDeviceInForward(Rule):
         if name in (".cuda", ".to") and facts.value(facts.receiver(call)).kind in (Kind.GENERATOR, Kind.OTHER):
             return
         written = _SPELLED.get(name, 'device="{}"').format(device.name)
-        sources = _sources(call, facts)
+        follows = _follows_argument(call, name, facts)
+        sources = [] if follows else _sources(call, facts)
         certain = _makes_tensor(call, facts) and not _moves_inputs(facts)
         if not sources:
             if id(facts.body) in self._told:
                 return  # the same decision as at the method's first place
             self._told.add(id(facts.body))
         advice = f"use `{sources[0]}`" if sources else "follow the device of an input or a parameter"
+        if follows:
+            advice = f"delete it: `{follows}` is where its argument is"
         yield self.report(
             call,
             f"`{written}` ties this module to {_which(device.name)}; {advice}",
             detail=f"Without {needed(device.name)} {raised(device.name)}. Where the module is on another device the next operation raises "
             f"{MISMATCH}.",
             severity=_severity(facts),
-            fix=lambda: _fix(call, name, sources, certain, facts),
+            fix=lambda: _delete(call) if follows else _fix(call, name, sources, certain, facts),
         )
 
     @on_device_call
@@ -176,6 +179,15 @@ class HardcodedDeviceInForward(Rule):
 
 def _severity(facts: Facts) -> Severity:
     return INFO if needs_cuda_anyway(facts.body, facts) else WARNING
+
+
+def _follows_argument(call: ir.Call, name: str, facts: Facts) -> str:
+    """The last name of the factory in `torch.randn_like(z).cuda()`, whose tensor is where `z` is; "" for any other call."""
+    made = facts.definition(facts.receiver(call)) if name in (".cuda", ".to") else None
+    if not isinstance(made, ir.Call) or made.keyword("device") is not None or len(call.arguments) > (name == ".to"):
+        return ""
+    callee = facts.callee(made)
+    return callee.rpartition(".")[2] if callee in functions.LIKE_FACTORIES else ""
 
 
 def _is_tensor(call: ir.Call, facts: Facts) -> bool:
@@ -367,6 +379,14 @@ def _moves_inputs(facts: Facts) -> bool:
         isinstance(op, ir.Attribute) and op.name in ("cuda", "to") and facts.place(op.object).partition("[")[0] in names
         for op in operations(facts.body)
     )
+
+
+def _delete(call: ir.Call) -> NodeFix | None:
+    """The factory without the move, which ran where its argument is on another device, too."""
+    from torchdevlint.fixes import builders
+
+    edits = builders.remove_method(call)
+    return NodeFix(Ground.CHANGES_A_RUN, "Leave it where its argument is", edits) if edits else None
 
 
 def _fix(call: ir.Call, name: str, sources: list[str], certain: bool, facts: Facts) -> NodeFix | None:

@@ -76,8 +76,8 @@ class LegacyCudaTensorType(Rule):
     where the code runs everywhere and is only old, and where CUDA is needed anyway.
 
     ## Fix safety
-    A constructor on a list becomes `torch.tensor(..., dtype=..., device="cuda")`, which is safe. (An int would be a size; a tuple of
-    sizes, `FloatTensor((batch, 1))`, is taken for values and hardly ever meant so: no fix is made.) One with `device=` becomes
+    A constructor on a list becomes `torch.tensor(..., dtype=..., device="cuda")`, and one on several sizes `torch.empty` with the same, which
+    is safe. (A tuple of sizes, `FloatTensor((batch, 1))`, is taken for values and hardly ever meant so: no fix is made.) One with `device=` becomes
     `torch.tensor` too, which is unsafe: it wakes a line that raised.
     `set_default_tensor_type(torch.cuda.FloatTensor)` becomes `set_default_dtype` and `set_default_device`, which is unsafe: the default
     device reaches more factories.
@@ -132,7 +132,7 @@ class LegacyCudaTensorType(Rule):
             return  # a name for the type: reported where it was bound
         self._note(
             call,
-            f"`torch.cuda.{last}(...)` needs CUDA; write `torch.tensor(..., dtype=torch.{_DTYPES[last]}, device=...)`",
+            f"`torch.cuda.{last}(...)` needs CUDA; write {_factory(call, 'torch.' + _DTYPES[last], facts)}",
             f"A CPU build raises {_UNAVAILABLE.format(name=last)}.",
             guarded=_is_meant(facts) or _is_kernel(facts),
             fix=lambda: _modern(call, last, facts),
@@ -194,11 +194,12 @@ class LegacyCudaTensorType(Rule):
         name = (facts.qualified(call.function) or "").rpartition(".")[2]
         is_literal = device.is_accelerator or device.place == "meta"
         passed = device.type if is_literal else "cuda"
+        dtype = f"torch.{_DTYPES.get(name, 'float32')}"
         raises = f'raises "legacy constructor expects device type: cpu but device type: {passed} was passed"'
         yield self.report(
             call,
-            f"`torch.{name}` makes CPU tensors alone; use `torch.tensor(..., dtype=torch.{_DTYPES.get(name, 'float32')}, device=...)`",
-            detail=f"`device=` {raises}{'' if is_literal else ' as soon as it is a GPU'}. For a size, use `torch.empty`.",
+            f"`torch.{name}` makes CPU tensors alone; use {_factory(call, dtype, facts)}",
+            detail=f"`device=` {raises}{'' if is_literal else ' as soon as it is a GPU'}.",
             fix=lambda: _with_device(call, name, facts),
         )
 
@@ -247,16 +248,42 @@ def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
     return False
 
 
+def _factory(call: ir.Call, dtype: str, facts: Facts) -> str:
+    """The call of today, for a message: of values, of sizes, or of both where nothing tells what is given."""
+    if _is_of_sizes(call, facts):
+        return f"`torch.empty(..., dtype={dtype}, device=...)`"
+    given = facts.value(call.positional(0)).kind if call.positional_count == 1 else Kind.UNKNOWN
+    if given in (Kind.LIST, Kind.TUPLE, Kind.NDARRAY):
+        return f"`torch.tensor(..., dtype={dtype}, device=...)`"
+    return "`torch.tensor` (`torch.empty` for a size) with `device=...`"
+
+
+def _is_of_sizes(call: ir.Call, facts: Facts) -> bool:
+    """True for `FloatTensor(2, 3)`: more than one argument, or a lone number or shape, is the size of a tensor without values (`legacy_tensor_ctor`)."""
+    given = [argument for argument in call.arguments if argument.keyword != "device"]
+    if any(argument.keyword is not None for argument in given):
+        return False
+    if len(given) == 1 and not given[0].star:
+        return facts.value(given[0].value).kind in (Kind.SCALAR, Kind.SIZE)
+    return True  # also `FloatTensor(*shape)`, and one without any argument
+
+
 def _modern(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
     from torchdevlint.fixes import builders
 
+    if not facts.place(call.function).startswith("torch."):
+        return None
+    options = f'dtype=torch.{_DTYPES[last]}, device="cuda"'
+    if len(call.arguments) > 1 and all(argument.keyword is None and not argument.star for argument in call.arguments):
+        sizes = ", ".join(
+            builders.source_of(op) for a in call.arguments if (op := facts.definition(a.value)) is not None
+        )
+        edits = builders.replace_expression(call, f"torch.empty({sizes}, {options})")
+        return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.empty`", edits) if edits else None
     first = facts.definition(call.positional(0))
     if not isinstance(first, ir.Sequence) or len(call.arguments) != 1 or _may_be_meant_as_a_size(first, facts):
         return None
-    if not facts.place(call.function).startswith("torch."):
-        return None
-    text = f'torch.tensor({builders.source_of(first)}, dtype=torch.{_DTYPES[last]}, device="cuda")'
-    edits = builders.replace_expression(call, text)
+    edits = builders.replace_expression(call, f"torch.tensor({builders.source_of(first)}, {options})")
     return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.tensor`", edits) if edits else None
 
 
