@@ -99,12 +99,6 @@ def test_what_is_left_running_is_told() -> None:
     assert process.pid not in warm.running()
 
 
-def test_threads_are_those_of_the_environment() -> None:
-    pytest.importorskip("torch")
-    command = [sys.executable, "-c", "import torch; print(torch.get_num_threads())"]
-    assert warm.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=60).stdout == "1\n"
-
-
 @pytest.mark.parametrize("flag", ["-I", "-S", "-E", "-O"])
 def test_other_flags_get_a_new_interpreter(flag: str) -> None:
     done = warm.run([sys.executable, flag, "-c", "import os; print(os.getppid())"], timeout=60)
