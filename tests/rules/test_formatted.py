@@ -19,21 +19,34 @@ from torchdevlint.findings import Finding
 NARROW = 20  # columns: each chain and each call is on several lines
 
 
-def formatted(text: str) -> str:
+PATHS = [path for path in FAULTY if CODES[path.parent.name] != "TDL000"]
+
+
+def plain(path: Path) -> str:
+    return re.sub(r"[ \t]*# expect: [^\n]*", "", path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def formatted(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, str]:
+    """The files, formatted in one run."""
     if importlib.util.find_spec("ruff") is None:
         pytest.skip("ruff is not installed")
-    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(NARROW), "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True, encoding="utf-8").stdout
+    folder = tmp_path_factory.mktemp("formatted")
+    copies = {path: folder / f"{number}.py" for number, path in enumerate(PATHS)}
+    for path, copy in copies.items():
+        copy.write_text(plain(path), encoding="utf-8")
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--no-cache", "--line-length", str(NARROW)]
+    subprocess.run([*command, str(folder)], capture_output=True, check=True)
+    return {path: copy.read_text(encoding="utf-8") for path, copy in copies.items()}
 
 
 def offered(findings: tuple[Finding, ...]) -> Counter[tuple[str, str | None]]:
     return Counter((f.code, f.fix.applicability.value if f.fix is not None else None) for f in findings)
 
 
-@pytest.mark.parametrize("path", [p for p in FAULTY if CODES[p.parent.name] != "TDL000"], ids=named)
-def test_a_formatted_file_is_repaired_in_the_same_way(path: Path) -> None:
-    text = re.sub(r"[ \t]*# expect: [^\n]*", "", path.read_text(encoding="utf-8"))
-    other = formatted(text)
+@pytest.mark.parametrize("path", PATHS, ids=named)
+def test_a_formatted_file_is_repaired_in_the_same_way(path: Path, formatted: dict[Path, str]) -> None:
+    text, other = plain(path), formatted[path]
     assert offered(found(other, path, "info")) == offered(found(text, path, "info"))
     once, again = (ast.dump(ast.parse(repaired(each, path, unsafe=True))) for each in (text, other))
     assert once == again

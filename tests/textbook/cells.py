@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections import Counter
@@ -15,6 +16,10 @@ from torchdevlint.settings import Settings
 
 from .contexts import CONTEXTS, Context, Layout
 from .table import Fault, faults
+
+_MEMORY = (
+    "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+)  # a folder on a disk takes longer than what is done in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ def check(fault: Fault, context: Context) -> Iterator[Cell]:
 
 
 def _findings(layout: Layout) -> Iterator[tuple[str, Finding]]:
-    with tempfile.TemporaryDirectory(prefix="textbook") as folder:
+    with tempfile.TemporaryDirectory(prefix="textbook", dir=_MEMORY) as folder:
         layout.write(Path(folder))
         for name in layout.checked:
             path = Path(folder) / name

@@ -259,7 +259,7 @@ def test_check_keeps_only_the_fixes_that_verify(tmp_path: Path) -> None:
         "import torch\nx = torch.ones(2).cuda()\nif torch.cuda.device_count() > 5:\n    x.cuda().numpy()\nprint(x.numpy().sum())\n"
     )
     command = [sys.executable, "-m", "torchdevlint", "check", "--fix", "--select", "TDL509", "--verify", "train.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=280)
+    done = warm.run(command, cwd=tmp_path, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "confirmed" in done.stdout and "not reached" in done.stdout
     lines = script.read_text().splitlines()
