@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
 
 MOST_REPLAYS = 4_000
+MOST_RECURSIVE = 100  # ... of functions that are being run already
 MOST_STEPS = 60_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
-MOST_IN_CYCLE = 8  # functions that call each other, which are summed up from each of them anew
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
 _ANYBODY = Site(ir.Op(None), None, None)  # type: ignore[arg-type] # the one who calls from outside
@@ -140,10 +140,16 @@ class Analysis:
         """Counts a limit."""
         self.heard.bounds[bound] += 1
 
-    def may_replay(self) -> bool:
+    def may_replay(self, *, recursive: bool = False) -> bool:
         """Whether another call may be run."""
-        self.heard.replays += 1
-        return self.heard.replays <= MOST_REPLAYS and self.heard.steps <= MOST_STEPS
+        heard = self.heard
+        heard.replays += 1
+        heard.recursive += recursive
+        return (
+            heard.replays <= MOST_REPLAYS
+            and heard.steps <= MOST_STEPS
+            and not (recursive and heard.recursive > MOST_RECURSIVE)
+        )
 
     def may_step(self) -> bool:
         """Whether another term may be run: what calls each other in many ways would take forever."""
@@ -183,12 +189,12 @@ class Analysis:
     def summary(self, body: ir.Body) -> Summary | None:
         """The summary of a function; None while it is being made: a call of itself stays open.
 
-        What calls each other is summed up from each of its members anew, with the others as they are inside of that cycle, so that the
-        result does not depend on which of them was asked for first (the strongly connected components of Tarjan, found on the way).
+        Functions that call each other are done together (the strongly connected components of Tarjan, found on the way). What they call of
+        each other stays open, so that the result does not depend on which of them was asked for first.
         """
         self.heard.asked[body] = None
         known = self.kept.summaries.get(body)
-        if known is not None and (len(known.cycle) > MOST_IN_CYCLE or known.cycle.isdisjoint(self._running)):
+        if known is not None:
             return known
         if body in self._running:
             self._lowest = min(self._lowest, self._running[body])
@@ -209,15 +215,22 @@ class Analysis:
             lowest, self._lowest = self._lowest, min(outer, self._lowest)
             if lowest >= position:
                 self._lowest = outer
-                members = [other for other, (_, low) in self._unfinished.items() if low >= position]
-                for other in members:
+                cycle = {other: one for other, (one, low) in self._unfinished.items() if low >= position}
+                for other in cycle:
                     del self._unfinished[other]
         if lowest < position:
             self._unfinished[body] = found, lowest
-        else:
-            found.cycle = frozenset((body, *members)) if members else frozenset()
-            self.kept.summaries[body] = found
+            return found
+        cycle[body] = found
+        members = frozenset(cycle)
+        for other, one in cycle.items():
+            one.cycle = members
+            self.kept.summaries[other] = one
         return found
+
+    def is_unfinished(self, body: ir.Body) -> bool:
+        """True for a function of a cycle that is being summed up: what its summary says of the others is not all that there is."""
+        return body in self._unfinished
 
     def _summarise(self, body: ir.Body) -> Summary:
         unit = self.unit_of(body)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import claims, classes, conditions, containers, devices, foreign, modules, reading, tensors
+from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
     HOST,
@@ -33,10 +34,12 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    is_elsewhere,
     is_open,
     join,
     one_of,
     options_of,
+    parts_of,
     waits,
 )
 from torchdevlint.program import ir
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 MOST_SAME = 3  # times that one body may be on the stack
+MOST_OPEN = 1  # ... of functions that call each other, with values that are open
 MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fixed point
 MOST_DEEP = 14
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
@@ -182,17 +186,14 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
     if function.receiver is not None:
         args = [function.receiver, *args]
     summary = analysis.summary(body)
-    too_deep = ctx.stack.count(body) >= MOST_SAME or len(ctx.stack) > MOST_DEEP
-    if summary is None or too_deep or not analysis.may_replay():
-        if summary is not None:
-            analysis.hit("depth of calls" if too_deep else "calls that were run again")
+    parameters = bind(ctx, function, args, keywords, site) if summary is not None else {}
+    if summary is None or not _may_unfold(ctx, body, summary, parameters):
         if ctx.mode == "summary":
             return residual(
                 ctx, Func(body, function.frame, None, function.defaults, function.form), args, keywords, site
             )
         return unknown(site)
     analysis.called.add(body)
-    parameters = bind(ctx, function, args, keywords, site)
     given = body, tuple(parameters.values())
     if ctx.entered.count(given) >= MOST_EQUAL:
         return NOTHING  # the least fixed point: what comes back is what the other returns give
@@ -201,6 +202,44 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         return Replay(ctx, summary, body, parameters, site).run()
     finally:
         ctx.entered.pop()
+
+
+def _may_unfold(ctx: Context, body: ir.Body, summary: Summary, parameters: dict[str, Value]) -> bool:
+    """Whether a summary is run here, in which it, or one of its cycle, may be running already.
+
+    A summary leaves recursion to its callers and loses nothing. Who has no caller follows it while there is something known to follow it
+    with, and one level deep with values that are open: each level of a printer of syntax trees calls itself in 20 places.
+    """
+    analysis = ctx.analysis
+    inside = sum(one in summary.cycle for one in ctx.stack)
+    if ctx.mode == "summary" and (inside or analysis.is_unfinished(body)):
+        return False
+    is_too_deep = ctx.stack.count(body) >= MOST_SAME or len(ctx.stack) > MOST_DEEP
+    if is_too_deep or (inside > MOST_OPEN and not _tells_more(ctx, parameters)):
+        analysis.hit("depth of calls")
+        return False
+    if not analysis.may_replay(recursive=inside > 0):
+        analysis.hit("calls that were run again")
+        return False
+    return True
+
+
+def _tells_more(ctx: Context, parameters: dict[str, Value]) -> bool:
+    """True for a call with a module, or something on a known device, that no call around it was given."""
+    known = {value for _, given in ctx.entered for value in given}
+    return any(
+        name != "@frame" and value not in known and _is_definite(ctx, value) for name, value in parameters.items()
+    )
+
+
+def _is_definite(ctx: Context, value: Value, nested: int = 0) -> bool:
+    if isinstance(value, (Tensor, Device)):
+        place = value.device if isinstance(value, Tensor) else value.place
+        return place == HOST or is_elsewhere(place)
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    parts = parts_of(value) if rec is None else tuple(rec.fields.values())
+    is_module = rec is not None and rec.kind == "module"
+    return is_module or (nested < MOST_NESTED and any(_is_definite(ctx, part, nested + 1) for part in parts))
 
 
 def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site: Site | None) -> dict[str, Value]:
@@ -296,6 +335,7 @@ class Replay:
         self.ctx, self.summary, self.body, self.parameters, self.site = ctx, summary, body, parameters, site
         self._memo: dict[Term, Value] = {}
         self._copies: dict[Ref, Ref] = {}
+        self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
 
     def run(self) -> Value:
         """Claims and calls in their order, then effects, then what comes back."""
@@ -323,7 +363,10 @@ class Replay:
 
     def _event(self, event: Event) -> None:
         ctx = self.ctx
-        facts = conditions.residual(ctx, [(self.value(term), outcome) for term, outcome in event.facts])
+        if ctx.is_full:
+            ctx.analysis.hit("events of a summary")
+            return
+        facts = self._facts(event.facts)
         if facts is None:
             return
         with ctx.under(facts):
@@ -333,6 +376,16 @@ class Replay:
                 claims.claim(ctx, claim.kind, operands, claim.site, chain=claim.chain)
             else:
                 self.value(event.what)
+
+    def _facts(self, facts: Facts) -> Facts | None:
+        """What is left open of the conditions, None where one does not hold; many events share theirs."""
+        if not facts:
+            return facts
+        key = facts, self.ctx.facts
+        if key not in self._residual:
+            given = [(self.value(term), outcome) for term, outcome in facts]
+            self._residual[key] = conditions.residual(self.ctx, given)
+        return self._residual[key]
 
     def _effects(self) -> None:
         ctx = self.ctx
@@ -397,7 +450,7 @@ class Replay:
     def _one_of(self, value: OneOf) -> Value:
         found = []
         for guards, option in value.options:
-            facts = conditions.residual(self.ctx, [(self.value(term), outcome) for term, outcome in guards])
+            facts = self._facts(guards)
             if facts is not None:
                 found.append((facts, self.value(option)))
         return one_of(found) if found else NOTHING

@@ -162,10 +162,15 @@ class Context:
         is_open = any(waits(operand.value) for operand in what.operands) if isinstance(what, Claim) else what.waits
         if not is_open and not (self.unit.sets_default and isinstance(what, Claim)):
             return
-        if len(self.events) < MOST_EVENTS:
+        if not self.is_full:
             self.events.append(Event(self.facts, what))
         else:
             self.analysis.hit("events of a summary")
+
+    @property
+    def is_full(self) -> bool:
+        """True where a summary has as many events as it may."""
+        return len(self.events) >= MOST_EVENTS
 
     @contextmanager
     def under(self, facts: Facts) -> Iterator[None]:

@@ -52,7 +52,7 @@ class Summary:
     """A body as a residual program: `events` in their order, then `effects`, then `result`.
 
     `heap` holds the objects that it makes, whose places are `locals`; `proven` the terms whose use only a tensor survives. `heard` is what was
-    told while it was made, `raised` the exceptions that it raises, `cycle` the functions that call it and that it calls.
+    told while it was made, `raised` the exceptions that it raises, `cycle` the function itself and those that call it and that it calls.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -119,7 +119,7 @@ class Heard:
     `told` are the faults in their order, `looked_at` the bodies that were read and not asked for.
     """
 
-    __slots__ = ("asked", "bounds", "called", "faults", "looked_at", "met", "replays", "steps", "told")
+    __slots__ = ("asked", "bounds", "called", "faults", "looked_at", "met", "recursive", "replays", "steps", "told")
 
     def __init__(self) -> None:
         self.faults: dict[tuple[int, int, str], Fault] = {}
@@ -127,7 +127,7 @@ class Heard:
         self.asked: dict[ir.Body, None] = {}
         self.called: set[ir.Body] = set()
         self.bounds: Counter[str] = Counter()
-        self.replays = self.steps = 0
+        self.replays = self.recursive = self.steps = 0
         self.told: list[Fault] = []
         self.looked_at: set[ir.Body] = set()
 
@@ -146,6 +146,7 @@ class Heard:
         self.bounds += other.bounds
         self.looked_at |= other.looked_at
         self.replays += other.replays
+        self.recursive += other.recursive
         self.steps += other.steps
 
     def rests_on(self, bodies: set[ir.Body]) -> bool:
