@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -94,9 +95,18 @@ def _own(text: str) -> list[str]:
 def test_what_is_left_running_is_told() -> None:
     process = warm.Popen([sys.executable, "-c", "import signal; signal.pause()"])
     assert process.pid in warm.running()
+    assert process.poll() is None
     process.kill()
+    while process.poll() is None:
+        time.sleep(0.01)
     assert process.wait() == -9
     assert process.pid not in warm.running()
+
+
+def test_threads_are_those_of_the_environment() -> None:
+    pytest.importorskip("torch")
+    command = [sys.executable, "-c", "import torch; print(torch.get_num_threads())"]
+    assert warm.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=60).stdout == "1\n"
 
 
 @pytest.mark.parametrize("flag", ["-I", "-S", "-E", "-O"])

@@ -42,10 +42,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+_THREADS = "OMP_NUM_THREADS"
 _SERVER = "TORCHDEVLINT_TESTS_WARM"
 """The address of the server, in the environment of children whose own children are warm."""
 _READ_AT_START = ("PYTHON", "TORCH_", "PYTORCH_", "OMP_", "MKL_", "KMP_", "LD_", "ATEN_", "LC_", "LANG")
-_READ_BY_US = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
+_READ_BY_US = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", _THREADS}
 _MOST = 1 << 20  # bytes of a request
 _HIGH = 256  # above the numbers of open files
 
@@ -98,7 +99,7 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
         if self.returncode is None:
             status = _status(self._answers, socket.MSG_DONTWAIT)
             if status is not None:
-                self._handle_exitstatus(self.pid, status)  # type: ignore[attr-defined]
+                self._handle_exitstatus(status)  # type: ignore[attr-defined]
         return self.returncode
 
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
@@ -219,7 +220,7 @@ def _start_server() -> str:
     address = str(Path(folder) / "server")
     Path(address).with_name("environment").write_text(json.dumps(_read_at_start(os.environ)), encoding="utf-8")
     ours, theirs = socket.socketpair()
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", _SERVER)}
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", _SERVER, _THREADS)}
     process = subprocess.Popen(
         [sys.executable, __file__, address, str(theirs.fileno())],
         pass_fds=[theirs.fileno()],
@@ -333,6 +334,8 @@ class _Restored:
         for other in [*self.modules]:
             if name == "torch" or other.startswith(f"{name}."):
                 sys.modules.setdefault(other, self.modules.pop(other))
+        if name == "torch" and _THREADS in os.environ:
+            module.set_num_threads(int(os.environ[_THREADS]))
 
 
 # ---------------------------------------------------------------------------------------------------- the child

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from differential import agreed, draw
 from differential.judges import ROOT, Answer, Linter, Machine, Said, Verdict, judges
 from differential.programs import Program
@@ -43,7 +44,8 @@ Judges = tuple[Machine, Machine, Linter]
 
 @pytest.fixture(scope="module")
 def all_judges() -> Iterator[Judges]:
-    with judges() as started:
+    with pytest.MonkeyPatch.context() as patch, judges() as started:
+        patch.setattr(subprocess, "Popen", warm.Popen)  # they start when they are asked
         yield started
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import warm
 
 ROOT = Path(__file__).parents[2]
 _COPIED = ("torchdevlint", "docs", "fixtures", "tests/rules", "tests/proofs", "benchmarks", "README.md", "CHANGELOG.md")
@@ -70,7 +71,8 @@ def test_a_new_rule_is_whole_but_for_its_content(checkout: Path) -> None:
     assert again.returncode == 2
     assert "TDL199 is checkpoint-made-of-cheese" in again.stderr
     pytest.importorskip("torch")
-    proved = run(checkout, "torchdevlint", "prove", "TDL199")
+    command = [sys.executable, "-m", "torchdevlint", "prove", "TDL199"]
+    proved = warm.run(command, cwd=checkout, env={**os.environ, "PYTHONPATH": str(checkout)}, timeout=120)
     assert "proved" in proved.stdout, proved.stdout + proved.stderr
 
 

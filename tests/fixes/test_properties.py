@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import warm
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from properties import broken, relaid
@@ -116,8 +118,9 @@ def _check(one: Judge, seed: int, count: int) -> list[str]:
     return found + [f"{told}\n--- before\n{program.text()}" for program, told in one.broken(programs)]
 
 
-def test_repairs_leave_what_ran_as_it_was() -> None:
+def test_repairs_leave_what_ran_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
+    monkeypatch.setattr(subprocess, "Popen", warm.Popen)
     with judge() as one:
         found = _check(one, seed=2026, count=12)
     assert not found, found[0]
