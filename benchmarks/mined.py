@@ -1,7 +1,7 @@
 """Repairs that people made, mined from histories and read by nobody: what share of them does the linter see before the repair?
 
 usage: python benchmarks/mined.py mine MIRRORS [--most N] [--seconds N]      renew mined_cases.jsonl from fetched repositories
-       python benchmarks/mined.py score MIRRORS [--half seen|unseen] [--projects N] [--revision REV] [--floor] [--journal FILE] [--write]
+       python benchmarks/mined.py score MIRRORS [--half seen|unseen] [--cases N] [--projects N] [--revision REV] [--floor] [--journal FILE] [--write]
 
 MIRRORS is a folder of git directories named OWNER+NAME. mined_cases.jsonl holds references alone (repository, commit, path, lines). Each repository
 is on one side for good: "seen" where somebody here has read its code, else by a hash of its name. A case is scored twice: the file by itself, and in the
@@ -94,6 +94,11 @@ def repositories_read() -> frozenset[str]:
     """The repositories whose code somebody here has read: every judged one."""
     judged = ROOT / "benchmarks" / "judged.jsonl"
     return frozenset(json.loads(line)["repository"] for line in judged.read_text(encoding="utf-8").splitlines())
+
+
+def drawn(cases: Sequence[Case], most: int | None) -> list[Case]:
+    """At most so many cases, by a hash of their names: more of them hold the fewer ones."""
+    return sorted(cases, key=lambda case: hashlib.sha1(case.id.encode()).digest())[:most]
 
 
 def half_of(repo: str, read: frozenset[str]) -> str:
@@ -382,7 +387,7 @@ def command_score(arguments: argparse.Namespace) -> None:
             print(f"none of the repositories of mined_cases.jsonl is in {arguments.mirrors}: nothing is scored")
             return
         for half in ("seen", "unseen"):
-            chosen = [case for case in there if half_of(case.repo, read) == half]
+            chosen = drawn([case for case in there if half_of(case.repo, read) == half], arguments.cases)
             if not chosen:
                 continue
             runs = {
@@ -390,7 +395,7 @@ def command_score(arguments: argparse.Namespace) -> None:
                 for level, options in LEVELS.items()
             }
             if not arguments.alone:
-                some = sorted(chosen, key=lambda case: hashlib.sha1(case.id.encode()).digest())[: arguments.projects]
+                some = drawn(chosen, arguments.projects)
                 runs |= {
                     f"in its project, {level}": score
                     for level, score in score_inside(some, sides, package, journal).items()
@@ -438,6 +443,7 @@ def main() -> None:
     scorer.add_argument("mirrors", type=Path)
     scorer.add_argument("--half", choices=("seen", "unseen"))
     scorer.add_argument("--revision", help="another revision of this repository, checked out aside")
+    scorer.add_argument("--cases", type=int, metavar="N", help="at most N cases of each half, drawn by hash")
     scorer.add_argument("--alone", action="store_true", help="leave out the runs inside the projects")
     scorer.add_argument(
         "--projects", type=int, metavar="N", help="at most N cases of each half in their projects, drawn by hash"

@@ -185,7 +185,9 @@ class _Runtime:
         if isinstance(made, torch.nn.Module):
             fresh = _constructs(function) or not self._given_gpu(owner, args, kwargs)
             return values.moved(made, True) if fresh else made
-        if isinstance(made, torch.Tensor) and values.device_type(made) == "cuda":
+        if isinstance(made, torch.Tensor):
+            if values.device_type(made) == "cpu" and not self._given_gpu(owner, args, kwargs):
+                values.retag(made, True)
             return made
         if not values.holds(made, "cpu") or self._given_gpu(owner, args, kwargs):
             return made

@@ -120,7 +120,7 @@ def _is_foreign(value: Any) -> bool:
 
 def holds(value: Any, kind: str, depth: int = 0) -> bool:
     """Whether a value holds a tensor on such a device; `depth`: how deep in another value it lies."""
-    if type(value) in _ATOM_TYPES:
+    if type(value) in _ATOM_TYPES or type(value).__module__ == "numpy":
         return False
     if isinstance(value, torch.Tensor):
         return device_type(value) == kind
@@ -129,11 +129,14 @@ def holds(value: Any, kind: str, depth: int = 0) -> bool:
     return any(device_type(tensor) == kind for tensor in tensors(value, depth))
 
 
-def retag(tensor: Any) -> None:
-    """The tensor is on the GPU from now on: leaf, identity and aliases stay."""
+def retag(tensor: Any, fresh: bool = False) -> None:
+    """The tensor is on the GPU from now on: leaf, identity and aliases stay. `fresh`: it was made just now, there and nowhere else before."""
     old = tag_of(tensor)
-    place = user_place(2)
-    new = Tag(cuda_device(0), old.born or place, place)
+    if fresh and old.born is not None and old.moved is None:
+        new = Tag(cuda_device(0), old.born)
+    else:
+        place = user_place(2)
+        new = Tag(cuda_device(0), old.born or place, place)
     set_tag(tensor, new)
     if tensor.layout in (torch.sparse_coo,):
         tensor._tdl_tag = new
@@ -155,7 +158,7 @@ def moved(value: Any, fresh: bool, depth: int = 0) -> Any:
         if device_type(value) != "cpu":
             return value
         if fresh or tag_of(value) is WILD or (value.is_leaf and value.requires_grad):
-            retag(value)
+            retag(value, fresh)
             return value
         return value.cuda()
     if depth > _DEEPEST or isinstance(value, _ATOMS):
