@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from torchdevlint.infer.analysis import analyse
+from torchdevlint.infer.imports import Imports, dependents_of
 from torchdevlint.infer.kept import Kept, kept_for
+from torchdevlint.infer.units import Unit
 from torchdevlint.program import from_ast
 from torchdevlint.program.project import Member, member
 from torchdevlint.rules.policy import row_of
@@ -245,3 +251,37 @@ def test_what_is_only_handed_on_is_told_elsewhere(tmp_path: Path) -> None:
     ops = "def add(a, b):\n    return a + b\n"
     main = "import torch, data, ops\nx = torch.ones(4).cuda()\nprint(ops.add(x, data.mask()))\n"
     assert told(tmp_path, {"data.py": data, "ops.py": ops, "main.py": main}, "main.py") == []
+
+
+class _Counted:
+    """The files of a project, which counts the questions."""
+
+    def __init__(self, files: Any) -> None:
+        self._files, self.asked = files, 0
+
+    def importing(self, path: str) -> Iterator[str]:
+        self.asked += 1
+        yield from self._files.importing(path)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+
+@pytest.mark.parametrize("setting", [["m0.py"], ["m30.py"], ["m30.py", "m7.py"], ["alone.py"]])
+def test_who_sets_the_default_device_is_found_in_one_pass(tmp_path: Path, setting: list[str]) -> None:
+    files = {f"m{n}.py": f"import m{n + 1}, m{n + 2}\n" for n in range(40)} | {"alone.py": ""}
+    for name in setting:
+        files[name] += "import torch\ntorch.set_default_device('cuda')\n"
+    asked = member_of(tmp_path, files, "m0.py")
+    counted = _Counted(asked.project)
+    imports = Imports(counted)
+    told = {name: imports.unit(str(tmp_path / name)).sets_default for name in files}
+    expected = {
+        name: not {str(tmp_path / other) for other in setting}.isdisjoint(
+            dependents_of(asked.project, str(tmp_path / name))
+        )
+        for name in files
+    }
+    own = {name: Unit(asked.project.program(str(tmp_path / name)), str(tmp_path / name)).sets_default for name in files}
+    assert told == {name: expected[name] or own[name] for name in files}
+    assert counted.asked <= 4 * len(files)

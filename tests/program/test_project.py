@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -250,3 +251,34 @@ def test_a_folder_with_a_licence_or_requirements_is_a_project_where_there_is_no_
 def test_a_test_is_known_by_what_it_says(path: str, text: str, is_test: bool, tmp_path: Path) -> None:
     write(tmp_path, {path: text})
     assert Project(str(tmp_path)).is_test(str(tmp_path / path)) is is_test
+
+
+def test_what_files_import_is_read_once_also_of_an_edited_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each key asks who imports each of the files: hundreds of questions, of which the answers rest on one scan of each text."""
+    write(tmp_path, {"pyproject.toml": "[project]", **{f"m{n}.py": f"import m{n + 1}\n" for n in range(20)}})
+    base = Project(str(tmp_path))
+    edited = str(tmp_path / "m3.py")
+    scans = []
+    imported = project._imported
+    monkeypatch.setattr(project, "_imported", lambda raw: scans.append(raw) or imported(raw))
+    for key in range(5):
+        shown = base.showing(edited, f"import m4  # {key}\n", apart=True)
+        assert [list(shown.importing(str(tmp_path / f"m{n}.py"))) for n in (3, 4, 5)] == [
+            [str(tmp_path / f"m{n}.py")] for n in (2, 3, 4)
+        ]
+    assert len(scans) == 20 + 5
+
+
+def test_the_files_that_an_edited_file_imports_are_those_of_its_text(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": "[project]", "a.py": "def f():\n    import b\n", "b.py": "", "c.py": ""})
+    a, b, c = (str(tmp_path / name) for name in ("a.py", "b.py", "c.py"))
+    base = Project(str(tmp_path))
+    assert base.imported_by(a) == {b}
+    shown = base.showing(a, "import c, os\n")
+    assert shown.imported_by(a) == {c}
+    assert base.imported_by(a) == {b}
+    pattern = re.compile(rb"import (b|c)")
+    assert list(base.holding((b"import",), pattern)) == [a]
+    assert list(shown.holding((b"import",), re.compile(rb"import b"))) == []
+    assert list(base.showing(b, "import c").holding((b"import",), pattern)) == [a, b]
+    assert list(base.holding((b"import",), pattern)) == [a]

@@ -106,6 +106,7 @@ class Imports:
         self._units: dict[str, Unit | None] = {}
         self._by_module: dict[ir.Body, Unit] = {}
         self._known: dict[tuple[str, str], Imported | None] = {}
+        self._led_to_by_setting: dict[str, bool] = {}  # whether a file that sets a default device imports a file
         if own is not None:
             self._add(own)
 
@@ -130,11 +131,27 @@ class Imports:
         return self.files is not None and any(True for _ in self.files.holding(parts, _CURRENT))
 
     def _add(self, unit: Unit) -> None:
-        setting = self._setting_default - {unit.path}
-        if self.files is not None and setting and not setting.isdisjoint(dependents_of(self.files, unit.path)):
+        if self.files is not None and self._is_imported_by_setting(self.files, unit.path):
             unit.sets_default = unit.default_set_elsewhere = True
         self._units[unit.path] = unit
         self._by_module[unit.program.module] = unit
+
+    def _is_imported_by_setting(self, files: Files, path: str) -> bool:
+        """True where another file sets torch's default device, and imports this one or one that does."""
+        setting = self._setting_default
+        if not setting or path in setting:
+            return bool(setting - {path}) and not setting.isdisjoint(dependents_of(files, path))
+        found, pending = {path}, [path]
+        while pending:
+            for other in files.importing(pending.pop()):
+                if other in setting or self._led_to_by_setting.get(other):
+                    self._led_to_by_setting[path] = True
+                    return True
+                if other not in found and other not in self._led_to_by_setting:
+                    found.add(other)
+                    pending.append(other)
+        self._led_to_by_setting.update(dict.fromkeys(found, False))
+        return False
 
     def unit_of(self, body: ir.Body) -> Unit | None:
         """The file that a body stands in."""

@@ -42,6 +42,7 @@ _LARGEST_READ = MOST_BYTES
 # The bytes and Programs of the files that were linted last, for those that ask of them later.
 _LINTED: dict[str, tuple[bytes, ir.Program | None]] = {}
 _MOST_KEPT = 100
+_Wanted = tuple[tuple[bytes, ...], re.Pattern[bytes]]
 # Import statements, also over several lines.
 _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)?|(?:\\\\\n|[^\n;])*)")
 _IMPORTING = re.compile(rb"(?m)^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]*\)?)?")
@@ -74,21 +75,23 @@ _OURS = b"tool.torchdevlint"
 _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.txt", "environment.yml")
 
 
-# What a project shares with one that shows another text of a file: nothing in it depends on that text.
-_SHARED = ("_bytes", "_programs", "_walked", "_known", "_homes", "_importers")
-
-
 class Project:
     """The Python files below a root. Questions that it cannot answer give nothing; no method raises for what a file holds."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, origin: Project | None = None) -> None:
+        """With `origin` it is that project with another text of a file: what does not depend on the text is shared with it."""
         self.root = root
-        self._bytes: dict[str, bytes] = {}
-        self._programs: dict[str, ir.Program | None] = {}
+        self._origin = origin
+        self._bytes: dict[str, bytes] = {} if origin is None else origin._bytes
+        self._programs: dict[str, ir.Program | None] = {} if origin is None else origin._programs
+        # Of the files as they are on the disk: which files each imports, and which hold what was asked for.
+        self._imports: dict[str, frozenset[str]] = {} if origin is None else origin._imports
+        self._holders: dict[_Wanted, tuple[str, ...]] = {} if origin is None else origin._holders
         self._torch_beyond: dict[str, Version | None] = {}
         self._tests: dict[str, bool] = {}
         self._edited: dict[str, bytes] = {}
         self._edited_programs: dict[str, ir.Program | None] = {}
+        self._edited_imports_of: dict[str, frozenset[str]] = {}
 
     def showing(self, path: str, text: str, *, apart: bool = False) -> Project:
         """The project with a text in place of a file: itself, where the file holds this text and nobody wants it `apart`.
@@ -101,8 +104,7 @@ class Project:
             return self
         if _decoded(raw) == text and not apart:
             return self
-        other = Project(self.root)
-        other.__dict__.update({name: self.__dict__[name] for name in _SHARED if name in self.__dict__})
+        other = Project(self.root, self)
         other._edited = {path: text.encode("utf-8", "replace")}
         return other
 
@@ -110,6 +112,7 @@ class Project:
         """Takes a Program for that of the file that is shown with another text."""
         _LINTED.pop(path, None)
         self._edited_programs[path] = program
+        self._edited_imports_of.pop(path, None)
 
     def goes_on(self, old: Project, path: str) -> bool:
         """True where another one, of earlier, has given the same answers on all files, as long as one file is asked for no more than what it imports.
@@ -132,6 +135,8 @@ class Project:
     @cached_property
     def _walked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The absolute paths of the Python files and of the texts, sorted; none where the project is too large."""
+        if self._origin is not None:
+            return self._origin._walked
         files: list[str] = []
         texts: list[str] = []
         size = 0
@@ -258,26 +263,49 @@ class Project:
         folder, name = os.path.split(path)
         module = os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
         word = module.encode("utf-8", "surrogateescape")
-        edited = [other for other in self._edited if other in self._known and word in _imported(self._edited[other])]
+        edited = [other for other, words in self._edited_imports.items() if word in words]
         unedited = (other for other in self._importers.get(word, ()) if other not in self._edited)
         return (other for other in sorted((*unedited, *edited)) if other != path)
 
     @cached_property
+    def _edited_imports(self) -> dict[str, set[bytes]]:
+        """The words of the import statements of the files that are shown with another text."""
+        return {path: _imported(raw) for path, raw in self._edited.items() if path in self._known}
+
+    @cached_property
     def _importers(self) -> dict[bytes, list[str]]:
         """The files, as they are on the disk, by the words of their import statements: whoever asks for one module asks for many."""
+        if self._origin is not None:
+            return self._origin._importers
         found: dict[bytes, list[str]] = {}
         for path in self.files:
             for word in _imported(self._stored(path)):
                 found.setdefault(word, []).append(path)
         return found
 
+    def imported_by(self, path: str) -> frozenset[str]:
+        """The files that run for the import statements of a file, wherever these stand in it."""
+        known = self._edited_imports_of if path in self._edited else self._imports
+        if path not in known:
+            program = self.program(path)
+            imports = () if program is None else _imports_of(program)
+            known[path] = frozenset(file for dotted in imports for file in self.resolve(dotted, path))
+        return known[path]
+
     def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[str]:
         """The Python files that hold one of these bytes, and then match: a plain search is the faster one by far."""
-        return (
-            path
-            for path in self.files
-            if any(part in self.read(path) for part in parts) and pattern.search(self.read(path))
-        )
+
+        def holds(raw: bytes) -> bool:
+            return any(part in raw for part in parts) and pattern.search(raw) is not None
+
+        key = parts, pattern
+        if key not in self._holders:
+            self._holders[key] = tuple(path for path in self.files if holds(self._stored(path)))
+        found = self._holders[key]
+        if self._edited:
+            edited = [path for path, raw in self._edited.items() if path in self._known and holds(raw)]
+            found = tuple(sorted((*(path for path in found if path not in self._edited), *edited)))
+        return iter(found)
 
     def is_mentioned(self, word: str, besides: str, importing: bool = True) -> bool:
         """True when a word occurs in any file of the project but one, other than as the name of what is defined there: also in notebooks, settings,
@@ -364,11 +392,15 @@ class Project:
 
     @cached_property
     def _known(self) -> frozenset[str]:
+        if self._origin is not None:
+            return self._origin._known
         return frozenset(self.files)
 
     @cached_property
     def _homes(self) -> dict[str, tuple[str, ...]]:
         """The folders that hold a module or package of a name."""
+        if self._origin is not None:
+            return self._origin._homes
         homes: dict[str, set[str]] = {}
         for path in self.files:
             folder, name = os.path.split(path)
@@ -444,6 +476,17 @@ def _stands(folder: str, name: str) -> bool:
     """True where a file or a folder is there that tells of a project."""
     path = os.path.join(folder, name)
     return disk.exists(path) and not (name == _PYPROJECT and _has_settings_alone(path))
+
+
+def _imports_of(program: ir.Program) -> set[str]:
+    """The dotted names that a file imports."""
+    return {
+        op.qualified
+        for body in program.bodies
+        for block in body.blocks
+        for op in block.ops
+        if isinstance(op, ir.Import)
+    }
 
 
 def _imported(raw: bytes) -> set[bytes]:

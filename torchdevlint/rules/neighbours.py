@@ -152,17 +152,8 @@ def _leading_to(start: Member) -> tuple[str, ...]:
 @lru_cache(maxsize=512)
 def importers(place: Member) -> tuple[str, ...]:
     """The files that import a file, anywhere in them."""
-    return tuple(
-        path
-        for path in place.project.importing(place.path)
-        if (facts := facts_of(Member(place.project, path))) is not None
-        and any(
-            place.path in place.project.resolve(op.qualified, path)
-            for body in facts.program.bodies
-            for op in operations(body)
-            if isinstance(op, ir.Import)
-        )
-    )
+    project, path = place
+    return tuple(other for other in project.importing(path) if path in project.imported_by(other))
 
 
 def bound_elsewhere(op: ir.Load | ir.Attribute, body: ir.Body, facts: Facts) -> Iterator[tuple[ir.Register, Facts]]:
