@@ -38,21 +38,25 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 # The files that take longest, so that none of them begins when the other process has nothing left to do.
 _LONGEST = (
-    "verify/test_mutants.py",
-    "verify/test_verify.py",
-    "machine/test_processes.py",
-    "proofs/test_proofs.py",
-    "test_with_and_without_sieve.py",
-    "program/test_from_ast.py",
     "textbook/test_textbook.py",
+    "verify/test_mutants.py",
+    "test_with_and_without_sieve.py",
+    "verify/test_verify.py",
+    "program/test_from_ast.py",
     "rules/test_fixtures.py",
-    "machine/test_cases.py",
-    "benchmarks/test_differential.py",
-    "program/test_from_libcst.py",
-    "machine/test_sweeps.py",
+    "proofs/test_proofs.py",
+    "fixes/test_properties.py",
     "cli/test_check.py",
+    "machine/test_processes.py",
+    "benchmarks/test_differential.py",
+    "server/test_versions.py",
+    "program/test_from_libcst.py",
+    "rules/test_formatted.py",
+    "cli/test_new_rule.py",
+    "machine/test_sweeps.py",
+    "machine/test_cases.py",
     "flow/test_without_nodes.py",
-    "test_growth.py",
+    "workspace/test_hostile.py",
 )
 
 
