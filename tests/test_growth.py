@@ -51,6 +51,25 @@ SHAPES: dict[str, tuple[int, str, Callable[[int], str]]] = {
         "import torch\n",
         lambda i: f"m{i}.load_state_dict(torch.load('a{i}.pt'))\n",
     ),
+    "functions that return what two others return": (
+        50,
+        "import torch\n\n",
+        lambda i: f"def f{i}(x):\n    return [f{i + 1}(x), f{i + 2}(x), torch.zeros({i})]\n",
+    ),
+    "asserts": (
+        150,
+        _IN_FUNCTION,
+        lambda i: f"    assert x.is_cuda, {i}\n    y{i} = x + torch.zeros({i})\n",
+    ),
+    "classes with many layers": (
+        60,
+        "import torch\nfrom torch import nn\n\n",
+        lambda i: (
+            f"class W{i}(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            f"        self.a = nn.Linear(3, {i})\n        self.b = nn.Linear({i}, 3)\n"
+            "    def forward(self, x):\n        return self.b(self.a(x)) + torch.zeros(3)\n"
+        ),
+    ),
     "collectives": (
         100,
         "import torch\nimport torch.distributed as dist\n\ndef f(x):\n",

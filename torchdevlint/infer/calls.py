@@ -53,6 +53,7 @@ MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fix
 MOST_DEEP = 14
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
 _MOST_CALLEES = 4
+MOST_COPIES = 100  # objects of a call, of which those that are made by deeper calls are copied
 MOST_EFFECTS = 40  # attributes of one object that a call may set: each caller sets them again
 
 Arguments = Sequence[Value]
@@ -546,12 +547,16 @@ class Replay:
             return foreign.has_attribute(ctx, self.value(args[0]), args[1])
         raise TypeError(op)
 
-    def _copy(self, ref: Ref) -> Ref:
+    def _copy(self, ref: Ref) -> Value:
         """An object that the summary makes, made for this call."""
         found = self._copies.get(ref)
         if found is not None:
             return found
-        place = ("at", self.site, ref.place) if _nesting(ref.place) < MOST_NESTED else ref.place
+        is_nested = _nesting(ref.place) >= MOST_NESTED
+        if is_nested and len(self._copies) >= MOST_COPIES:
+            self.ctx.analysis.hit("objects of a call")
+            return UNKNOWN
+        place = ref.place if is_nested else ("at", self.site, ref.place)
         found = self._copies[ref] = Ref(place)
         self.ctx.made.add(place)
         rec = self.summary.heap.get(ref)

@@ -8,6 +8,7 @@ from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Term
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, WARNING
 from torchdevlint.severity import Severity
 
@@ -68,6 +69,7 @@ _SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_b
 _ASKS = frozenset({"device", "is_cuda"})
 _PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
 _MOVES = frozenset({"to", "cuda"})
+_SIZES = ("shape", "size", "numel")
 
 
 def is_worth_telling(fault: Fault) -> bool:
@@ -114,9 +116,9 @@ def _is_in_forward(fault: Fault) -> bool:
 def _asks_where(body: ir.Body) -> bool:
     """True for a body that reads the device of something other than its own object."""
     receiver = body.parameters[0].name if body.owner is not None and body.parameters else ""
-    ops = [op for block in body.blocks for op in block.ops]
-    loaded = {op.dst for op in ops if isinstance(op, ir.Load) and op.name != receiver}
-    return any(isinstance(op, ir.Attribute) and op.name in _ASKS and op.object in loaded for op in ops)
+    lookup = Lookup.of(body)
+    asked = {op.object for name in _ASKS for op in lookup.attributes(name)}
+    return any(op.dst in asked and op.name != receiver for op in lookup.kind(ir.Load))
 
 
 def _prepares_samples(body: ir.Body) -> bool:
@@ -138,7 +140,7 @@ def _is_run_by_constructor(body: ir.Body) -> bool:
         name = pending.pop()
         if name in methods and name not in reached:
             reached.add(name)
-            pending += [op.name for block in methods[name].blocks for op in block.ops if isinstance(op, ir.Attribute)]
+            pending += [op.name for op in Lookup.of(methods[name]).kind(ir.Attribute)]
     return body.name in reached
 
 
@@ -146,32 +148,27 @@ def _places_tensors(cls: ir.Class | None) -> bool:
     """True for a class that says where tensors are: its objects are called with what is on a device, as losses are, and prepare no samples."""
     methods = cls.methods.values() if cls is not None else ()
     return any(
-        any(parameter.name == "device" for parameter in method.parameters)
-        or any(isinstance(op, ir.Attribute) and op.name in _PLACES for block in method.blocks for op in block.ops)
+        any(parameter.name == "device" for parameter in method.parameters) or Lookup.of(method).has_attribute(*_PLACES)
         for method in methods
     )
 
 
 def _is_probe(made: ir.Op, body: ir.Body) -> bool:
     """True for `net(torch.zeros(1, 3, 32, 32)).shape`: one sample that is made to read a size."""
-    ops = [op for block in body.blocks for op in block.ops]
+    lookup = Lookup.of(body)
     first = made.positional(0) if isinstance(made, ir.Call) else None
-    is_one = any(isinstance(op, ir.Constant) and op.dst == first and op.value == 1 for op in ops)
-    given = {op.dst for op in ops if isinstance(op, ir.Load) and any(p.name == op.name for p in body.parameters)}
-    return is_one and any(
-        isinstance(op, ir.Attribute) and op.name in ("shape", "size", "numel") and op.object not in given for op in ops
-    )
+    if first is None or not any(op.dst == first and op.value == 1 for op in lookup.kind(ir.Constant)):
+        return False
+    given = {op.dst for parameter in body.parameters for op in lookup.loads(parameter.name)}
+    return any(op.object not in given for name in _SIZES for op in lookup.attributes(name))
 
 
 def _exports(body: ir.Body) -> bool:
-    return any(isinstance(op, ir.Attribute) and op.name in _EXPORTS for block in body.blocks for op in block.ops)
+    return Lookup.of(body).has_attribute(*_EXPORTS)
 
 
 def _is_moved_at_once(met: ir.Op, body: ir.Body) -> bool:
     """True for `torch.cat([zeros, x]).to(device)`: who moves the result there has its parts on the CPU."""
     result = getattr(met, "dst", None)
-    return result is not None and any(
-        isinstance(op, ir.Attribute) and op.object == result and op.name in _MOVES
-        for block in body.blocks
-        for op in block.ops
-    )
+    readers = Lookup.of(body).readers(result) if result is not None else ()
+    return any(isinstance(op, ir.Attribute) and op.name in _MOVES for op in readers)
