@@ -227,6 +227,7 @@ def _start_server() -> str:
         env=environment,
         cwd="/",
         stdin=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for the tests: it ends with them
     )
     theirs.close()
     atexit.register(_end_server, process, ours, folder)

@@ -172,7 +172,7 @@ def test_loader_workers(tmp_path: Path) -> None:
 
 
 def test_spawned_children_and_shared_tensors(tmp_path: Path) -> None:
-    run = Run(tmp_path, [str(_PROGRAMS / "spawn_and_share.py")], Shape(2), fresh=True)
+    run = Run(tmp_path, [str(_PROGRAMS / "spawn_and_share.py")], Shape(2))
     assert run.out.splitlines() == ["('cuda:1', 3.0, 2)", "cuda:1", "[2.0, 2.0, 2.0] 0", "True"], run.err
 
 
