@@ -9,6 +9,8 @@ import pytest
 
 from torchdevlint.fixes import tree
 from torchdevlint.fixes.tree import children, parents_in, walk
+from torchdevlint.program import from_ast
+from torchdevlint.program.reparse import reparse
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [
@@ -96,3 +98,17 @@ def test_the_fields_of_a_class_are_asked_for_once(monkeypatch):
 
 def test_nothing_is_below_what_is_no_node():
     assert not list(walk(None)) and not list(walk(cst.MaybeSentinel.DEFAULT))
+
+
+def test_the_parents_of_the_next_version_are_its_own() -> None:
+    """Statements that a version shares with the one before are not walked again."""
+    texts = ["class A:\n    def f(self):\n        return 1\n\n    def g(self): return 2\n\n\nx = A()\ny = [x]\n"]
+    texts += [texts[0].replace("return 1", "return (1, x)"), texts[0].replace("[x]", "x.f()"), "z = 1\n", texts[0]]
+    version = None
+    for text in texts:
+        program = from_ast.read(text)
+        assert program is not None
+        version = reparse(version, text, program.rows)
+        module = version.module
+        expected = {child: node for node in walk(module) for child in children(node)}
+        assert parents_in(module) == expected

@@ -13,7 +13,9 @@ import libcst as cst
 import pytest
 
 from torchdevlint.findings import Position
+from torchdevlint.program import from_ast
 from torchdevlint.program.bounds import parse
+from torchdevlint.program.reparse import Version, reparse
 from torchdevlint.source.positions import LineIndex, OffsetSpan, Place, record, spans
 
 
@@ -161,3 +163,59 @@ def test_lines() -> None:
     with pytest.raises(IndexError):
         index.offset(Position(9, 1))
     assert LineIndex("").position(0) == Position(1, 1)
+
+
+_VERSION = (
+    """# head
+import os
+
+class A(B):
+    """
+    + '"""Doc."""'
+    + """
+    x = 1
+
+    # a comment
+    def f(self, a):
+        return (a) + 1
+
+    def g(self): return 2; pass
+
+
+class C: a = 1; b = 2
+
+match os:
+    case 1:
+        x = (1)
+
+
+@d
+def h(x):
+    if x:
+        return [A().f(x)]
+# foot
+"""
+)
+
+
+def test_what_was_generated_of_the_version_before_changes_no_place() -> None:
+    """Statements that two versions share are not generated again, unless a chosen node is in them."""
+    random_ = random.Random(3)
+    versions = [_VERSION, _VERSION.replace("return 2", "return 2 + 2"), _VERSION.replace("# head", "# head\n# two")]
+    versions += [_VERSION.replace("+ 1", "+ (\n 1)"), _VERSION.replace("return [", "y = 1\n        return ["), _VERSION]
+    before: Version | None = None
+    for text in versions * 4:
+        program = from_ast.read(text)
+        assert program is not None
+        before = reparse(before, text, program.rows)
+        kept, fresh = list(_nodes(before.module)), list(_nodes(parse(text)))
+        assert len(kept) == len(fresh)
+        for _ in range(5):
+            chosen = random_.sample(range(len(kept)), random_.randrange(1, 6))
+            found, expected = (
+                record(nodes[0], text, [nodes[at] for at in chosen], [nodes[at] for at in chosen[:2]])
+                for nodes in (kept, fresh)
+            )
+            for at in chosen:
+                assert found.spans.get(id(kept[at])) == expected.spans.get(id(fresh[at]))
+                assert found.places.get(id(kept[at])) == expected.places.get(id(fresh[at]))

@@ -76,11 +76,40 @@ def walk(root: Any) -> Iterator[cst.CSTNode]:
         stack += below
 
 
+# The statements of the last module, each with the parents of all that stands in it: the next version of a text shares most of them.
+_KNOWN: dict[int, tuple[cst.CSTNode, dict[cst.CSTNode, cst.CSTNode]]] = {}
+
+
 @lru_cache(maxsize=1)
 def parents_in(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode]:
     """Every node's parent; only the last module is kept."""
+    global _KNOWN
+    before = _KNOWN
+    known: dict[int, tuple[cst.CSTNode, dict[cst.CSTNode, cst.CSTNode]]] = {}
     found: dict[cst.CSTNode, cst.CSTNode] = {}
     pending: list[cst.CSTNode] = [module]
+    while pending:
+        node = pending.pop()
+        for child in children(node):
+            found[child] = node
+            if not isinstance(child, _STATEMENTS) or (isinstance(child, cst.ClassDef) and node is module):
+                pending.append(child)
+                continue
+            statement, below = before.get(id(child), (None, {}))
+            if statement is not child:
+                below = _parents_below(child)
+            known[id(child)] = child, below
+            found.update(below)
+    _KNOWN = known
+    return found
+
+
+_STATEMENTS = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+
+
+def _parents_below(root: cst.CSTNode) -> dict[cst.CSTNode, cst.CSTNode]:
+    found: dict[cst.CSTNode, cst.CSTNode] = {}
+    pending = [root]
     while pending:
         node = pending.pop()
         below = children(node)

@@ -105,7 +105,7 @@ class Analysis:
         """The index of a body, made once."""
         found = self._indices.get(id(body))
         if found is None:
-            found = self._indices[id(body)] = index.build(body, self.aliases)
+            found = self._indices[id(body)] = index.of(body, self.aliases)
         return found
 
     @property

@@ -240,6 +240,16 @@ def _reverse_postorder(blocks: list[ir.Block]) -> tuple[list[int], bool]:
     return order, has_loop
 
 
+def of(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
+    """The index of a body, made once for the same imports: an editor asks for the bodies that did not change at every key."""
+    if body.index is not None and body.index[0] == aliases:
+        found: BodyIndex = body.index[1]
+        return found
+    found = build(body, aliases)
+    body.index = aliases, found
+    return found
+
+
 def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
     """Index a body; `aliases` maps the file's imported names to dotted names."""
     definitions: list[ir.Op | None] = [None] * body.register_count

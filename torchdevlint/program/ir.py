@@ -433,6 +433,7 @@ class Body:
     classes: list[Class] = field(default_factory=list)
     cfg: Any = field(default=None, repr=False)  # see torchdevlint.program.cfg, which makes it when somebody asks
     lookup: Any = field(default=None, repr=False)  # see torchdevlint.program.lookup, likewise
+    index: Any = field(default=None, repr=False)  # see torchdevlint.flow.index, likewise
 
 
 @dataclass(slots=True, eq=False)

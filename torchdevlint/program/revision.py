@@ -117,13 +117,12 @@ def revise(old: ir.Program, new: ir.Program, changed: list[int]) -> None:
     for number in changed:
         body, other = old.bodies[number], new.bodies[number]
         body.blocks, body.register_count, body.local_names = other.blocks, other.register_count, other.local_names
+        body.cfg = body.lookup = body.index = None
         for block in body.blocks:
             for op in block.ops:
                 if isinstance(op, ir.MakeFunction):
                     op.function = bodies[id(op.function)]
                 elif isinstance(op, ir.MakeClass):
                     op.cls = classes[id(op.cls)]
-    for body in old.bodies:
-        body.cfg = body.lookup = None
     old.words, old.imported, old.rows = new.words, new.imported, new.rows
     old.revision += 1

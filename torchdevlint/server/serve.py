@@ -29,7 +29,7 @@ from torchdevlint.server.work import Answer, Buffer, Job
 SECTION = "torchdevlint"
 _SUFFIX, _NOTEBOOK = ".py", ".ipynb"
 # Seconds without a key before an examination begins: a share of what the last one took, so that typing does not keep a processor busy.
-_SHORTEST_PAUSE, _LONGEST_PAUSE, _SHARE = 0.02, 0.2, 0.2
+_SHORTEST_PAUSE, _LONGEST_PAUSE, _SHARE = 0.01, 0.2, 0.1
 _BEHIND_SAVES = 0.5  # seconds: several files are saved at once
 _WATCHED = ("**/*.py", "**/*.ipynb", "**/*.toml", "**/*.cfg", "**/requirements*.txt")
 _CODE = re.compile(r"\bTDL\d{3}\b")

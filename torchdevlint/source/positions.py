@@ -144,10 +144,13 @@ def _generated(module: cst.Module, chosen: set[int], placed: set[int], text: str
     """The recorder after it has generated the code up to the last of the nodes, or all of it where the text does not begin so."""
 
     def generate(*, whole: bool) -> Any:
+        global _GENERATED
         state = _recorder()(default_indent=module.default_indent, default_newline=module.default_newline)
         state.watch(chosen, placed, whole)
+        made: dict[int, _Generated] = {}
         with suppress(_AllPassed):
-            module._codegen(state)
+            _by_statements(module, chosen | placed, _GENERATED, made)._codegen(state)
+        _GENERATED = made
         return state
 
     def found() -> Any:
@@ -158,6 +161,64 @@ def _generated(module: cst.Module, chosen: set[int], placed: set[int], text: str
         return found()
     except RecursionError:
         return call_with_deep_stack(found)
+
+
+class _Generated(NamedTuple):
+    """The code of a statement: under which indentation, its tokens, and which nodes stand in it, by their `id`."""
+
+    node: cst.CSTNode
+    indentation: tuple[str, ...]
+    tokens: list[str]
+    nodes: frozenset[int]
+
+
+# Of the statements of the last module: the next version of a text shares most of them.
+_GENERATED: dict[int, _Generated] = {}
+
+
+class _Statement:
+    """Stands for a statement while code is generated: one that was generated before, and holds no chosen node, is copied."""
+
+    __slots__ = ("before", "made", "node")
+
+    def __init__(self, node: cst.CSTNode, before: dict[int, _Generated], made: dict[int, _Generated]) -> None:
+        self.node, self.before, self.made = node, before, made
+
+    def _codegen(self, state: Any) -> None:
+        key, indentation = id(self.node), tuple(state.indent_tokens)
+        known = self.before.get(key)
+        if known is not None and known.node is self.node and known.indentation == indentation:
+            self.made[key] = known
+            if known.nodes.isdisjoint(state.noted):
+                state.tokens += known.tokens
+                return
+        start, state.passed = len(state.tokens), []
+        self.node._codegen(state)
+        self.made[key] = _Generated(self.node, indentation, state.tokens[start:], frozenset(state.passed))
+
+
+def _by_statements(
+    module: cst.Module, noted: set[int], before: dict[int, _Generated], made: dict[int, _Generated]
+) -> cst.Module:
+    """The module with stand-ins for the statements at its top, and for those of the classes there."""
+    import libcst as cst
+
+    def stand_ins(statements: Iterable[cst.CSTNode]) -> Any:
+        return [_Statement(statement, before, made) for statement in statements]
+
+    def has_stand_ins(statement: cst.CSTNode) -> bool:
+        """True for a class whose statements are copied one by one."""
+        block = statement.body if isinstance(statement, cst.ClassDef) else None
+        return isinstance(block, cst.IndentedBlock) and noted.isdisjoint((id(statement), id(block)))
+
+    body: list[Any] = []
+    for statement in module.body:
+        if has_stand_ins(statement):
+            block: Any = statement.body
+            body.append(statement.with_changes(body=block.with_changes(body=stand_ins(block.body))))
+        else:
+            body += stand_ins([statement])
+    return module if id(module) in noted else module.with_changes(body=body)
 
 
 @functools.cache
@@ -172,11 +233,13 @@ def _recorder() -> Any:
             self.noted = chosen | placed
             self.ahead = set() if whole else chosen | placed
             self.places: dict[int, tuple[int, int, tuple[str, ...]]] = {}
+            self.passed: list[int] = []  # the nodes of the present statement
             self.parenthesised: set[int] = set()
             self.outer: dict[int, tuple[int, int]] = {}
             self.inner: dict[int, tuple[int, int]] = {}
 
         def before_codegen(self, node: cst.CSTNode) -> None:
+            self.passed.append(id(node))
             if id(node) in self.noted:
                 self.outer[id(node)] = (len(self.tokens), -1)
 
