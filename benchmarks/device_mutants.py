@@ -307,13 +307,17 @@ def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: P
     rows = []
     for sample, kind in (("real places", "real"), ("places that must be told", "told")):
         for side, its in totals.items():
+            if not its[kind]:
+                continue
             found = (its[kind], its[f"{kind} found"], its[f"{kind} with notes"])
             repairs = (its[f"{kind} tried"], its[f"{kind} tried"] - its[f"{kind} confirmed"]) if when == "now" else ()
             rows.append(Row(sample, side, "lines", *found, None, None, None, None, *repairs))
     for side, its in totals.items():
-        clean = {"clean": its["lines"], "false": its["false"]}
+        clean: dict[str, Any] = {"clean": its["lines"], "false": its["false"]}
         clean |= {"false_errors": its["errors"], "false_notes": its["notes"]}
-        rows.append(Row("lines that ran with GPU operands", side, "lines", **clean))
+        names = ", ".join(sorted(suite["repo"] for suite in suites if side_of(suite) == side))
+        note = f"{side}: {names}" if side == "unseen" else ""
+        rows.append(Row("lines that ran with GPU operands", side, "lines", **clean, note=note))
     revision = subprocess.run(
         ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
     ).stdout.strip()

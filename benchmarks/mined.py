@@ -406,7 +406,10 @@ def command_score(arguments: argparse.Namespace) -> None:
             print("\n".join(report(half, runs)), flush=True)
     if arguments.write:
         stored = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        stored[arguments.revision or "now"] = {"date": page.today(), "revision": revision, "halves": results}
+        before = stored.get(arguments.revision or "now", {})
+        kept = before["halves"] if before.get("revision") == revision else {}  # the other half, of an earlier run
+        now = {"date": page.today(), "revision": revision, "halves": {**kept, **results}}
+        stored[arguments.revision or "now"] = now
         RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
