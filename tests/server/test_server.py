@@ -379,7 +379,8 @@ def test_the_editor_s_settings(client: Client, tmp_path: Path) -> None:
     assert client.diagnostics(uri, 1) == []
     since = len(client.notifications)
     client.notify("workspace/didChangeConfiguration", {"settings": {"torchdevlint": {"level": "info"}}})
-    assert codes(client.diagnostics(uri, 1, since)) == ["TDL101"]
+    found = codes(client.diagnostics(uri, 1, since))
+    assert found == ["TDL101"], (client.notifications[since:], client.errors)  # what could not be done is in the log
     client.notify("workspace/didChangeConfiguration", {"settings": {"torchdevlint": {"run": "onSave"}}})
     client.change(uri, 2, whole(CLEAN))
     client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
