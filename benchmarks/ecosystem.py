@@ -119,7 +119,7 @@ def program(commit: str, stack: ExitStack) -> Path:
 
 def findings(folder: Path, source: Path, options: Sequence[str]) -> tuple[Findings, list[str]]:
     """What torchdevlint of a folder says of the files below `source`, and its problems."""
-    command = [sys.executable, "-m", "torchdevlint", "check", "--isolated", "--exit-zero", *options]
+    command = [sys.executable, "-m", "torchdevlint", "check", "--isolated", "--no-cache", "--exit-zero", *options]
     done = subprocess.run(
         [*command, "--output-format", "json", "--", "."],
         cwd=source,

@@ -170,6 +170,7 @@ def findings(paths: Sequence[Path]) -> list[dict[str, Any]]:
             "torchdevlint",
             "check",
             "--isolated",
+            "--no-cache",
             "--exit-zero",
             "--output-format",
             "json",

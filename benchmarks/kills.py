@@ -56,7 +56,7 @@ def start(folder: Path, jobs: int) -> subprocess.Popen[bytes]:
     """The command, in a session of its own."""
     options = ["--fix", "--isolated", "--no-project", "--select", "TDL101", "--jobs", str(jobs)]
     return subprocess.Popen(
-        [sys.executable, "-m", "torchdevlint", "check", *options, "."],
+        [sys.executable, "-m", "torchdevlint", "check", "--no-cache", *options, "."],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

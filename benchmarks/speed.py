@@ -136,7 +136,17 @@ def repository(folder: Path, torchfix: str | None, runs: int, temporary: Path, *
     listed = temporary / "files.txt"
     listed.write_text("\n".join(torch_files(folder)), encoding="utf-8")
     commands: dict[str, Sequence[str]] = {
-        "torchdevlint check": [sys.executable, "-m", "torchdevlint", "check", "--isolated", "-j", "1", str(folder)],
+        "torchdevlint check": [
+            sys.executable,
+            "-m",
+            "torchdevlint",
+            "check",
+            "--isolated",
+            "--no-cache",
+            "-j",
+            "1",
+            str(folder),
+        ],
         "bare libcst.parse_module": [sys.executable, "-c", _BARE_PARSE, str(listed)],
     }
     if with_peers:
@@ -181,11 +191,11 @@ def small(temporary: Path, runs: int) -> dict[str, float]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{_PLAIN_FILE}\n\nNUMBER = {number}\n", encoding="utf-8")
     tool = [sys.executable, "-m", "torchdevlint"]
-    times = medians({"many": [*tool, "check", "--isolated", "-j", "1", str(many)]}, runs)
+    times = medians({"many": [*tool, "check", "--isolated", "--no-cache", "-j", "1", str(many)]}, runs)
     start = {
         "python -c pass": [sys.executable, "-c", "pass"],
         "torchdevlint --version": [*tool, "--version"],
-        "torchdevlint check one_file_without_torch.py": [*tool, "check", "--isolated", str(one)],
+        "torchdevlint check one_file_without_torch.py": [*tool, "check", "--isolated", "--no-cache", str(one)],
     }
     return times | medians(start, max(15, runs))
 

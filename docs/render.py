@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -30,7 +31,7 @@ def console(*command: str) -> str:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env={"PATH": "", "NO_COLOR": "1", "COLUMNS": "120"},
+        env={"PATH": "", "NO_COLOR": "1", "COLUMNS": "120", "TORCHDEVLINT_CACHE_DIR": os.devnull},
     )
     return f"```console\n$ torchdevlint {' '.join(command)}\n{done.stdout.rstrip()}\n```"
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+import torchdevlint
 from torchdevlint import cli
 from torchdevlint.source import disk
 from torchdevlint.workspace import cache, pool, runner
@@ -310,6 +311,30 @@ def test_a_run_that_could_not_check_everything_is_not_kept(project: Project) -> 
     project.write("bad.py", b"\n" * 10_000_001 + b" torch.load")
     assert project.run()[0] == 2
     assert not project.is_recalled()
+
+
+def test_another_installation_does_not_take_the_results(project: Project, tmp_path: Path) -> None:
+    """Two checkouts of one version, as somebody has who works on the program."""
+    package = Path(torchdevlint.__file__).parent
+    other = shutil.copytree(package, tmp_path / "other" / "torchdevlint", ignore=shutil.ignore_patterns("__pycache__"))
+    places = other / "rules" / "loading" / "load_without_map_location.py"
+    assert "TDL101" in places.read_text(encoding="utf-8")
+    probe = (
+        "import sys; folder = sys.argv[1]; sys.path.insert(0, folder);"
+        "import torchdevlint; sys.path.remove(folder); from torchdevlint import cli;"
+        "sys.exit(cli.main(['check', '-q', '--select', 'TDL1', '--output-format', 'json']))"
+    )
+
+    def codes(folder: Path) -> bool:
+        command = [sys.executable, "-c", probe, str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode in (0, 1), done.stderr
+        return "TDL101" in done.stdout
+
+    assert codes(package.parent)
+    places.unlink()
+    assert not codes(other.parent)
+    assert codes(package.parent)
 
 
 def test_rules_of_others_may_read_anything(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

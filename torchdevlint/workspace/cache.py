@@ -41,7 +41,15 @@ class Cache:
     """Where a run is kept. `asked` is what its result depends on beside the disk: whatever has a `repr` that tells it apart."""
 
     def __init__(self, folder: str, asked: Mapping[str, Any]) -> None:
-        about = (_FORMAT, torchdevlint.__version__, sys.version, sys.platform, os.getcwd(), sys.path)
+        about = (
+            _FORMAT,
+            torchdevlint.__version__,
+            torchdevlint.__file__,
+            sys.version,
+            sys.platform,
+            os.getcwd(),
+            sys.path,
+        )
         key = disk.digest(repr((*about, sorted(asked.items()))).encode("utf-8", "surrogateescape"))
         self.folder = folder
         self._path = os.path.join(folder, torchdevlint.__version__, f"{key}.json")
