@@ -1,73 +1,121 @@
-"""Lines that are never reached without CUDA, because what needs it comes before them on every path: in their function, or in all that call it."""
+"""Lines that are of no news without CUDA, because the program stops there anyway: before them on every path, or behind them.
+
+A demand is an operation that raises without CUDA: a move to a literal CUDA device, `torch.cuda.set_device`, the start of NCCL, a call of `torch.cuda` that
+raises, an assertion of CUDA, and a call of a function or class of the project that does one of these in any case. What is under a condition, in a loop or
+in a `try` is none, unless the condition is a flag that is bound to one constant.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from typing import Literal
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.project import Project
+from torchdevlint.program.project import Member
 from torchdevlint.rules.callers import Site, calls_of
-from torchdevlint.rules.neighbours import calls_imported, demanding, functions_that
-from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through
+from torchdevlint.rules.neighbours import demands_cuda, facts_of, programs_to
+from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import literal_accelerator, once_per_body
+from torchdevlint.rules.structure import once_per_file
 
-_STARTS = re.compile(rb"cuda\.set_device\(|nccl")
 _DEPTH = 3  # callers of callers
+# Which demands count: all, those that the file itself makes, or those that start CUDA for the whole process.
+_Reach = Literal["all", "file", "starts"]
 _LOSS = re.compile(r"loss|criteri", re.IGNORECASE)
+_DEVICE_ARGUMENTS = ("device", "map_location")
+# Of `torch.cuda`: what raises without it and stands in programs by itself (torch/cuda/__init__.py, `_lazy_init`).
+_RAISING = frozenset(
+    "torch.cuda." + name
+    for name in "set_device synchronize current_device get_device_name get_device_properties get_device_capability current_stream Event Stream".split()
+)
 
 
 def is_behind_cuda(call: ir.Call, facts: Facts) -> bool:
-    """True where the function has moved something to a literal CUDA device on every path before the call."""
-    if facts.block is None:
-        return False
-    for op in _movers(facts.body, facts):
-        block = block_of(facts.body, op)
-        if block is None or block.index > facts.block.index:
-            return False
-        if block is facts.block and block.ops.index(op) >= block.ops.index(call):
-            return False
-        if (
-            leads_through(facts.body, block, facts.block)
-            and facts.callee(op) in (".cuda", ".to")
-            and literal_accelerator(op, facts) is not None
-        ):
-            return True
-    return False
+    """True where a demand stands before the call on every path of the function."""
+    return _is_behind(Site(call, facts.body, facts))
 
 
-@once_per_body
-def _movers(body: ir.Body, facts: Facts) -> list[ir.Call]:
-    """The calls of methods `cuda` and `to`, in the order of the body."""
-    definitions = facts.analysis.index_of(body).definitions
-    methods = ((call, definitions[call.function]) for call in Lookup.of(body).kind(ir.Call))
-    return [call for call, method in methods if isinstance(method, ir.Attribute) and method.name in ("cuda", "to")]
+def is_called_behind_cuda(call: ir.Call, facts: Facts, *unless: str) -> bool:
+    """True where a demand stands before the call on every path: in its function, or in all that call it. A file that says one of the words proves nothing."""
+    return not facts.mentions(*unless) and _is_around(Site(call, facts.body, facts), (_is_behind,), unless, _DEPTH)
 
 
-def is_called_behind_cuda(body: ir.Body, facts: Facts, *unless: str) -> bool:
-    """True in a function each of whose calls comes, on every path, behind a move to a literal CUDA device, in files that say none of these words."""
-    sites = list(calls_of(body, facts))
-    return bool(sites) and all(not site.facts.mentions(*unless) and _is_behind(site, _moving) for site in sites)
+def is_of_cuda_alone(call: ir.Call, facts: Facts, *unless: str) -> bool:
+    """The same for a demand before or behind the call, also one of all programs that lead to its file."""
+    return not facts.mentions(*unless) and (
+        _is_around(Site(call, facts.body, facts), (_is_behind, _is_before), unless, _DEPTH)
+        or programs_need_cuda(facts, *unless)
+    )
 
 
-def is_called_where_cuda_works(body: ir.Body, facts: Facts, depth: int = _DEPTH) -> bool:
-    """True in a function of a project each of whose calls comes, on every path, behind what works with CUDA alone: `torch.cuda.set_device`, the
-    start of NCCL, a function that does one of these in any case or stops without CUDA, or a test for CUDA; or in a function of which the same is true.
+def _is_around(site: Site, sides: tuple[Callable[[Site], bool], ...], unless: tuple[str, ...], depth: int) -> bool:
+    if any(stands(site) for stands in sides):
+        return True
+    callers = list(calls_of(site.body, site.facts)) if depth else []
+    return bool(callers) and all(
+        not caller.facts.mentions(*unless) and _is_around(caller, sides, unless, depth - 1) for caller in callers
+    )
+
+
+def is_called_where_cuda_works(body: ir.Body, facts: Facts) -> bool:
+    """True in a function of a project each of whose calls comes, on every path, behind a demand or a test for CUDA; or in a function of which that is true.
+
+    What a package defines is also for those who install it: there a move that happens to come before in the project's own programs tells nothing.
     """
-    if facts.analysis.member is None or depth == 0:
-        return False
-    sites = list(calls_of(body, facts))
+    return facts.analysis.member is not None and _is_called_behind(body, facts, _reach(facts), _DEPTH)
+
+
+def _is_called_behind(body: ir.Body, facts: Facts, reach: _Reach, depth: int) -> bool:
+    sites = list(calls_of(body, facts)) if depth else []
     return bool(sites) and all(
-        _is_behind(site, _needing)
-        or _is_behind_test(site)
-        or is_called_where_cuda_works(site.body, site.facts, depth - 1)
+        _is_behind(site, reach) or _is_behind_test(site) or _is_called_behind(site.body, site.facts, reach, depth - 1)
         for site in sites
     )
+
+
+def is_where_cuda_works(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
+    """True behind a call of a function of the project that demands CUDA in any case."""
+    return isinstance(op, ir.Call) and _is_behind(Site(op, body, facts), _reach(facts), of_functions=True)
+
+
+def _reach(facts: Facts) -> _Reach:
+    return "starts" if _is_public(facts) else "all"
+
+
+def _is_public(facts: Facts) -> bool:
+    member = facts.analysis.member
+    return member is not None and member.project.is_package and member.project.is_in_package(member.path)
+
+
+@once_per_file
+def programs_of_cuda_alone(facts: Facts) -> bool:
+    """True for a file of modules that asks for no device, where every program that leads to it demands CUDA in any case and asks for none either."""
+    return not _is_public(facts) and not _asks(facts) and programs_need_cuda(facts, "is_available")
+
+
+def programs_need_cuda(facts: Facts, *unless: str) -> bool:
+    """True where every program of the project that leads to this file demands CUDA in any case, and says none of the words."""
+    member = facts.analysis.member
+    if member is None:
+        return False
+    paths = list(programs_to(member))
+    known = [facts_of(Member(member.project, path)) for path in paths if b"cuda" in member.project.read(path)]
+    return (
+        bool(paths)
+        and len(known) == len(paths)
+        and all(
+            there is not None and not there.mentions(*unless) and always_needs_cuda(there.program.module, there, "file")
+            for there in known
+        )
+    )
+
+
+def _asks(facts: Facts) -> bool:
+    return facts.mentions("is_available", "is_cuda", "no_cuda", "use_cuda")
 
 
 def _is_behind_test(site: Site) -> bool:
@@ -89,65 +137,158 @@ def _asks_for_cuda(test: ir.Register, side: bool, site: Site) -> bool:
     return side and functions.AVAILABILITY.get(callee) == "cuda"
 
 
-def is_where_cuda_works(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
-    """True behind a call of a function of the project that sets CUDA's device or starts NCCL in any case, or stops without CUDA."""
-    return isinstance(op, ir.Call) and _is_behind(Site(op, body, facts), _calling_what_needs_cuda)
-
-
-def _is_behind(site: Site, wanted: Callable[[ir.Body, Facts], dict[int, list[ir.Call]]]) -> bool:
-    """True where every path to a call has come through an operation that is wanted; these by the index of their block."""
+def _is_behind(site: Site, reach: _Reach = "all", *, of_functions: bool = False) -> bool:
+    """True where every path to a call has come through a demand; `of_functions`: through a call of a function that demands."""
     place = block_of(site.body, site.call)
     if place is None:
         return False
-    found = wanted(site.body, site.facts)
-    inside = found.get(place.index, [])
-    return any(
-        number != place.index and leads_through(site.body, site.body.blocks[number], place) for number in found
-    ) or (bool(inside) and place.ops.index(inside[0]) < place.ops.index(site.call))
+    for demand in _demands(site.body, site.facts, reach):
+        block = block_of(site.body, demand)
+        if block is None or (of_functions and _demands_here(demand, site.body, site.facts, "all")):
+            continue
+        if block is place:
+            if place.ops.index(demand) < place.ops.index(site.call):
+                return True
+        elif leads_through(site.body, block, place):
+            return True
+    return False
 
 
-def _by_block(body: ir.Body, is_wanted: Callable[[ir.Call], bool]) -> dict[int, list[ir.Call]]:
-    """The calls of a body that are wanted, by the index of their block."""
-    found: dict[int, list[ir.Call]] = {}
-    for call in Lookup.of(body).kind(ir.Call):
-        block = block_of(body, call) if is_wanted(call) else None
-        if block is not None:
-            found.setdefault(block.index, []).append(call)
-    return found
-
-
-@once_per_body
-def _needing(body: ir.Body, facts: Facts) -> dict[int, list[ir.Call]]:
-    return _by_block(body, lambda op: _starts_cuda(op, body, facts) or _calls_what_needs_cuda(op, body, facts))
-
-
-@once_per_body
-def _calling_what_needs_cuda(body: ir.Body, facts: Facts) -> dict[int, list[ir.Call]]:
-    if facts.analysis.member is None:
-        return {}
-    return _by_block(body, lambda op: _calls_what_needs_cuda(op, body, facts))
-
-
-@once_per_body
-def _moving(body: ir.Body, facts: Facts) -> dict[int, list[ir.Call]]:
-    return _by_block(body, lambda op: _moves_to_cuda(op, Site(op, body, facts)))
-
-
-def _calls_what_needs_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
-    member = facts.analysis.member
-    if member is None:
+def _is_before(site: Site) -> bool:
+    """True where every path from a call to the end of its body comes through a demand."""
+    place = block_of(site.body, site.call)
+    if place is None:
         return False
-    called = facts.analysis.index_of(body).dotted(op.function)
-    return any(
-        called in table.get(member.path, ()) or calls_imported(table, op, body, facts)
-        for table in (_starting(member.project), demanding(member.project))
+    blocks = site.body.blocks
+    for demand in _demands(site.body, site.facts, "all"):
+        block = block_of(site.body, demand)
+        if block is place and block is not None and place.ops.index(demand) > place.ops.index(site.call):
+            return True
+        if block is None or block is place:
+            continue
+        left = reachable(site.body, place.index, avoiding=block.index)
+        if block.index in reachable(site.body, place.index) and not any(
+            not blocks[number].successors and not any(isinstance(op, ir.Raise) for op in blocks[number].ops)
+            for number in left
+        ):
+            return True
+        if _is_certain(block, site.body, site.facts) and leads_through(site.body, place, block):
+            return True
+    return False
+
+
+def _is_certain(block: ir.Block, body: ir.Body, facts: Facts) -> bool:
+    """True for a block that runs whenever the body does, or whose conditions are flags of one constant value and the test of the main program."""
+    if is_unconditional(block, body):
+        return True
+    tests = list(deciding_sides(body, block))
+    return not block.loops and bool(tests) and all(_is_settled(test, side, body, facts) for test, side in tests)
+
+
+def _is_settled(test: ir.Register, side: bool, body: ir.Body, facts: Facts) -> bool:
+    index = facts.analysis.index_of(body)
+    written = index.definitions[test]
+    if isinstance(written, ir.Load):
+        written = index.bound_once(written.name)
+        return isinstance(written, ir.Constant) and bool(written.value) is side
+    if body.kind != "module" or not isinstance(written, ir.Compare) or written.operators != ("==",):
+        return False
+    sides = (index.definitions[written.left], index.definitions[written.comparators[0]])
+    return side and any(isinstance(one, ir.Load) and one.name == "__name__" for one in sides)
+
+
+def always_needs_cuda(body: ir.Body, facts: Facts, reach: _Reach) -> bool:
+    """True for a body that stops without CUDA whenever it runs."""
+    remembered = facts.analysis.remembered
+    key = (always_needs_cuda, id(body), reach)
+    if key not in remembered:
+        remembered[key] = False  # for one that calls itself
+        remembered[key] = not any(True for _ in Lookup.of(body).kind(ir.Yield)) and (
+            demands_cuda(body, facts)
+            or any(
+                block is not None and _is_certain(block, body, facts)
+                for demand in _demands(body, facts, reach)
+                for block in [block_of(body, demand)]
+            )
+        )
+    answer: bool = remembered[key]
+    return answer
+
+
+def _demands(body: ir.Body, facts: Facts, reach: _Reach) -> list[ir.Call]:
+    """The calls of a body that raise without CUDA, but for those in a `try`."""
+    remembered = facts.analysis.remembered
+    key = (_demands, id(body), reach)
+    if key not in remembered:
+        remembered[key] = [call for call in _untried(body) if _demands_somewhere(call, body, facts, reach)]
+    answer: list[ir.Call] = remembered[key]
+    return answer
+
+
+def _demands_somewhere(call: ir.Call, body: ir.Body, facts: Facts, reach: _Reach) -> bool:
+    """True for a demand, and for a call of a function that is one."""
+    return _demands_here(call, body, facts, reach) or any(
+        (there is facts or reach != "file") and always_needs_cuda(callee, there, reach)
+        for callee, there in _callees(call, body, facts)
     )
 
 
+def _untried(body: ir.Body) -> Iterator[ir.Call]:
+    return (
+        call
+        for call in Lookup.of(body).kind(ir.Call)
+        if (block := block_of(body, call)) is not None and not block.tries
+    )
+
+
+def _callees(call: ir.Call, body: ir.Body, facts: Facts) -> Iterator[tuple[ir.Body, Facts]]:
+    """The function, or the constructor of the class, that a call means by a plain or imported name; none where several have that name."""
+    dotted = facts.analysis.index_of(body).dotted(call.function)
+    root, _, rest = dotted.partition(".")
+    if not root:
+        return
+    if root not in facts.analysis.aliases:
+        own = [] if rest else _defined(root, facts)
+        yield from ((found, facts) for found in own)
+        if own or rest:
+            return
+    member = facts.analysis.member
+    if member is None:
+        return
+    name = dotted.rpartition(".")[2]
+    for imported in _imported(dotted, facts):
+        for path in member.project.resolve(imported, member.path):
+            if path != member.path and b"cuda" in member.project.read(path):
+                there = facts_of(Member(member.project, path))
+                if there is not None:
+                    yield from ((found, there) for found in _defined(name, there))
+
+
+def _imported(dotted: str, facts: Facts) -> list[str]:
+    """What a name may mean that the file takes from elsewhere: by its import, or by those that import everything."""
+    if dotted.partition(".")[0] in facts.analysis.aliases:
+        return [facts.analysis.resolve_text(dotted)]
+    return [f"{op.qualified}.{dotted}" for op in Lookup.of(facts.program.module).kind(ir.Import) if op.name == "*"]
+
+
+def _defined(name: str, facts: Facts) -> list[ir.Body]:
+    """The function of this name at the top level of a file, or the constructor of the class; none where it is bound more than once."""
+    module = facts.program.module
+    if len(facts.analysis.index_of(module).bound_to(name)) != 1:
+        return []
+    found = [body for body in module.functions if body.name == name and body.owner is None]
+    made = [cls.methods["__init__"] for cls in facts.program.classes if cls.name == name and "__init__" in cls.methods]
+    return found or made
+
+
+def _demands_here(call: ir.Call, body: ir.Body, facts: Facts, reach: _Reach) -> bool:
+    return _starts_cuda(call, body, facts) or (reach != "starts" and _moves_to_cuda(call, body, facts))
+
+
 def _starts_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
-    """True for `torch.cuda.set_device(...)` and `init_process_group("nccl")`."""
+    """True for calls of `torch.cuda` that raise without CUDA, and for `init_process_group("nccl")`."""
     index = facts.analysis.index_of(body)
-    if facts.analysis.resolve_text(index.dotted(op.function)) == "torch.cuda.set_device":
+    if facts.analysis.resolve_text(index.dotted(op.function)) in _RAISING:
         return True
     return last_name(op, body, facts) == "init_process_group" and any(
         isinstance(given := index.definitions[argument.value], ir.Constant) and given.value == "nccl"
@@ -155,32 +296,36 @@ def _starts_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
     )
 
 
-@lru_cache(maxsize=64)
-def _starting(project: Project) -> dict[str, frozenset[str]]:
-    """The functions of a project that set CUDA's device or start NCCL in any case, by their files."""
-    holding = project.holding((b"set_device(", b"init_process_group("), _STARTS)
-    return functions_that(_always_starts, holding, project)
-
-
-def _always_starts(body: ir.Body, facts: Facts) -> bool:
-    return any(
-        isinstance(op, ir.Call) and _starts_cuda(op, body, facts) and is_unconditional(block, body)
-        for block in body.blocks
-        for op in block.ops
-    )
-
-
-def _moves_to_cuda(op: ir.Call, site: Site) -> bool:
-    """True for a move to a literal CUDA device; a loss has nothing to move."""
-    index = site.facts.analysis.index_of(site.body)
+def _moves_to_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    """True for a move to a literal CUDA device, and for what is made or loaded there; a loss has nothing to move."""
+    index = facts.analysis.index_of(body)
+    dotted = index.dotted(op.function)
+    if facts.analysis.resolve_text(dotted).startswith("torch."):
+        return not dotted.endswith("device") and any(
+            argument.keyword in _DEVICE_ARGUMENTS and _is_cuda(argument.value, body, facts) for argument in op.arguments
+        )
     method = index.definitions[op.function]
-    moved = index.definitions[method.object] if isinstance(method, ir.Attribute) else None
-    if not isinstance(method, ir.Attribute) or index.dotted(op.function) == "torch.cuda":
+    if not isinstance(method, ir.Attribute) or method.name not in ("cuda", "to"):
         return False
-    name = last_name(moved, site.body, site.facts) if isinstance(moved, ir.Call) else getattr(moved, "name", "loss")
+    moved = index.definitions[method.object]
+    name = last_name(moved, body, facts) if isinstance(moved, ir.Call) else getattr(moved, "name", "")
     if _LOSS.search(name):
         return False
     if method.name == "cuda":
         return not op.arguments
-    given = index.definitions[op.arguments[0].value] if method.name == "to" and op.arguments else None
-    return isinstance(given, ir.Constant) and str(given.value).startswith("cuda")
+    return bool(op.arguments) and _is_cuda(op.arguments[0].value, body, facts)
+
+
+def _is_cuda(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    """True for "cuda", `torch.device("cuda:0")`, "cuda:%d" % rank, and for a name of the body that is bound to one of them alone."""
+    index = facts.analysis.index_of(body)
+    written = index.definitions[register]
+    if isinstance(written, ir.Load):
+        written = index.bound_once(written.name)
+    if isinstance(written, ir.Call) and facts.analysis.resolve_text(index.dotted(written.function)) == "torch.device":
+        written = index.definitions[written.arguments[0].value] if written.arguments else None
+    if isinstance(written, ir.Binary) and written.operator == "%":
+        written = index.definitions[written.left]
+    if isinstance(written, ir.FormattedString):
+        return written.prefix.startswith("cuda")
+    return isinstance(written, ir.Constant) and isinstance(written.value, str) and written.value.startswith("cuda")

@@ -16,6 +16,7 @@ from torchdevlint.flow.knowledge.checkpoints import (
     MODULE_METHODS,
     TENSOR_METHODS,
 )
+from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.paths import last_name, parts
@@ -50,6 +51,52 @@ def holds_checkpoint(call: ir.Call, facts: Facts) -> bool:
         if any(DATA.search(word) for word in words):
             return False
     return facts.mentions("load_state_dict") or _makes_it_on_cuda(facts)
+
+
+def restores_numbers(call: ir.Call, facts: Facts) -> bool:
+    """True for `self.times = torch.load(path)` where all that the class stores into `self.times[...]` is computed with clocks: it holds no storage."""
+    summary = facts.class_summary
+    kept = facts.index.readers.stores.get(call.dst)
+    if (
+        summary is None
+        or not isinstance(kept, ir.StoreAttribute)
+        or facts.index.dotted(kept.object) != facts.index.self_name
+    ):
+        return False
+    entries = summary.entries_of(kept.name)
+    return bool(entries) and all(
+        entry.value.kind in (Kind.SCALAR, Kind.STRING) or _is_a_number(entry.op.value, entry.body, facts)
+        for entry in entries
+    )
+
+
+def _is_a_number(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    """True for arithmetic with a number, or with what a clock, `len`, `float` or `.item()` gives."""
+    index = facts.analysis.index_of(body)
+    written = index.definitions[register]
+    if isinstance(written, ir.Binary):
+        return any(_is_clock(side, body, facts) for side in (written.left, written.right))
+    if isinstance(written, ir.Constant):
+        return isinstance(written.value, (int, float, str))
+    return isinstance(written, ir.Call) and last_name(written, body, facts) in _NUMBERS
+
+
+def _is_clock(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    """True for `time.time()`: what is computed with it is a number, or raises."""
+    index = facts.analysis.index_of(body)
+    written = index.definitions[register]
+    callee = index.dotted(written.function) if isinstance(written, ir.Call) else ""
+    return facts.analysis.resolve_text(callee).startswith(("time.", "timeit.", "datetime."))
+
+
+_NUMBERS = frozenset({"len", "float", "int", "item", "time", "perf_counter"})
+
+
+def stays_in_program(call: ir.Call, facts: Facts) -> bool:
+    """True for a training state of which the program reads a part by its key and keeps the whole under a name as long as it runs."""
+    seen = _follow(call, facts)
+    is_main = facts.body.kind == "module" or facts.body.name == "main"
+    return is_main and bool(seen.names) and bool(seen.keys)
 
 
 def _is_number(key: str) -> bool:

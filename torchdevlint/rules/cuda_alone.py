@@ -19,7 +19,11 @@ from torchdevlint.flow.knowledge.platforms import (
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project
-from torchdevlint.rules.behind_cuda import is_called_where_cuda_works, is_where_cuda_works
+from torchdevlint.rules.behind_cuda import (
+    is_called_where_cuda_works,
+    is_where_cuda_works,
+    programs_of_cuda_alone,
+)
 from torchdevlint.rules.neighbours import (
     calls_what_stops,
     demands_cuda,
@@ -68,6 +72,7 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
         or calls_what_stops(body, facts)
         or is_called_where_cuda_works(body, facts)
         or (found is not None and is_where_cuda_works(found, body, facts))
+        or programs_of_cuda_alone(facts)
     )
 
 

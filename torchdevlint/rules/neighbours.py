@@ -115,7 +115,7 @@ def stops_without_cuda(facts: Facts) -> bool:
     stopping = _stopping(member.project) if member is not None else frozenset()
     if member is None or stopping <= {member.path}:
         return False
-    programs = list(_programs(member))
+    programs = list(programs_to(member))
     return bool(programs) and all(path in stopping for path in programs)
 
 
@@ -129,7 +129,7 @@ def _stopping(project: Project) -> frozenset[str]:
     )
 
 
-def _programs(start: Member) -> Iterator[str]:
+def programs_to(start: Member) -> Iterator[str]:
     """The files that lead to a file and that nobody imports; none where nobody imports it."""
     return (path for path in _leading_to(start) if not importers(Member(start.project, path)))
 

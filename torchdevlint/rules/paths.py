@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.program.project import Member, Project
+from torchdevlint.rules.neighbours import facts_of
 
 _DEPTH = 10
 _OPTIONS = ("parse_args", "parse_known_args")
@@ -18,6 +22,42 @@ def parts(register: ir.Register | None, facts: Facts, inside: ir.Body | None = N
     """
     if register is not None:
         yield from _parts(register, inside or facts.body, facts, _DEPTH)
+
+
+def settings_of(register: ir.Register | None, facts: Facts) -> list[object]:
+    """What the project binds to a setting, which an attribute or a literal key names: the defaults of fields and all that is stored or given under its name.
+
+    Nothing for any other expression. What is no literal is None.
+    """
+    index, member = facts.index, facts.analysis.member
+    written = None if register is None else index.definitions[register]
+    key = index.definitions[written.index] if isinstance(written, ir.Subscript) else None
+    name = written.name if isinstance(written, ir.Attribute) else getattr(key, "value", None)
+    return (
+        []
+        if member is None or not isinstance(name, str) or not name.isidentifier()
+        else list(_bound(name, member.project))
+    )
+
+
+@lru_cache(maxsize=256)
+def _bound(name: str, project: Project) -> tuple[object, ...]:
+    found: list[object] = []
+    for path in project.holding((name.encode(),), re.compile(rf"\b{name}\b[\"']?\s*[:=]".encode())):
+        facts = facts_of(Member(project, path))
+        for body in facts.program.bodies if facts is not None else ():
+            definitions = facts.analysis.index_of(body).definitions if facts is not None else []
+            for op in (op for block in body.blocks for op in block.ops):
+                given: list[ir.Register] = []
+                if isinstance(op, ir.StoreAttribute) or (isinstance(op, ir.Store) and body.kind == "class"):
+                    given = [op.value] if op.name == name else []
+                elif isinstance(op, ir.Call):
+                    given = [argument.value for argument in op.arguments if argument.keyword == name]
+                elif isinstance(op, ir.StoreSubscript):
+                    key = definitions[op.index]
+                    given = [op.value] if isinstance(key, ir.Constant) and key.value == name else []
+                found += [getattr(definitions[value], "value", None) for value in given]
+    return tuple(found)
 
 
 def spelling(register: ir.Register | None, body: ir.Body, facts: Facts) -> str:

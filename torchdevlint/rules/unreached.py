@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -82,6 +83,50 @@ def _lacks_name(qualified: str, member: Member) -> bool:
         and not there.mentions(name, *_MAKES_NAMES)
         and not any(isinstance(op, ir.Import) and op.name == "*" for op in operations(there.program.module))
     )
+
+
+def reads_unbound_name(register: ir.Register | None, body: ir.Body, facts: Facts) -> bool:
+    """True for `Net(args).cuda()` where nothing binds `Net`: no name of the file, none of Python's own, none of the files that it imports everything from.
+
+    It raises a NameError before anything else. Nothing is concluded where one of these files is not at hand.
+    """
+    index, member = facts.analysis.index_of(body), facts.analysis.member
+    written = None if register is None else index.definitions[register]
+    while isinstance(written, (ir.Call, ir.Attribute)):
+        written = index.definitions[written.function if isinstance(written, ir.Call) else written.object]
+    if member is None or not isinstance(written, ir.Load) or facts.mentions("globals", "exec"):
+        return False
+    name = written.name
+    if hasattr(builtins, name) or name.startswith("__") or "@" in name or name in facts.analysis.aliases:
+        return False
+    around: ir.Body | None = body
+    while around is not None:
+        if _binds(name, around) or any(name in inner.global_names for inner in facts.program.bodies):
+            return False
+        around = around.parent
+    return _is_in_no_star_import(name, facts, member, frozenset())
+
+
+def _binds(name: str, body: ir.Body) -> bool:
+    return name in body.local_names or any(parameter.name == name for parameter in body.parameters)
+
+
+def _is_in_no_star_import(name: str, facts: Facts, member: Member, seen: frozenset[str]) -> bool:
+    """True where a file imports everything from files of the project alone, at least one, and none of these binds the name."""
+    stars = [op for op in operations(facts.program.module) if isinstance(op, ir.Import) and op.name == "*"]
+    for star in stars:
+        found = member.project.resolve(star.qualified, member.path)
+        stem = PurePath(found[-1]).parent.name if found and found[-1].endswith("__init__.py") else ""
+        if not found or (stem or PurePath(found[-1]).stem) != star.qualified.rpartition(".")[2]:
+            return False
+        place = Member(member.project, found[-1])
+        there = facts_of(place)
+        if there is None or there.mentions(*_MAKES_NAMES) or _binds(name, there.program.module):
+            return False
+        inner = [op for op in operations(there.program.module) if isinstance(op, ir.Import) and op.name == "*"]
+        if inner and (place.path in seen or not _is_in_no_star_import(name, there, place, seen | {place.path})):
+            return False
+    return bool(stars)
 
 
 @lru_cache(maxsize=2)

@@ -12,13 +12,19 @@ from torchdevlint.flow.knowledge.functions import LOADS, SAVES
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.behind_cuda import is_behind_cuda, is_called_behind_cuda
-from torchdevlint.rules.checkpoints import file_saves_from_cpu, holds_checkpoint, is_saved_from_host
+from torchdevlint.rules.behind_cuda import is_called_behind_cuda, is_of_cuda_alone
+from torchdevlint.rules.checkpoints import (
+    file_saves_from_cpu,
+    holds_checkpoint,
+    is_saved_from_host,
+    restores_numbers,
+    stays_in_program,
+)
 from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import is_assigned, only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.paths import last_name, parts
+from torchdevlint.rules.paths import last_name, parts, settings_of
 from torchdevlint.rules.published import is_given_no_file, is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.same_run import file_place, is_of_this_run
@@ -84,6 +90,8 @@ class LoadWithoutMapLocation(Rule):
             return
         if _just_written(call, facts) or _other_branch_maps(call, facts):
             return
+        if restores_numbers(call, facts):
+            return
         if names_data(call.argument("f", 0), facts) or is_own_cache(call, facts):
             return
         if (is_test(facts) and not facts.imports("argparse")) or _is_dataset(facts) or _is_received(call, facts):
@@ -125,7 +133,7 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
     if not holds_checkpoint(call, facts) or is_published(call, facts) or file_saves_from_cpu(facts):
         return INFO
     is_note = (
-        _needs_cuda_before(call, facts)
+        _needs_cuda_anyway(call, facts)
         or is_of_this_run(call, facts)
         or _holds_engine(call, facts)
         or is_saved_from_host(call, facts)
@@ -133,12 +141,15 @@ def _severity(call: ir.Call, facts: Facts) -> Severity:
     return INFO if is_note else WARNING
 
 
-def _needs_cuda_before(call: ir.Call, facts: Facts) -> bool:
-    """True where no way leads to the load without CUDA. In a program of several processes each would still load onto the GPU that saved."""
+def _needs_cuda_anyway(call: ir.Call, facts: Facts) -> bool:
+    """True where the program stops without CUDA anyway, before the load or behind it, and the tensors do not stay on the GPU beside what takes them.
+
+    In a program of several processes each would still load onto the GPU that saved.
+    """
     return not facts.mentions(*_PROCESSES) and (
         imports_cuda_alone(facts)
-        or is_behind_cuda(call, facts)
-        or is_called_behind_cuda(facts.body, facts, *_PROCESSES)
+        or is_called_behind_cuda(call, facts, *_PROCESSES)
+        or (not stays_in_program(call, facts) and is_of_cuda_alone(call, facts, *_PROCESSES))
     )
 
 
@@ -184,7 +195,7 @@ def _map(call: ir.Call, text: str, ground: Ground) -> NodeFix | None:
 
 
 def _is_safetensors(path: ir.Register | None, facts: Facts) -> bool:
-    """True for a literal path, or a path joined from a literal file name, that ends in .safetensors."""
+    """True for a literal path, a path joined from a literal file name, or a setting of the project, that ends in .safetensors."""
     constant = facts.constant(path)
     written = facts.definition(path)
     if (
@@ -194,7 +205,8 @@ def _is_safetensors(path: ir.Register | None, facts: Facts) -> bool:
         and written.arguments
     ):
         constant = facts.constant(written.arguments[-1].value)
-    return isinstance(constant, str) and constant.endswith(".safetensors")
+    given = [constant] if isinstance(constant, str) else settings_of(path, facts)
+    return bool(given) and all(isinstance(text, str) and text.endswith(".safetensors") for text in given)
 
 
 def _just_written(call: ir.Call, facts: Facts) -> bool:

@@ -131,7 +131,7 @@ class HardcodedDeviceInForward(Rule):
             f"`{written}` ties this module to {_which(device.name)}; {advice}",
             detail=f"Without {needed(device.name)} {raised(device.name)}. Where the module is on another device the next operation raises "
             f"{MISMATCH}.",
-            severity=_severity(facts),
+            severity=_severity(call, facts),
             fix=lambda: _delete(call) if follows else _fix(call, name, sources, certain, facts),
         )
 
@@ -152,7 +152,7 @@ class HardcodedDeviceInForward(Rule):
             call,
             f"this goes to CUDA wherever there is one, even for {'a module' if summary.is_module else 'arguments'} on the CPU; use {follow}",
             detail=f"On such a machine, where {where} on the CPU or on `cuda:1`, the operations that follow raise {MISMATCH}.",
-            severity=_severity(facts),
+            severity=_severity(call, facts),
             fix=lambda: _fix(call, facts.callee(call), sources, False, facts),
         )
 
@@ -173,12 +173,12 @@ class HardcodedDeviceInForward(Rule):
             call,
             f'`torch.autocast("cuda")` in a module acts on CUDA alone; use {follow}',
             detail="On the CPU or another accelerator autocast stays as it was outside.",
-            severity=INFO if facts.constant(call.keyword("enabled")) is False else _severity(facts),
+            severity=INFO if facts.constant(call.keyword("enabled")) is False else _severity(call, facts),
         )
 
 
-def _severity(facts: Facts) -> Severity:
-    return INFO if needs_cuda_anyway(facts.body, facts) else WARNING
+def _severity(call: ir.Call, facts: Facts) -> Severity:
+    return INFO if needs_cuda_anyway(facts.body, facts, call) else WARNING
 
 
 def _follows_argument(call: ir.Call, name: str, facts: Facts) -> str:

@@ -205,7 +205,7 @@ class CudaApiUnguarded(Rule):
     def _severity(self, seen: _Seen, facts: Facts, *, is_first: bool) -> Severity:
         """A file that never asks for a device gets one finding, at its first place: it is one decision."""
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
-        if seen.is_offload or seen.is_behind_cuda or needs_cuda_anyway(seen.body, facts):
+        if seen.is_offload or seen.is_behind_cuda or needs_cuda_anyway(seen.body, facts, seen.op):
             return INFO
         if not (self._asks or seen.has_device or seen.is_chosen or is_first) or self._demands or one_per_gpu:
             return INFO

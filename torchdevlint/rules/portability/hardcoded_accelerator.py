@@ -44,6 +44,7 @@ from torchdevlint.rules.surroundings import (
     in_unreachable_code,
     under_test_for_a_build,
 )
+from torchdevlint.rules.unreached import reads_unbound_name
 from torchdevlint.rules.wording import MISMATCH, needed, raised
 
 # Names by which a file asks the machine, or its caller, for the device.
@@ -130,7 +131,7 @@ class HardcodedAccelerator(Rule):
         self._defaults.note_call(call, facts)
         self._note_choice(call, facts)
         found = _hardcoded(call, facts)
-        if found is None or _is_default(call, facts):
+        if found is None or _is_default(call, facts) or reads_unbound_name(facts.receiver(call), facts.body, facts):
             return
         guarded = facts.guarded(found.type) or runs_for_each_gpu(call, facts)
         left = _left_device(call, facts)

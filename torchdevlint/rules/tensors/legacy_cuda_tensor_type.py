@@ -134,7 +134,7 @@ class LegacyCudaTensorType(Rule):
             call,
             f"`torch.cuda.{last}(...)` needs CUDA; write {_factory(call, 'torch.' + _DTYPES[last], facts)}",
             f"A CPU build raises {_UNAVAILABLE.format(name=last)}.",
-            guarded=_is_meant(facts) or _is_kernel(facts),
+            guarded=_is_meant(call, facts) or _is_kernel(facts),
             fix=lambda: _modern(call, last, facts),
         )
 
@@ -147,7 +147,7 @@ class LegacyCudaTensorType(Rule):
             f"`torch.cuda.{op.name}` needs CUDA; use a dtype and a device (`.to(device, torch.{_DTYPES[op.name]})`)",
             f"On a CPU build a call of it raises {_UNAVAILABLE.format(name=op.name)}, and `.type()` with it "
             '"Cannot initialize CUDA without ATen_cuda library".',
-            guarded=_is_meant(facts),
+            guarded=_is_meant(op, facts),
         )
 
     @on_method("type")
@@ -163,7 +163,7 @@ class LegacyCudaTensorType(Rule):
             call,
             f"`.type({text!r})` needs CUDA; use a dtype and a device (`.to(device, dtype)`)",
             "On a CPU build it raises.",
-            guarded=_is_meant(facts),
+            guarded=_is_meant(call, facts),
         )
 
     @on_call("torch.set_default_tensor_type")
@@ -179,7 +179,7 @@ class LegacyCudaTensorType(Rule):
             call,
             "`torch.set_default_tensor_type` is deprecated (torch 2.1); create tensors with `dtype=` and `device=`",
             effect,
-            guarded=not is_cuda or _is_meant(facts),
+            guarded=not is_cuda or _is_meant(call, facts),
             fix=lambda: _defaults(call, spelled, facts),
         )
 
@@ -204,9 +204,9 @@ class LegacyCudaTensorType(Rule):
         )
 
 
-def _is_meant(facts: Facts) -> bool:
+def _is_meant(op: ir.Op, facts: Facts) -> bool:
     """True behind an availability test, and in code that has no other place to run."""
-    return facts.guarded("cuda") or needs_cuda_anyway(facts.body, facts)
+    return facts.guarded("cuda") or needs_cuda_anyway(facts.body, facts, op)
 
 
 def _is_kernel(facts: Facts) -> bool:
