@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import libcst as cst
@@ -41,14 +41,19 @@ def without_nodes(program: ir.Program) -> ir.Program:
     return program
 
 
+@lru_cache(1)
+def parsed(path: Path) -> cst.Module:
+    return cst.parse_module(path.read_bytes())
+
+
 @cache
 def said_with_nodes(path: Path) -> list[tuple[str, str, str, tuple[str, int]]]:
-    return said(lower(cst.parse_module(path.read_bytes())))
+    return said(lower(parsed(path)))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_rules_need_no_nodes(path: Path) -> None:
-    assert said(without_nodes(lower(cst.parse_module(path.read_bytes())))) == said_with_nodes(path)
+    assert said(without_nodes(lower(parsed(path)))) == said_with_nodes(path)
 
 
 def test_the_fixtures_make_the_rules_speak() -> None:

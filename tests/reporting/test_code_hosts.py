@@ -7,6 +7,8 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Related, Severity, Span
 from torchdevlint.reporting import renderer, sarif
 from torchdevlint.reporting.style import Style
@@ -74,7 +76,9 @@ def test_sarif_of_a_notebook_names_the_cell_and_no_row_of_the_file() -> None:
     assert location["logicalLocations"] == [{"fullyQualifiedName": "cell 2, line 1"}]
 
 
-def test_sarif_keeps_to_the_limit_of_results_and_drops_the_mildest() -> None:
+def test_sarif_keeps_to_the_limit_of_results_and_drops_the_mildest(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sarif.MOST_RESULTS == 25_000  # of GitHub
+    monkeypatch.setattr(sarif, "MOST_RESULTS", 500)
     many = [replace(LOAD, span=span(row, 1, row, 2), fix=None) for row in range(1, sarif.MOST_RESULTS + 1)]
     results = run_of(Outcome("a.py", (*many, AGAIN)))["results"]
     assert len(results) == sarif.MOST_RESULTS and results[0]["level"] == "error"
