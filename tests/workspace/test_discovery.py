@@ -34,6 +34,28 @@ def test_folders_and_their_default_excludes(tree: Path) -> None:
     assert found(str(tree / "sub")) == [str(tree / "sub/d.py"), str(tree / "sub/deep/e.py")]
 
 
+def test_each_file_once_under_all_its_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder and a link to it, a file and a link to it, relative and absolute: whichever is named first is what is reported."""
+    (tmp_path / "folder" / "below").mkdir(parents=True)
+    (tmp_path / "folder" / "below" / "a.py").write_text("")
+    (tmp_path / "other").symlink_to(tmp_path / "folder", target_is_directory=True)
+    (tmp_path / "b.py").symlink_to(tmp_path / "folder" / "below" / "a.py")
+    monkeypatch.chdir(tmp_path)
+    names = [
+        "folder",
+        "./folder",
+        str(tmp_path / "folder"),
+        "other",
+        "folder/below/a.py",
+        "other/below/a.py",
+        "b.py",
+        ".",
+    ]
+    for first in names:
+        found = [target.path for target in Discovery(Resolver()).targets([first, *names])]
+        assert len(found) == 1
+
+
 def test_each_file_once(tree: Path) -> None:
     assert found("sub/d.py", "./sub/d.py", "sub", ".") == ["sub/d.py", "sub/deep/e.py", "a.py", "b.pyi", "gen/h.py"]
 

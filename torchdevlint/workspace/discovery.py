@@ -37,6 +37,7 @@ class Discovery:
         self.problems = [] if problems is None else problems
         self.notes = [] if notes is None else notes
         self._seen: set[str] = set()
+        self._resolved: dict[str, str] = {}
 
     def targets(self, paths: Sequence[str]) -> Iterator[Target]:
         """The files of the paths, each once. A file that is named itself is checked whatever its name (see `force-exclude`)."""
@@ -52,7 +53,7 @@ class Discovery:
         settings = self._settings(os.path.dirname(os.path.abspath(path)))
         if settings is None or (settings.force_exclude and self.is_excluded_argument(path, settings)):
             return
-        yield from self._once(path, settings)
+        yield from self._once(path, self._real(os.path.abspath(path)), settings)
 
     def _argument_folder(self, path: str) -> Iterator[Target]:
         folder = os.path.abspath(path)
@@ -66,9 +67,9 @@ class Discovery:
 
     def _walk(self, path: str, folder: str, ignores: _Ignores) -> Iterator[Target]:
         """The files below a folder; `path` is its name for reports, `folder` its absolute name."""
-        stack = [(path, folder, ignores)]
+        stack = [(path, folder, self._real(folder), ignores)]
         while stack:
-            path, folder, ignores = stack.pop()
+            path, folder, real, ignores = stack.pop()
             settings = self._settings(folder)
             entries = self._entries(path)
             if settings is None:
@@ -88,9 +89,10 @@ class Discovery:
                 ):
                     continue
                 if is_folder:
-                    below.append((entry.path if path != "." else name, absolute, ignores))
+                    below.append((entry.path if path != "." else name, absolute, os.path.join(real, name), ignores))
                 else:
-                    yield from self._once(entry.path if path != "." else name, settings, entry.is_symlink())
+                    key = disk.real(absolute) if entry.is_symlink() else os.path.join(real, name)
+                    yield from self._once(entry.path if path != "." else name, key, settings)
             stack.extend(reversed(below))
 
     def _is_file(self, entry: os.DirEntry[str]) -> bool:
@@ -107,11 +109,20 @@ class Discovery:
             self.problems.append(f"{path}: {error.strerror}")
             return []
 
-    def _once(self, path: str, settings: Settings, may_be_link: bool = True) -> Iterator[Target]:
-        key = disk.real(path) if may_be_link else os.path.abspath(path)
-        if key not in self._seen:
-            self._seen.add(key)
+    def _once(self, path: str, real: str, settings: Settings) -> Iterator[Target]:
+        if real not in self._seen:
+            self._seen.add(real)
             yield Target(path, settings)
+
+    def _real(self, path: str) -> str:
+        """An absolute path without links, also of the folders above it, each of which is looked at once."""
+        known = self._resolved.get(path)
+        if known is None:
+            folder, name = os.path.split(path)
+            found = disk.real(path)
+            known = os.path.join(self._real(folder), name) if found == path and name else found
+            self._resolved[path] = known
+        return known
 
     def _settings(self, folder: str) -> Settings | None:
         try:
