@@ -313,3 +313,60 @@ def test_a_formatters_line_breaks_take_no_fix_away(code: str) -> None:
         body = textwrap.indent(text, "    ")
         finding = found(f"def f(device: torch.device, y: torch.Tensor):\n{body}\n    return x\n", code)
         assert finding.fix is not None, text
+
+
+_SIBLING = """
+def train(model: nn.Module, loader, criterion, other, device):
+    for features, labels in loader:
+        {first}
+        features = features.to(device)
+        out = model(features)
+        {test}loss = criterion(out, {labels})
+        {last}
+        loss.backward()
+"""
+
+
+def _sibling(labels: str = "labels", first: str = "pass", test: str = "", last: str = "pass") -> str:
+    return _SIBLING.format(first=first, test=test, labels=labels, last=last)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"first": "print(labels is None)\n        if labels is None:\n            print()"},
+        {"first": "other(labels)"},
+        {"last": "print(labels.numpy())"},
+    ],
+    ids=["may be None", "is read before the move", "is read on the CPU as well"],
+)
+def test_a_sibling_is_not_moved_where_the_move_would_be_wrong_for_one_of_its_uses(given: dict[str, str]) -> None:
+    assert repaired(_sibling(**given), unsafe=True) == textwrap.dedent(_sibling(**given))
+
+
+def test_a_sibling_that_a_test_tells_from_none_is_moved_there() -> None:
+    test = "if labels is not None:\n            "
+    assert repaired(_sibling(test=test), unsafe=True) == _sibling("labels.to(device)", test=test)
+
+
+def test_a_sibling_of_which_only_the_size_is_read_besides_moves_at_its_use() -> None:
+    last = "print(len(labels), labels.shape)"
+    assert repaired(_sibling(last=last), unsafe=True) == _sibling("labels.to(device)", last=last)
+
+
+def test_a_sibling_moves_for_all_its_uses_at_once() -> None:
+    text = _sibling(last="loss = loss + other(labels, out) / labels.shape[0]")
+    moved = text.replace("        loss = criterion", "        labels = labels.to(device)\n        loss = criterion")
+    assert repaired(text, unsafe=True) == moved
+
+
+def test_a_part_of_a_batch_that_may_be_none_is_not_moved_where_it_is_taken_out() -> None:
+    text = """
+        def classify(model: nn.Module, batch: dict, device):
+            ids = batch["ids"].to(device)
+            mask = batch["mask"]
+            if mask is None:
+                print("no mask")
+            return model(ids, mask=mask)
+        """
+    assert repaired(text, unsafe=True) == textwrap.dedent(text)

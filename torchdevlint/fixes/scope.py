@@ -467,26 +467,10 @@ class Scope:
         parameter = cfg.bindings(name, point.op).parameter
         if parameter is None:
             return False
-        tests: dict[ir.Register, bool] = {}
-        for block in point.body.blocks:
-            asked = _asked_for_none(block.test, definitions)
-            if asked is not None and asked[0] == name and block.test is not None:
-                tests[block.test] = asked[1]
         default = None
         if parameter.default is not None and point.body.parent is not None:
             default = self._analysis.index_of(point.body.parent).definitions[parameter.default]
-        is_none_by_default = isinstance(default, ir.Constant) and default.value is None
-        if not tests and not is_none_by_default:
-            return False
-        if any(test in tests and side is not tests[test] for test, side in cfg.decided_by(point.op)):
-            return False
-        # `if x is None: x = ...` above: behind it, it is something.
-        for op in Lookup.of(point.body).stores(name):
-            for test, side in cfg.decided_by(op):
-                written = definitions[test]
-                if tests.get(test) is side and written is not None and cfg.dominates(written, point.op):
-                    return False
-        return True
+        return may_be_none(name, point.op, cfg, definitions, is_none_somewhere=_is_none(default))
 
     def _is_read_in_file(self, name: str, attribute: str) -> bool:
         """True where some function of the file reads `name.attribute`."""
@@ -521,6 +505,42 @@ class Scope:
                 ):
                     return True
         return False
+
+
+def may_be_none(
+    name: str, op: ir.Op, cfg: Cfg, definitions: list[ir.Op | None], *, is_none_somewhere: bool = False
+) -> bool:
+    """True where a body compares a name with None, or it is known to be None somewhere, and no test decides at `op` that it is not."""
+    tests: dict[ir.Register, bool] = {}
+    for block in cfg.body.blocks:
+        asked = _asked_for_none(block.test, definitions)
+        if asked is not None and asked[0] == name and block.test is not None:
+            tests[block.test] = asked[1]
+    if not tests and not is_none_somewhere:
+        return False
+    if any(test in tests and side is not tests[test] for test, side in cfg.decided_by(op)):
+        return False
+    # `if x is None: x = ...` above: behind it, it is something.
+    for store in Lookup.of(cfg.body).stores(name):
+        for test, side in cfg.decided_by(store):
+            written = definitions[test]
+            if tests.get(test) is side and written is not None and cfg.dominates(written, op):
+                return False
+    return True
+
+
+def may_hold_none(op: ir.Op | None, definitions: list[ir.Op | None]) -> bool:
+    """True for `None`, for a choice that has it among its values, and for `d.get(key)`."""
+    if isinstance(op, ir.Choice):
+        return any(may_hold_none(definitions[value], definitions) for value in op.values)
+    if isinstance(op, ir.Call):
+        called = definitions[op.function]
+        return isinstance(called, ir.Attribute) and called.name == "get" and len(op.arguments) == 1
+    return _is_none(op)
+
+
+def _is_none(op: ir.Op | None) -> bool:
+    return isinstance(op, ir.Constant) and op.value is None
 
 
 def _asked_for_none(test: ir.Register | None, definitions: list[ir.Op | None]) -> tuple[str, bool] | None:

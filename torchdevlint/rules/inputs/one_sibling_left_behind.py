@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet
 from torchdevlint.rules.structure import where_taken_out
@@ -18,6 +20,9 @@ from torchdevlint.rules.surroundings import (
     where_batches_may_be_placed,
 )
 from torchdevlint.rules.wording import MISMATCH, is_host_name, owns
+
+if TYPE_CHECKING:
+    from torchdevlint.fixes.builders import Edits
 
 
 class OneSiblingLeftBehind(Rule):
@@ -45,7 +50,8 @@ class OneSiblingLeftBehind(Rule):
     the data set is told a device, or the collate function moves what it returns.
 
     ## Fix safety
-    The same move on the sibling is safe when both are known to be tensors.
+    The same move on the sibling is safe when both are known to be tensors. None is made of what may be None, and of what is read on
+    the CPU as well.
 
     ## Proof
     A loss on an accelerator's output and a CPU target raises; with the moved target it gives the CPU run's value.
@@ -125,6 +131,7 @@ class OneSiblingLeftBehind(Rule):
             else f"but its sibling from the batch moved to {device.describe()} on line {{0}}"
         )
         what = "call" if isinstance(call, ir.Call) else "line"
+        body = facts.body
         yield self.report(
             written if written is not None else call,
             f"`{place}` stays on the CPU, {beside}; move it too",
@@ -134,7 +141,7 @@ class OneSiblingLeftBehind(Rule):
                 Mention(sibling.moved, "here the output is made" if output else "here its sibling moved"),
                 *((Mention(value.origin, "here it comes from"),) if value.origin is not None else ()),
             ),
-            fix=lambda: _fix(written, expression, certain),
+            fix=lambda: _fix(facts, body, place, written, expression, certain),
         )
 
 
@@ -203,16 +210,67 @@ def _operands(op: ir.Op) -> tuple[ir.Register, ...]:
     return (op.left, *op.comparators) if isinstance(op, ir.Compare) else ()
 
 
-def _fix(written: ir.Op | None, expression: str, certain: bool) -> NodeFix | None:
+def _fix(
+    facts: Facts, body: ir.Body, place: str, written: ir.Op | None, expression: str, certain: bool
+) -> NodeFix | None:
+    """The move of all that reads the value: where it is made, in front of its first use, or at its only one."""
     from torchdevlint.fixes import builders
+    from torchdevlint.fixes.scope import may_be_none, may_hold_none
 
     if written is None or not expression or not all(part.isidentifier() for part in expression.strip('"').split(".")):
         return None
-    edits = builders.wrap_method(written, "to", expression)
-    return (
-        NodeFix(
-            Ground.MOVE_DOES_NOTHING if certain else Ground.UNKNOWN_KIND, f"Move it with `.to({expression})`", edits
-        )
-        if edits
-        else None
-    )
+    cfg, definitions = Cfg.of(body), facts.analysis.index_of(body).definitions
+    held = [written, *(definitions[store.value] for store in cfg.bindings(place, written).stores)]
+    is_none_somewhere = any(may_hold_none(made, definitions) for made in held)
+    if may_be_none(place, written, cfg, definitions, is_none_somewhere=is_none_somewhere):
+        return None
+    edits: Edits | None
+    others = _other_uses(place, written, cfg, definitions) if isinstance(written, ir.Load) else []
+    if others:
+        if any(_stays_on_host(use, body) or not cfg.dominates(written, use) for use in others):
+            return None
+        moved = f"{place} = {place}.to({expression})"
+        edits = builders.insert_statements_before(facts.program, written, moved)
+    else:
+        edits = builders.wrap_method(written, "to", expression)
+    if not edits:
+        return None
+    ground = Ground.MOVE_DOES_NOTHING if certain else Ground.UNKNOWN_KIND
+    return NodeFix(ground, f"Move it with `.to({expression})`", edits)
+
+
+# What reads no elements, or makes a copy elsewhere: it is the same wherever the tensor is.
+_ANYWHERE = frozenset("cuda device dim dtype ndim nelement numel shape size to".split())
+_HOST_READS = frozenset("cpu item numpy tolist".split())
+
+
+def _other_uses(name: str, use: ir.Load, cfg: Cfg, definitions: list[ir.Op | None]) -> list[ir.Load]:
+    """The other reads of a name that read what this one does, but for those of sizes, moves, and tests of None."""
+    bound, lookup = _bound(name, use, cfg), Lookup.of(cfg.body)
+    return [
+        load
+        for load in lookup.loads(name)
+        if load is not use
+        and bound & _bound(name, load, cfg)
+        and not all(_fits_anywhere(op, definitions) for op in lookup.readers(load.dst))
+    ]
+
+
+def _fits_anywhere(op: ir.Op, definitions: list[ir.Op | None]) -> bool:
+    if isinstance(op, ir.Compare):
+        return op.operators[0] in ("is", "is not")
+    if isinstance(op, ir.Call):
+        called = definitions[op.function]
+        return isinstance(called, ir.Load) and called.name == "len"
+    return isinstance(op, ir.Attribute) and op.name in _ANYWHERE
+
+
+def _bound(name: str, use: ir.Op, cfg: Cfg) -> set[int]:
+    """What may have bound the name that is read there, by identity."""
+    bindings = cfg.bindings(name, use)
+    return {id(one) for one in (*bindings.stores, bindings.parameter) if one is not None}
+
+
+def _stays_on_host(use: ir.Load, body: ir.Body) -> bool:
+    """True for a read that wants the value on the CPU."""
+    return any(isinstance(op, ir.Attribute) and op.name in _HOST_READS for op in Lookup.of(body).readers(use.dst))

@@ -104,7 +104,7 @@ class DeviceMoveUsedAsCopy(Rule):
             if restored is None:
                 continue
             what = (
-                "`state_dict()` holds the parameters themselves, which training changes; use `copy.deepcopy(...)`"
+                "`state_dict()` holds the parameters themselves, which training changes; keep a copy of each"
                 if snapshot.bare
                 else "`.cpu()` and `.to()` do not copy a tensor that is there already; add `.clone()` to keep this snapshot"
             )
