@@ -25,9 +25,14 @@ os.environ["TORCHDEVLINT_CACHE_DIR"] = os.devnull
 # Syntax trees are many small objects that live on: looking for garbage after each 700 takes a tenth of the time of a test that lints.
 gc.set_threshold(100_000)
 
-# Children inherit what is ignored: under `nohup` a test of SIGHUP would wait for ever.
-if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# Children inherit what is ignored: under `nohup` a test of SIGHUP would wait for ever, behind `&` in a script one of Ctrl-C.
+for _name, _default in (
+    ("SIGHUP", signal.SIG_DFL),
+    ("SIGINT", signal.default_int_handler),
+    ("SIGQUIT", signal.SIG_DFL),
+):
+    if hasattr(signal, _name) and signal.getsignal(getattr(signal, _name)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, _name), _default)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
