@@ -238,3 +238,26 @@ def test_what_a_class_keeps_numbers_in(value: str, expected: list[str]) -> None:
 def test_a_name_that_nothing_binds_raises_before(files: dict[str, str], expected: list[str], tmp_path: Path) -> None:
     text = "import torch\nfrom kit import *\n\nmodel = Old(3).cuda()\n"
     assert codes(tmp_path, {**files, "run.py": text}, "run.py") == expected
+
+
+# ----------------------------------------------------------------------------------------------------------- a choice
+
+
+@pytest.mark.parametrize(
+    "lines, expected",
+    [
+        (
+            "if int(opt.gpus[0]) >= 0:\n        opt.device = torch.device('cuda')\n    else:\n        opt.device = torch.device('cpu')",
+            [],
+        ),
+        ("if opt.fast:\n        device = torch.device('cuda')\n    else:\n        device = 'cpu'", []),
+        (
+            "if opt.fast:\n        device = torch.device('cuda')\n    else:\n        device = torch.device('cuda:0')",
+            ["TDL801"],
+        ),
+        ("device = torch.device('cuda')\n    if opt.fast:\n        other = torch.device('cpu')", ["TDL801"]),
+    ],
+)
+def test_an_option_that_chooses_between_two_devices(lines: str, expected: list[str]) -> None:
+    text = f"import torch\n\ndef place(opt):\n    {lines}\n    return opt\n"
+    assert [one.code for one in check_source(text)] == expected

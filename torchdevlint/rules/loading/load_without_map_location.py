@@ -62,9 +62,9 @@ class LoadWithoutMapLocation(Rule):
 
     ## When it stays silent
     `map_location` is given, or may be (`*args`, `**kwargs`); the file is a `.safetensors`, prepared data or the state of random generators;
-    the same function has just written it. It is a note for a published file (one of the package, a download, a folder
-    `pretrained...`, a hash in the name), for what the same run has written, for a file that tells of no weights, and where all
-    that the project saves is on the CPU.
+    the same function has just written it. It is a note for a published file (of the package, a download, a folder `pretrained...`, a hash
+    in the name), for what the same run has written, for what tells of no weights, where the project saves from the CPU alone, and where the
+    one process stops without CUDA anyway, before the load or behind it.
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import from_string
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Kind, Value
@@ -28,7 +29,7 @@ from torchdevlint.rules.literals import (
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import is_moved_by_callers, model_left_behind
 from torchdevlint.rules.neighbours import is_imported, starts_program
-from torchdevlint.rules.order import block_of, import_time_blocks
+from torchdevlint.rules.order import block_of, deciding_sides, import_time_blocks
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import (
     called_as,
@@ -91,9 +92,9 @@ class HardcodedAccelerator(Rule):
 
     ## When it stays silent
     Behind an availability test, a flag, an assertion, an early exit or a `try`; in tests that may be skipped; in files that need CUDA anyway
-    (Triton, CuPy, CUDA extensions, one process per GPU) or whose `main` stops without it; for a computed index. It is a note in tests and
-    trials, and where CUDA is needed anyway: the file, or its project, cannot be imported without a library for CUDA alone, or each call
-    comes behind what stops without CUDA.
+    (Triton, CuPy, CUDA extensions, one process per GPU) or whose `main` stops without it; for a computed index, and where a condition chooses
+    between it and the CPU. It is a note where CUDA is needed anyway: the project needs a library for CUDA alone, each call comes behind what
+    raises without CUDA, or each program demands it.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -132,6 +133,8 @@ class HardcodedAccelerator(Rule):
         self._note_choice(call, facts)
         found = _hardcoded(call, facts)
         if found is None or _is_default(call, facts) or reads_unbound_name(facts.receiver(call), facts.body, facts):
+            return
+        if _is_one_way_of_two(call, facts):
             return
         guarded = facts.guarded(found.type) or runs_for_each_gpu(call, facts)
         left = _left_device(call, facts)
@@ -439,6 +442,41 @@ def _is_choice(register: ir.Register, facts: Facts) -> bool:
         isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == register and looks_like_device(op.name)
         for op in Lookup.of(facts.body).readers(register)
     )
+
+
+def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
+    """True for a device that gets its name under a condition whose other side gives the name the CPU: who runs the program chooses."""
+    lookup, index = Lookup.of(facts.body), facts.index
+    stores = lookup.kinds(ir.Store, ir.StoreAttribute)
+    for op in stores:
+        if not isinstance(op, (ir.Store, ir.StoreAttribute)) or op.value != device.dst:
+            continue
+        block = lookup.block(op)
+        opposed = {(test, not side) for test, side in deciding_sides(facts.body, block)} if block is not None else set()
+        for other in stores:
+            if not isinstance(other, (ir.Store, ir.StoreAttribute)) or not _is_same_place(op, other, index):
+                continue
+            there = lookup.block(other)
+            sides = set(deciding_sides(facts.body, there)) if there is not None else set()
+            if opposed & sides and _spells_host(other.value, facts):
+                return True
+    return False
+
+
+def _spells_host(register: ir.Register, facts: Facts) -> bool:
+    """True for "cpu" and `torch.device("cpu")`, on a path that the analysis may not have come to yet."""
+    written = facts.definition(register)
+    if isinstance(written, ir.Call) and written.arguments and facts.index.dotted(written.function).endswith("device"):
+        written = facts.definition(written.arguments[0].value)
+    return isinstance(written, ir.Constant) and written.value == "cpu"
+
+
+def _is_same_place(one: ir.Store | ir.StoreAttribute, other: ir.Store | ir.StoreAttribute, index: BodyIndex) -> bool:
+    if one.name != other.name or type(one) is not type(other):
+        return False
+    if isinstance(one, ir.Store) or isinstance(other, ir.Store):
+        return True
+    return index.dotted(one.object) == index.dotted(other.object) != ""
 
 
 def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
