@@ -17,6 +17,7 @@ from torchdevlint.verify.mutants.settings import Mode
 from torchdevlint.verify.mutants.testcode import TestCode
 
 _NEVER, _TORCH, _TORCH_NAME, _LIBRARY = 0, 1, 2, 3
+"""What is called: something whose result stays as it is; torch's, which may hold tensors (a method, a closure); a name of torch's modules; the library's."""
 _PASSED = frozenset(
     {
         "_pytest",
