@@ -370,3 +370,18 @@ def test_a_part_of_a_batch_that_may_be_none_is_not_moved_where_it_is_taken_out()
             return model(ids, mask=mask)
         """
     assert repaired(text, unsafe=True) == textwrap.dedent(text)
+
+
+def test_a_number_out_of_an_array_of_one_dimension_meets_tensors_anywhere() -> None:
+    """Its tensor has no dimension, which meets tensors on any device; on MPS one of NumPy's float64 could not even be made."""
+    text = """
+        def thresholds(values: torch.Tensor):
+            low, high = torch.min(values), torch.max(values)
+            return [low + torch.tensor(t) * (high - low) for t in np.linspace(0, 1, 21)]
+
+        def scaled(values: torch.Tensor):
+            for t in np.arange(3):
+                values = values + torch.tensor(t) * values
+            return values
+        """
+    assert repaired(text, unsafe=True) == textwrap.dedent(text)

@@ -177,7 +177,7 @@ def iterate(frame: Frame, op: ir.Iterate) -> Value:
     if kind is Kind.MODULE:
         return Value(Kind.MODULE, value.device, ref=f"{value.ref}[]" if value.ref else "", evidence=Evidence.USAGE)
     if kind is Kind.NDARRAY:
-        return NDARRAY
+        return SCALAR if value.rank == 1 else NDARRAY
     if kind is Kind.UNKNOWN and value.device is not TOP:
         return replace(value, origin=None, group=None)
     return UNKNOWN

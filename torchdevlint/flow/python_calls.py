@@ -187,6 +187,8 @@ _NUMPY_SCALARS = frozenset(
     "log exp sqrt argmax mean sum std max min random.rand random.randint random.choice".split()
 )
 
+_NUMPY_ROWS = frozenset({"arange", "geomspace", "linspace", "logspace"})  # of numbers: one dimension
+
 
 def numpy_call(frame: Frame, op: ir.Call, name: str) -> Value:
     last = name.partition(".")[2]
@@ -194,6 +196,8 @@ def numpy_call(frame: Frame, op: ir.Call, name: str) -> Value:
         return UNKNOWN if last != "load" else Value(Kind.UNKNOWN)
     if last in _NUMPY_SCALARS:
         return UNKNOWN
+    if last in _NUMPY_ROWS and all(frame.values[argument.value].kind is not Kind.NDARRAY for argument in op.arguments):
+        return Value(Kind.NDARRAY, rank=1)
     return NDARRAY
 
 
