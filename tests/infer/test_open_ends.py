@@ -191,7 +191,9 @@ def test_the_same_is_told_without_nodes() -> None:
 
 
 def test_an_empty_tensor_is_a_placeholder_and_a_draw_from_zero_is_none() -> None:
-    assert told("x = torch.zeros(3).cuda()\nprint(torch.cat([x, torch.empty(0)]))\n") == []
+    text = "x = torch.zeros(3).cuda()\nall = torch.empty(0)\n{}all = torch.cat([all, x])\n"
+    assert told(text.format("")) == [("broken", "torch.empty(0)")]
+    assert told(text.format("if len(all) == 0:\n    all = x\n")) == []
     assert told("x = torch.zeros(3).cuda()\nprint(torch.cat([x, torch.randint(0, 3, (3,))]))\n") == [
         ("broken", "torch.randint(0, 3, (3,))")
     ]

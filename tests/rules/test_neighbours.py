@@ -711,7 +711,8 @@ def test_the_default_device_places_what_factories_make(tmp_path: Path, made: str
     (tmp_path / "render.py").write_text(
         f"import torch\ndef render(net, rows):\n    values = net({made})\n    net.eval()\n    return values[:, :1].clip(0, 1)\n"
     )
-    found = check_paths([tmp_path / "render.py"], isolated=True, select=["TDL4"])
+    (tmp_path / "pyproject.toml").write_text('[tool.torchdevlint]\nlevel = "info"\n')
+    found = check_paths([tmp_path / "render.py"], select=["TDL4"])
     assert [finding.code for finding in found] == (["TDL401"] if told else [])
 
 
@@ -811,7 +812,8 @@ def test_a_batch_is_no_error_beside_a_data_set_that_places_something(tmp_path: P
     moved = ".cuda()" if code == "TDL518" else ""
     (tmp_path / "train.py").write_text(BATCHES.format(more="from data import Images", moved=moved))
     told = {finding.code: finding.severity for finding in check_paths([tmp_path / "train.py"], isolated=True)}
-    assert told[code] is (Severity.WARNING if placed else Severity.ERROR)
+    # What inference follows is broken whatever other data sets do; a rule's own check cannot tell them apart.
+    assert told[code] is (Severity.WARNING if placed and code == "TDL518" else Severity.ERROR)
 
 
 STATE = """

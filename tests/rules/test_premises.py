@@ -206,9 +206,9 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "trial.py": "import torch\nfrom solver import solve\nmodel = torch.nn.Linear(4, 4)\nsolve(model)",
         },
     ),
-    "a method of a model that was not moved": (
+    "a method of a model that was not moved": (  # others may move theirs
         "net.py",
-        False,
+        True,
         {"net.py": METHOD + "\nmodel = Net()\nmodel.trial()"},
     ),
     "a method of a model that another file makes": (
@@ -221,7 +221,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         True,
         {
             "masks.py": MASKS,
-            "use.py": "from masks import Masks\ndef use(x, device):\n    return Masks(x.to(device)).outlines()",
+            "use.py": "from masks import Masks\ndef use(x):\n    return Masks(x.cuda()).outlines()",
         },
     ),
     "an object gets a CPU tensor": (
@@ -243,9 +243,9 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "nets.py": NET.format("Large", "batch['image'].to(device)") + NET.format("Small", "device"),
         },
     ),
-    "a model one of whose classes reads its inputs where they are": (
+    "a model one of whose classes reads its inputs where they are": (  # a note: what its layers are is not seen
         "train.py",
-        True,
+        False,
         {
             "train.py": TRAIN.format("Large() if large else Small()").replace(
                 "net = Large() if large else Small()",
@@ -259,9 +259,9 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"train.py": VALIDATE, "models.py": VISION.format("joined")},
     ),
-    "a model of a caller that moves an input in no method": (
+    "a model of a caller that moves an input in no method": (  # a note, as above
         "train.py",
-        True,
+        False,
         {"train.py": VALIDATE, "models.py": VISION.format("stacked")},
     ),
 }

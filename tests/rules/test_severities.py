@@ -23,7 +23,7 @@ CASES = {
     ),
     "a tensor in a mode of training": (
         "TDL504",
-        Severity.ERROR,
+        Severity.WARNING,
         """
         class Net(nn.Module):
             def forward(self, x):
@@ -50,7 +50,7 @@ CASES = {
     ),
     "an attribute that the forward alone reads": (
         "TDL603",
-        Severity.ERROR,
+        Severity.WARNING,
         """
         class Gram(nn.Module):
             def __init__(self, n):
@@ -143,7 +143,7 @@ CASES = {
     ),
     "a tensor beside an argument, for a figure": (
         "TDL504",
-        Severity.INFO,
+        Severity.WARNING,
         """
         import matplotlib.pyplot as plt
 
@@ -190,7 +190,7 @@ CASES = {
     ),
     "an attribute on the constructor's device": (
         "TDL603",
-        Severity.WARNING,
+        Severity.INFO,
         """
         class Net(torch.nn.Module):
             def __init__(self, device):

@@ -96,7 +96,7 @@ def analyse(
     `target_torch` is the oldest torch that the file must run on, `member` its place in a project.
     """
     dispatch = _Dispatch(rules, program.words)
-    seen: set[tuple[str, int, bool]] = set()
+    seen: set[tuple[str, int, int]] = set()
     analysis = Analysis(
         program, frozenset((*dispatch.names("attribute"), *dispatch.names("op"))), observed, target_torch, member
     )
@@ -107,7 +107,7 @@ def analyse(
             deadline.check()
             try:
                 for report in check(*given) or ():
-                    key = (rule.code, id(report.op), report.proven)  # what is proven takes the place of what was said
+                    key = (rule.code, id(report.op), id(report.instead_of) if report.instead_of else report.proven)
                     if key not in seen and not given[-1].expects_error:
                         seen.add(key)
                         result.reports.append(report)

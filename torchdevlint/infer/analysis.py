@@ -40,6 +40,7 @@ from torchdevlint.infer.values import (
     alternatives,
     join,
     one_of,
+    waits,
 )
 from torchdevlint.program import ir
 from torchdevlint.source import deadline
@@ -68,6 +69,7 @@ class Analysis:
         self.heard = Heard()  # of what runs now
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self.met: set[tuple[Site, Site | None]] = set()
+        self.passed: set[tuple[Site, ir.Body]] = set()
         self.bounds: Counter[str] = Counter()
         self._running: dict[ir.Body, int] = {}
         self._unfinished: dict[ir.Body, tuple[Summary, int]] = {}  # of a cycle whose first member is not done
@@ -244,9 +246,7 @@ class Analysis:
                 and _says_tensor(parameter.annotation)
             ):
                 ctx.proven.add(term)
-        if body.name == "forward" and body.owner is not None and classes.is_module(self, body.owner):
-            plain = [one.name for one in body.parameters[1:] if one.default is None and _may_be_tensor(one)]
-            ctx.weak |= {Term("parameter", body, name) for name in plain}
+        ctx.weak |= self._inputs(body)
         frame: Value | None = None
         if body.functions or unit.captured(body):
             fields: dict[Any, Value] = {".@parent": Term("parameter", body, "@frame")}
@@ -271,6 +271,13 @@ class Analysis:
             if rec.kind == "overlay" and not (isinstance(place, Ref) and place.place in ctx.made)
         }
         return summary
+
+    def _inputs(self, body: ir.Body) -> set[Term]:
+        """The parameters of a module's `forward` that may be tensors: one that meets a tensor is one."""
+        if body.name != "forward" or body.owner is None or not classes.is_module(self, body.owner):
+            return set()
+        plain = [one.name for one in body.parameters[1:] if one.default is None and _may_be_tensor(one)]
+        return {Term("parameter", body, name) for name in plain}
 
     # ------------------------------------------------------------------------------------------------ faults
 
@@ -318,6 +325,10 @@ class Analysis:
     def _is_told(self, fault: Fault, read_on_host: set[Place]) -> bool:
         if fault.host is None or fault.other.device == OWN_SELF:
             return True
+        if fault.roles == ("input", "module") and (fault.site, None) in self.met:
+            return False
+        if (fault.site, fault.entry) in self.passed and waits(fault.other.device):
+            return False  # its callers are asked, and none of them knows more
         if fault.other.device in read_on_host:
             return False  # the same function reads it as an array: it is on the CPU, or nothing works
         return (fault.site, fault.host.origin) not in self.met
@@ -342,6 +353,7 @@ class Analysis:
         self.roots = heard
         for one in self._told_by(module.heard, heard):
             self.met |= one.met
+            self.passed |= one.passed
             self.bounds += one.bounds
             for fault in one.faults.values():
                 self._keep(fault)
@@ -467,6 +479,7 @@ class Analysis:
             return
         parameters = self._open_parameters(method, summary, skipped=1)
         first = {method.parameters[0].name: ref, "@frame": self.unit_of(method).globals}
+        ctx.weak |= self._inputs(method)
         Replay(ctx, summary, method, {**parameters, **first}, None).run()
 
     def _join_attributes(self, ctx: Context, ref: Ref, method: ir.Body) -> None:

@@ -73,7 +73,15 @@ def _kept_on_host(analysis: Analysis, unit: Unit) -> frozenset[str]:
 
 
 def _may_break(summary: Summary, unit: Unit, kept: frozenset[str]) -> bool:
-    return any(isinstance(event.what, Claim) and _is_about(event.what, unit, kept) for event in summary.events)
+    return any(
+        _is_about(event.what, unit, kept) if isinstance(event.what, Claim) else _gives(event.what, unit)
+        for event in summary.events
+    )
+
+
+def _gives(term: Term, unit: Unit) -> bool:
+    """True for a call of what a caller gives, with a tensor that a file makes on the CPU: `model(torch.zeros(3))`."""
+    return term.op == "call" and any(_is_made_on_host(value, unit) for value in term.args[1])
 
 
 def _is_about(claim: Claim, unit: Unit, kept: frozenset[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, classes, conditions, containers, devices, foreign, modules, reading, tensors
 from torchdevlint.infer.state import Facts
@@ -23,6 +23,7 @@ from torchdevlint.infer.values import (
     Func,
     OneOf,
     Partial,
+    Place,
     Rec,
     Ref,
     Site,
@@ -90,6 +91,8 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, Ref):
         return _call_object(ctx, function, args, keywords, site)
     if isinstance(function, Term):
+        if keywords.get("return_tensors") == Const("pt"):
+            return _encoded(ctx, function, site)
         if function is UNKNOWN:
             return unknown(site)
         if function.op == "attribute":
@@ -106,6 +109,13 @@ def _is_elsewhere(ctx: Context, function: Value) -> bool:
     return body is not None and ctx.analysis.unit_of(body) is not ctx.unit
 
 
+def _encoded(ctx: Context, function: Term, site: Site | None) -> Value:
+    """What a tokenizer or processor of transformers gives with `return_tensors="pt"`: tensors on the CPU (tokenization_utils_base.py, `BatchEncoding`)."""
+    made = Tensor(HOST, MANY, site, "always")
+    is_one = function.op == "attribute" and function.args[1] in ("encode", "apply_chat_template")
+    return made if is_one else ctx.new(site, "dict", devices.BATCH_ENCODING, {"*": made}, tag="encoding")
+
+
 def unknown(site: Site | None) -> Value:
     """A value of its own of which nothing is known."""
     return Term("unknown", site) if site is not None else UNKNOWN
@@ -116,6 +126,8 @@ def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, si
     if rec is None or rec.kind == "overlay":
         return residual(ctx, ref, args, keywords, site)
     if rec.kind == "module":
+        if site is not None and isinstance(rec.cls, Cls):
+            ctx.analysis.heard.met.add((site, None))  # who knows the class sees what becomes of its inputs
         args = modules.hooked(ctx, ref, list(args), site)
         return modules.given_back(ctx, ref, list(args), _result_of(ctx, ref, rec, args, keywords, site), site)
     return _result_of(ctx, ref, rec, args, keywords, site)
@@ -135,6 +147,13 @@ def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keyw
 
 def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     """A call of something that only a caller can tell."""
+    place = devices.placed_callee(ctx, function)
+    if place is not None and site is not None:
+        args = [_sample(ctx, one, site) for one in args]
+    if place is not None and ctx.mode == "summary" and any(map(waits, (function, *args, *keywords.values()))):
+        function = Term("moved", function, place, None)  # a caller who knows the module moves it before it is called
+    elif place is not None and site is not None and not _is_pipeline(site):
+        return _of_placed(ctx, function, place, args, keywords, site)
     if ctx.mode != "summary" and site is not None:
         given = [
             v
@@ -147,6 +166,76 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
     if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, term.args[1])) + len(keywords) > 1):
         ctx.emit(term)
     return term
+
+
+def _is_pipeline(site: Site) -> bool:
+    """True for `pipe(...)`: a pipeline of diffusers or transformers places its inputs itself, and is told by its name alone where nothing else is known."""
+    ops = {op.dst: op for block in site.body.blocks for op in block.ops if isinstance(op, ir.Load)} if site.body else {}
+    called = ops.get(site.op.function) if isinstance(site.op, ir.Call) else None
+    return called is not None and ("pipe" in called.name.lower() or _is_made_by_pipeline(called.name, site))
+
+
+def _is_made_by_pipeline(name: str, site: Site) -> bool:
+    """True for `name = DDPMPipeline.from_pretrained(...)`."""
+    assert site.body is not None
+    ops = [op for block in site.body.blocks for op in block.ops]
+    written = {op.dst: op for op in ops if isinstance(op, ir.ValueOp)}
+    for store in ops:
+        made = written.get(store.value) if isinstance(store, ir.Store) and store.name == name else None
+        while isinstance(made, (ir.Call, ir.Attribute)):
+            made = written.get(made.function if isinstance(made, ir.Call) else made.object)
+            if isinstance(made, ir.Attribute) and made.name.endswith("Pipeline"):
+                return True
+        if isinstance(made, ir.Load) and made.name.endswith("Pipeline"):
+            return True
+    return False
+
+
+def _of_placed(ctx: Context, function: Value, place: Place, args: Arguments, keywords: Keywords, site: Site) -> Value:
+    """A call of a module that nobody can look into, where it was moved: as far as one can tell it wants its inputs there, and gives its outputs there."""
+    near = Term("near", place)
+    for value in (*args, *keywords.values()):
+        for held in _given_by(ctx, value):
+            for one in tensors.flattened(ctx, held):
+                given = [Operand(one, False, "input"), Operand(Tensor(near), False, "module")]
+                claims.claim(ctx, "same", given, site)
+    return Term("moved", Term("call", function, tuple(args), tuple(sorted(keywords.items())), site), near, None)
+
+
+def _sample(ctx: Context, argument: Value, site: Site) -> Value:
+    """An argument of a module that was moved: one that nobody moved, while what its loader gives elsewhere is moved, is on the CPU."""
+    if not isinstance(argument, Term) or argument.op not in ("item", "element", "unpack"):
+        return argument
+    rec = ctx.heap.get(devices.whole(argument))
+    if rec is None or devices.PARTS_MOVED not in rec.fields or _moves_by_statement(site):
+        return argument
+    return Term("sample", argument, site)
+
+
+def _moves_by_statement(site: Site) -> bool:
+    """True where a body has a statement `graphs.to(device)`: what it moves may go itself."""
+    ops = [op for block in site.body.blocks for op in block.ops] if site.body is not None else []
+    written = {op.dst: op for op in ops if isinstance(op, ir.ValueOp)}
+    functions = {op.function for op in ops if isinstance(op, ir.Call)}
+    called = {op.name for op in ops if isinstance(op, ir.Load) and op.dst in functions}
+    for op in ops:
+        made = written.get(op.value) if isinstance(op, ir.Discard) else None
+        method = written.get(made.function) if isinstance(made, ir.Call) else None
+        if isinstance(method, ir.Attribute) and method.name in devices.MOVES:
+            moved = written.get(method.object)
+            if isinstance(moved, ir.Load) and moved.name not in called:
+                return True
+    return False
+
+
+def _given_by(ctx: Context, argument: Value) -> list[Value]:
+    """The values that an argument gives: several for `*rows` and `**batch`."""
+    if isinstance(argument, Star):
+        return [reading.element(ctx, argument.value)]
+    if isinstance(argument, DoubleStar):
+        rec = ctx.rec(argument.value)
+        return list(rec.fields.values()) if rec is not None and rec.kind == "dict" else []
+    return [argument]
 
 
 def _may_matter(argument: Value) -> bool:
@@ -466,7 +555,9 @@ class Replay:
             return value
         here = self.place(place)
         if place.op == "default" and here is not place:
-            return Tensor(here, value.rank, value.origin if here == HOST else None, "" if ctx.default() else "default")
+            implicit: Literal["", "default"] = "" if ctx.default() else "default"
+            origin = value.origin if here == HOST else None
+            return Tensor(here, value.rank, origin, implicit, value.follows, value.kept)
         if place.op == "device_of":  # what it was computed from tells where it was made
             for one in alternatives(self.value(place.args[0])):
                 if isinstance(one, Tensor) and one.device == here:
@@ -497,6 +588,11 @@ class Replay:
             return self.parameters.get(args[1], term) if args[0] is self.body else term
         if op in ("unknown", "own", "top", "turn"):
             return term
+        if op == "sample":
+            found = self.value(args[0])
+            return Term("sample", found, args[1]) if isinstance(found, Term) else found
+        if op == "near":
+            return Term("near", self.place(args[0]))
         if op == "default":
             place = ctx.default()
             is_open = place is None and ctx.mode == "summary" and ctx.unit.sets_default

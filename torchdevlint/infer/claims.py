@@ -22,6 +22,7 @@ from torchdevlint.infer.values import (
     index_of,
     is_elsewhere,
     options_of,
+    waits,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ def claim(
             made = Claim(kind, tuple(operands), site, chain)
             recorder.claimed(ctx, made, met=False, is_pending=False, is_reached=False)
         return
+    if ctx.mode != "summary" and ctx.chain:
+        ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
+    if ctx.weak and ctx.mode == "root":
+        _prove_inputs(ctx, operands)
     sides = [list(_sides(ctx, operand)) for operand in operands]
     is_pending = any(_is_pending(ctx, operand) for operand in operands)
     met = True
@@ -82,6 +87,13 @@ def claim(
                 ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:
         recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
+
+
+def _prove_inputs(ctx: Context, operands: Sequence[Operand]) -> None:
+    """What a module is given and lets meet a tensor is one, for whoever calls it from outside."""
+    options = [one for operand in operands for _, one in options_of(operand.value)]
+    if any(isinstance(tensors.as_tensor(ctx, one), Tensor) for one in options):
+        ctx.proven |= ctx.weak.intersection(one for one in options if isinstance(one, Term))
 
 
 def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
@@ -129,9 +141,9 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) 
     roles = ("", side.operand.role)
     if is_elsewhere(place):
         ctx.analysis.report(Fault("broken", "host", site, None, side.tensor, roles, chain), ctx)
-    elif ctx.mode == "root" and isinstance(place, Term):
+    elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
         is_method = side.operand.role == "method"
-        if place.op == "as_device" or place.args == ("self",) or (place.op == "own" and is_method):
+        if place.op in ("as_device", "near") or place.args == ("self",) or (place.op == "own" and is_method):
             ctx.analysis.report(Fault("open", "host", site, None, side.tensor, roles, chain), ctx)
 
 
@@ -167,9 +179,9 @@ def _judge(
         ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain), ctx)
     elif (
         isinstance(other.device, Term)
-        and ctx.mode == "root"
+        and (ctx.mode == "root" or (other.device.op == "near" and not waits(other.device)))
         and not weak
-        and other.device.op in ("own", "as_device")
+        and other.device.op in ("own", "as_device", "near")
         and not b.may_be_host
     ):
         ctx.analysis.report(Fault("open", kind, site, host, other, roles, chain), ctx)

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "xla", "tpu")
 MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
+BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
+PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
+PLACED = "@placed"  # where something unknown was moved: there it is if it is a module, which a call of it shows
 
 
 def as_device(ctx: Context, value: Value) -> Place:
@@ -178,6 +181,10 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
     if rec is not None and rec.kind == "module":
         move_module(ctx, value, place)
         return value
+    if rec is not None and rec.cls == BATCH_ENCODING:
+        for key, content in rec.fields.items():
+            ctx.put(value, key, move(ctx, content, place, site))
+        return value
     if rec is not None and rec.kind in ("object", "dict") and rec.kind != "overlay":
         return Term("moved", value, place, site)
     if value is UNKNOWN:
@@ -189,8 +196,30 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
         moved = Term("moved", value, place, site)
         if place != NOWHERE:
             ctx.emit(moved)  # a module moves here and now, before what the callee does with it
+            if isinstance(value, Term):
+                ctx.put(value, PLACED, place)
+                if place != HOST and whole(value) is not value:
+                    ctx.put(whole(value), PARTS_MOVED, True)
         return moved
     return None
+
+
+def whole(value: Term) -> Term:
+    """What a part is a part of: a batch or a checkpoint that was moved takes its parts along."""
+    while value.op in ("item", "element", "unpack") and isinstance(value.args[0], Term):
+        value = value.args[0]
+    return value
+
+
+def placed_callee(ctx: Context, function: Value) -> Place | None:
+    """Where something unknown is that was moved and is now called: no tensor can be called, so it is a module. None where it was not moved."""
+    if not isinstance(function, Term):
+        return None
+    rec = ctx.heap.get(function)
+    place = rec.fields.get(PLACED) if rec is not None and rec.kind == "overlay" else None
+    if place is None and function.op == "moved":
+        place = function.args[1]
+    return None if place in (None, HOST, NOWHERE) else place
 
 
 def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | None = None) -> None:
@@ -242,4 +271,19 @@ def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) ->
     return one_of(found) if isinstance(content, OneOf) else found[0][1]
 
 
-__all__ = ["ACCELERATORS", "MOVES", "as_device", "device_of", "is_device", "join", "move", "move_module", "target_of"]
+__all__ = [
+    "ACCELERATORS",
+    "BATCH_ENCODING",
+    "MOVES",
+    "PARTS_MOVED",
+    "PLACED",
+    "as_device",
+    "device_of",
+    "is_device",
+    "join",
+    "move",
+    "move_module",
+    "placed_callee",
+    "target_of",
+    "whole",
+]

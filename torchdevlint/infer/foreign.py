@@ -63,6 +63,15 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 _LOADS = frozenset({"torch.load", "torch.serialization.load"})
+# Data sets of an image and the number of its class (torchvision/datasets); a loader makes tensors of both.
+_LABELLED_IMAGES = frozenset(
+    f"torchvision.datasets.{name}"
+    for name in (
+        "CIFAR10 CIFAR100 Caltech101 Caltech256 Country211 DTD DatasetFolder EMNIST EuroSAT FGVCAircraft FakeData FashionMNIST "
+        "Flowers102 Food101 GTSRB ImageFolder ImageNet Imagenette KMNIST LSUN MNIST OxfordIIITPet PCAM Places365 QMNIST RenderedSST2 "
+        "SEMEION STL10 SUN397 SVHN StanfordCars USPS"
+    ).split()
+)
 _DATA_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
 _PARAMETERS = frozenset(
     {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
@@ -153,6 +162,9 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         return _torch(ctx, name, args, keywords, site)
     if root == "numpy":
         return _numpy(ctx, name, args, keywords, site)
+    if name in _LABELLED_IMAGES:
+        sample = Tensor(HOST, MANY, site, "batch")
+        return ctx.new(site, "object", Ext(name), {"*": Tup((sample, sample))}, tag="dataset")
     stub = loader.find(name)
     if isinstance(stub, tuple):
         return operators.apply(ctx, stub, args, keywords, site)
@@ -404,7 +416,7 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
         }
         return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
     if isinstance(value, Tensor):
-        return Tensor(HOST, MANY, value.origin, value.implicit) if value.device == HOST else value
+        return Tensor(HOST, MANY, value.origin, "batch") if value.device == HOST else value
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value
@@ -425,6 +437,9 @@ def call_method(
             from torchdevlint.infer.calls import residual
 
             return residual(ctx, Term("attribute", value, name), args, keywords, site)
+        if rec.cls == devices.BATCH_ENCODING and name in devices.MOVES:
+            place = devices.target_of(ctx, name, args, keywords)
+            return value if place is None else devices.move(ctx, value, place, site)
         if rec.kind in ("list", "dict", "generator") or (rec.kind == "object" and rec.cls is None):
             return containers.method(ctx, value, rec, name, args, keywords, site)
         if rec.kind == "module":

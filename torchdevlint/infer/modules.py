@@ -242,7 +242,7 @@ def _call_layer(
     """A layer with parameters: every tensor that it is given must be where they are."""
     place: Place = rec.fields.get("@device", NOWHERE)
     origin = rec.fields.get("@origin")
-    layer = Tensor(place, MANY, origin)
+    layer = Tensor(place, MANY, origin, weights(rec).implicit)
     named = [one for name, one in keywords.items() if name in _INPUTS]
     given = [one.value if isinstance(one, Star) else one for one in [*args, *named]]
     flat = [part for one in given[:6] for part in tensors.flattened(ctx, one)]

@@ -31,6 +31,7 @@ from torchdevlint.infer.values import (
     alternatives,
     is_open,
 )
+from torchdevlint.program import ir
 from torchdevlint.stubs.loader import Parameter, Result, Signature
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ def _tensor(
         always = result.device == "cpu"
         return Tensor(HOST if always else ACCELERATOR, rank, site if always else None, "always" if always else "")
     if result.device == "device":
-        return Tensor(NOWHERE, rank) if _is_empty(ctx, binding) else tensors.made(ctx, site, rank)
+        return Tensor(NOWHERE, rank) if _is_placeholder(ctx, binding, site) else tensors.made(ctx, site, rank)
     several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
     if not several:
         return Term("unknown", site) if site is not None else UNKNOWN
@@ -250,8 +251,24 @@ def _tensor(
     return tensors.made(ctx, site, rank) if is_made else found  # lists of numbers
 
 
+def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
+    """True for `torch.empty(0)` and `torch.tensor([])` that stand for what another line puts there: in an attribute, or where it is asked whether there is something."""
+    if site is None or site.body is None or not _is_empty(ctx, binding):
+        return False
+    made = getattr(site.op, "dst", None)
+    ops = [op for block in site.body.blocks for op in block.ops]
+    names = {op.name for op in ops if isinstance(op, ir.Store) and op.value == made}
+    held = {op.dst for op in ops if isinstance(op, ir.Load) and op.name in names}
+    lengths = {op.dst for op in ops if isinstance(op, ir.Load) and op.name == "len"}
+    return any(
+        (isinstance(op, ir.StoreAttribute) and op.value == made)
+        or (isinstance(op, ir.Attribute) and op.object in held and op.name in ("numel", "nelement"))
+        or (isinstance(op, ir.Call) and op.function in lengths and op.positional(0) in held)
+        for op in ops
+    )
+
+
 def _is_empty(ctx: Context, binding: Binding) -> bool:
-    """True for `torch.empty(0)` and `torch.tensor([])`, which stand for what another line puts there."""
     if "data" in binding.given:
         return reading.items(ctx, binding.given["data"]) == []
     size = binding.starred or (binding.given.get("size", UNKNOWN),)

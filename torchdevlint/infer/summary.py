@@ -88,8 +88,8 @@ class Fault(NamedTuple):
         """Where to tell of it: where the tensor was made, or else where it meets the other; of a module that was never moved, the call."""
         if self.roles[0] == "module" and self.beside is None:
             return self.chain[-1] if self.chain else self.site
-        made = self.host.origin if self.host is not None else None
-        return made or self.site
+        made = self.host.origin if self.host is not None and self.host.implicit != "batch" else None
+        return made or self.site  # samples belong on the CPU: what a loader gives is told of where it is used
 
     @property
     def told_at(self) -> Site:
@@ -102,10 +102,22 @@ class Fault(NamedTuple):
 
     def joined(self, other: Fault | None) -> Fault:
         """One fault for two of the same places; what is broken stands above what is open."""
-        if other is None or other.verdict == self.verdict:
-            return other or self
+        if other is None:
+            return self
+        if other.verdict == self.verdict:  # where more is known: in a caller
+            return self if len(self.chain) > len(other.chain) else other
         broken, is_open = (self, other) if self.verdict == "broken" else (other, self)
         return broken._replace(seen_inside=is_open.other)
+
+    @property
+    def is_given(self) -> bool:
+        """True where the tensor is an operand of the meeting, and no weight of what is called."""
+        return self.roles[0] not in ("kept weight", "module")
+
+    @property
+    def entry(self) -> ir.Body | None:
+        """The function that somebody from outside calls to come to the fault."""
+        return self.chain[-1].body if self.chain else self.site.body
 
     @property
     def key(self) -> tuple[int, int, str]:
@@ -119,11 +131,26 @@ class Heard:
     `told` are the faults in their order, `looked_at` the bodies that were read and not asked for.
     """
 
-    __slots__ = ("asked", "bounds", "called", "faults", "looked_at", "met", "recursive", "replays", "steps", "told")
+    __slots__ = (
+        "asked",
+        "bounds",
+        "called",
+        "faults",
+        "looked_at",
+        "met",
+        "passed",
+        "recursive",
+        "replays",
+        "steps",
+        "told",
+    )
 
     def __init__(self) -> None:
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self.met: set[tuple[Site, Site | None]] = set()
+        self.passed: set[tuple[Site, ir.Body]] = (
+            set()
+        )  # where a claim was asked, and the functions that a caller came through
         self.asked: dict[ir.Body, None] = {}
         self.called: set[ir.Body] = set()
         self.bounds: Counter[str] = Counter()
@@ -141,6 +168,7 @@ class Heard:
         for fault in other.told:
             self.keep(fault)
         self.met |= other.met
+        self.passed |= other.passed
         self.asked.update(other.asked)
         self.called |= other.called
         self.bounds += other.bounds

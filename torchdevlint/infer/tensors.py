@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from torchdevlint.infer import claims, devices, modules, operators, reading
 from torchdevlint.infer.classes import attribute_of
@@ -115,10 +115,14 @@ def plain(value: Tensor) -> Tensor:
 def as_tensor(ctx: Context, value: Value) -> Value:
     """An operand that must be a tensor: what was moved somewhere is there, and a module is where its weights are."""
     if isinstance(value, Term):
+        if value.op == "parameter" and ctx.mode == "root" and value in ctx.proven:
+            return Tensor(Term("own", value), MANY)
         if value.op == "moved":
             return Tensor(value.args[1], MANY)
+        if value.op == "sample" and (ctx.mode == "root" or not value.waits):
+            return Tensor(HOST, MANY, value.args[1], "batch")
         if value.op in ("item", "element"):
-            moved = _whole(value)
+            moved = devices.whole(value)
             if moved.op == "moved" and (moved.args[1] == HOST or value in ctx.proven):
                 return Tensor(moved.args[1], None, moved.args[2] if moved.args[1] == HOST else None)
         if (
@@ -133,14 +137,9 @@ def as_tensor(ctx: Context, value: Value) -> Value:
     if isinstance(value, Ref):
         rec = ctx.heap.get(value)
         if rec is not None and rec.kind == "module":
-            return Tensor(rec.fields.get("@device", NOWHERE), MANY, rec.fields.get("@origin"))
-    return value
-
-
-def _whole(value: Term) -> Term:
-    """What a part is a part of: a batch or a checkpoint that was moved takes its parts along."""
-    while value.op in ("item", "element") and isinstance(value.args[0], Term):
-        value = value.args[0]
+            place = rec.fields.get("@device", NOWHERE)
+            implicit: Literal["", "default"] = "default" if place == HOST and "@implicit" in rec.fields else ""
+            return Tensor(place, MANY, rec.fields.get("@origin"), implicit)
     return value
 
 
@@ -597,6 +596,10 @@ def open_method(
         claims.claim(ctx, "host", [Operand(value, False, "method")], site)
         return ARRAY
     if isinstance(value, Term) and ctx.analysis.class_of_receiver(value) is None:
+        if name == "size" and len(args) == 1 and isinstance(args[0], Const) and not keywords:
+            ctx.prove(
+                value
+            )  # `x.size(0)`: the size of an array or an image is no method, and that of a group takes no dimension
         is_reduction = ("dim" in keywords or "keepdim" in keywords) and name in loader.tensor_methods()
         if is_reduction or (proves_tensor(name) and _fits(name, args, keywords)):
             ctx.prove(value)

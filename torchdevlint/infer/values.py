@@ -124,14 +124,14 @@ class Tensor:
     """A tensor. `rank` is a number, MANY, or None where nothing is known. `origin` is where it was made on the CPU.
 
     `implicit`: it is there because nobody said where ("default": the default device would change it; "import": that of the time when its
-    module was imported did; "always": nothing would).
+    module was imported did; "always": nothing would; "batch": a loader gives it, whatever made its samples).
     `follows`: a parameter or buffer, which goes where its module goes. `kept`: the attribute that a module keeps it under.
     """
 
     device: Place
     rank: int | None = MANY
     origin: Site | None = None
-    implicit: Literal["", "default", "import", "always"] = ""
+    implicit: Literal["", "default", "import", "always", "batch"] = ""
     follows: bool = False
     kept: str = ""
 
@@ -455,6 +455,8 @@ def is_open(value: Value) -> bool:
 def said(place: Place, name: str = "") -> str:
     """A place in words."""
     if isinstance(place, Term):
+        if place.op == "near":
+            return said(place.args[0], name)
         if place.op == "own":
             what = place.args[0]
             if what == "self":

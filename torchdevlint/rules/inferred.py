@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from torchdevlint.findings import Severity
 from torchdevlint.fixes.grounds import Ground
@@ -13,6 +15,7 @@ from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import reads
 from torchdevlint.program.project import Member
 from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
 from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, on_inferred
@@ -20,7 +23,6 @@ from torchdevlint.rules.wording import MISMATCH, give_device, variable_beside
 
 _MOST_CALLS_TOLD = 3
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
-_ANY_PLACEMENT = "a placement rule"  # in the place of a code
 # The file that was asked about last: several rules ask about it one after the other.
 _LAST: list[tuple[ir.Program, int, Analysis]] = []
 
@@ -38,36 +40,39 @@ def inference_of(facts: Facts) -> Analysis:
 
 
 class Inferred(Rule):
-    """A rule that tells of claims that do not hold, where its own checks have said nothing."""
+    """A rule that tells of claims that do not hold. What its own checks say is a note until a claim confirms it."""
+
+    def report(self, op: ir.Op, message: str, *, severity: Severity | None = None, **rest: Any) -> Report:
+        """A note of this rule's own: a pattern that often fails. Only inference follows the values, so only a claim makes more of it."""
+        return super().report(op, message, severity=Severity.INFO, **rest)
 
     @on_inferred
     def check_claims(self, told: Sequence[Report], facts: Facts) -> Iterator[Report]:
         """The faults that fall to this rule; `told` is what other checks have said."""
-        analysis = inference_of(facts)
+        analysis, member = inference_of(facts), facts.analysis.member
         known = _Told(told)
-        raised: set[int] = set()
-        for fault in analysis.decided():
-            place = fault.told_at
-            if row_of(fault).code != self.code or not is_worth_telling(fault):
+        for fault in sorted(analysis.decided(), key=lambda fault: fault.verdict != "broken"):
+            if known.teller_of(fault) != self.code or not is_worth_telling(fault):
                 continue
-            earlier, member = known.of(fault), facts.analysis.member
-            if earlier is None and fault.verdict == "broken":
-                earlier = known.note_of(self.code, place)
-            if earlier is not None:
-                if _is_raised(fault, earlier, raised):
-                    raised.add(id(earlier))
-                    spoken = {id(earlier.op), *(id(mention.op) for mention in earlier.related)}
-                    calls = tuple(one for one in _mentions(fault, place, member) if id(one.op) not in spoken)
-                    yield earlier._replace(
-                        severity=severity_of(fault),
-                        related=(*earlier.related, *calls),
-                        proven=True,
-                        instead_of=earlier,
-                    )
+            place = fault.told_at
+            if known.of(fault) is not None:
+                continue
+            noted = known.note_of(fault)
+            if noted is not None:
+                known.add(noted)
+                spoken = {id(noted.op), *(id(mention.op) for mention in noted.related)}
+                calls = tuple(one for one in _mentions(fault, place, member) if id(one.op) not in spoken)
+                yield noted._replace(
+                    severity=severity_of(fault),
+                    related=(*noted.related, *calls),
+                    proven=fault.verdict == "broken",
+                    instead_of=noted,
+                    rests_on=None,
+                )
             else:
                 related = tuple(_mentions(fault, place, member))
                 message, detail = _words(fault, place, related)
-                yield self.report(
+                yield super().report(
                     place.op,
                     message,
                     detail=detail,
@@ -82,75 +87,94 @@ class _Told:
     """What other findings speak of, to be asked about many faults."""
 
     def __init__(self, told: Sequence[Report]) -> None:
-        self._reports = [report for report in told if report.severity > Severity.INFO]
-        self._notes = {(report.rule.code, id(report.op)): report for report in told if report.severity is Severity.INFO}
-        self._ops: dict[int, Report] = {}
         self._attributes: dict[tuple[str, str], Report] = {}
-        for report in self._reports:
-            for op in (report.op, *(mention.op for mention in report.related)):
-                self._ops.setdefault(id(op), report)
-            for name in _ATTRIBUTE.findall(report.message):
-                self._attributes.setdefault((report.rule.code, name), report)
-        self._statements: dict[int, tuple[dict[int, int], dict[tuple[str, int], Report]]] = {}
+        self._notes: dict[int, list[Report]] = defaultdict(list)
+        self._noted_attributes: dict[str, list[Report]] = defaultdict(list)
+        self._ops: dict[int, Report] = {}
+        self._mentioned: dict[tuple[str, int], Report] = {}
+        self._statements: dict[int, dict[int, list[ir.Op]]] = {}
+        for report in told:
+            if report.severity > Severity.INFO:
+                self.add(report)
+            elif issubclass(report.rule, Inferred):
+                for op in (report.op, *(mention.op for mention in report.related)):
+                    self._notes[id(op)].append(report)
+                for name in _ATTRIBUTE.findall(report.message):
+                    self._noted_attributes[name].append(report)
+
+    def add(self, report: Report) -> None:
+        """A finding that is told."""
+        self._ops.setdefault(id(report.op), report)
+        for mention in report.related:
+            self._mentioned.setdefault((report.rule.code, id(mention.op)), report)
+        for name in _ATTRIBUTE.findall(report.message):
+            self._attributes.setdefault((report.rule.code, name), report)
+
+    def teller_of(self, fault: Fault) -> str:
+        """The rule that tells of a fault: the one whose own check has noted it, or else the one that the policy names."""
+        noted = self.note_of(fault)
+        return row_of(fault).code if noted is None else noted.rule.code
 
     def of(self, fault: Fault) -> Report | None:
-        """The finding that speaks of the place or the meeting, or of one of their statements in the same sense; None where there is none."""
-        for site in (fault.place, fault.site):
-            if id(site.op) in self._ops:
-                return self._ops[id(site.op)]
+        """The finding that speaks of the place or the meeting, or of an operand of it; None where there is none."""
         code = row_of(fault).code
+        for site in (fault.place, fault.site):
+            found = self._ops.get(id(site.op)) or self._mentioned.get((code, id(site.op)))
+            if found is not None:
+                return found
         if fault.host is not None and (code, fault.host.kept) in self._attributes:
             return self._attributes[code, fault.host.kept]
         for site in (fault.place, fault.site):
-            if site.body is not None:
-                statements, told = self._in_body(site.body)
-                statement = statements.get(id(site.op), 0)
-                codes = (code, _ANY_PLACEMENT)
-                found = next((told[one, statement] for one in codes if (one, statement) in told), None)
-                if found is not None:
-                    return found
+            for op in self._beside(site):
+                report = self._ops.get(id(op))
+                if report is None or not report.rule.code.startswith(_PLACEMENT):
+                    continue
+                # All of a statement makes the tensor; where it meets others, what is told may be about one of those.
+                is_its_own = site is not fault.site or (fault.is_given and _is_operand(report.op, site.op))
+                if report.rule.code == code or is_its_own:
+                    return report
         return None
 
-    def note_of(self, code: str, place: Site) -> Report | None:
-        """What a rule's own check has noted there: a proof makes more of it, and its repair stays."""
-        return self._notes.get((code, id(place.op)))
+    def note_of(self, fault: Fault) -> Report | None:
+        """What a rule's own check has noted of the tensor or the meeting: a claim makes more of it, and its words and its repair stay."""
+        code, host = row_of(fault).code, fault.host
+        ops = [site.op for site in (fault.told_at, fault.place, fault.site)]
+        ops += [op for op in self._beside(fault.site) if _is_operand(op, fault.site.op)]
+        found = [note for op in ops for note in self._notes.get(id(op), ())]
+        if host is not None and host.kept:
+            found += self._noted_attributes.get(host.kept, ())
+        made = [note for op in self._beside(fault.place) for note in self._notes.get(id(op), ())]
+        mine = (note for note in (*found, *made) if note.rule.code == code)
+        return next(mine, found[0] if found else None)
 
-    def _in_body(self, body: ir.Body) -> tuple[dict[int, int], dict[tuple[str, int], Report]]:
-        """The statement that each operation of a body belongs to, and those that were spoken of, with the code of the finding."""
-        found = self._statements.get(id(body))
-        if found is None:
-            statements = _statements(body)
-            here = [report for report in self._reports if id(report.op) in statements]
-            told = {(report.rule.code, statements[id(report.op)]): report for report in here}
-            for report in here:
-                if report.rule.code.startswith(_PLACEMENT):
-                    told.setdefault((_ANY_PLACEMENT, statements[id(report.op)]), report)
-            found = self._statements[id(body)] = statements, told
-        return found
+    def _beside(self, site: Site) -> list[ir.Op]:
+        """The operations of the statement that a site is in."""
+        if site.body is None:
+            return []
+        statements = self._statements.get(id(site.body))
+        if statements is None:
+            statements = self._statements[id(site.body)] = _statements(site.body)
+        return statements.get(id(site.op), [])
 
 
-def _is_raised(fault: Fault, earlier: Report, raised: set[int]) -> bool:
-    """True where a caller is seen to break what an earlier finding tells with less severity."""
-    return (
-        fault.verdict == "broken"
-        and earlier.severity < severity_of(fault)
-        and earlier.rule.code == row_of(fault).code
-        and id(earlier) not in raised
-    )
+def _is_operand(told: ir.Op, met: ir.Op) -> bool:
+    """True for an operand of a meeting, and for the meeting."""
+    return told is met or getattr(told, "dst", None) in reads(met)
 
 
 _ATTRIBUTE = re.compile(r"self\.([\w.]+)`")
 
 
-def _statements(body: ir.Body) -> dict[int, int]:
-    """By the identity of each operation of a body, that of the operation that ends its statement."""
-    found: dict[int, int] = {}
+def _statements(body: ir.Body) -> dict[int, list[ir.Op]]:
+    """By the identity of each operation of a body, the operations of its statement."""
+    found: dict[int, list[ir.Op]] = {}
     for block in body.blocks:
-        end = id(block.ops[-1]) if block.ops else 0
-        for op in reversed(block.ops):
+        statement: list[ir.Op] = []
+        for op in block.ops:
+            statement.append(op)
+            found[id(op)] = statement
             if not isinstance(op, ir.ValueOp):
-                end = id(op)
-            found[id(op)] = end
+                statement = []
     return found
 
 
@@ -180,6 +204,10 @@ def _words(fault: Fault, told_at: Site, related: tuple[Mention, ...]) -> tuple[s
         if fault.host is not None and told_at is fault.host.origin:
             return f"this CPU tensor meets one on {where} {met}; create it there, or move it", raises
         return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
+    if fault.roles == ("input", "module"):
+        return f"this model is on {where} and its input on the CPU; move the input to the model's device", raises
+    if fault.roles == ("module", "input"):
+        return f"this model is on the CPU and its input on {where}; move the model to the input's device", raises
     if fault.kind == "index":
         indexed = f"a CPU tensor is indexed with a tensor on {where}; move one of them to the other's device"
         return indexed, "On an accelerator that raises."

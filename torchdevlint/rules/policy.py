@@ -51,9 +51,12 @@ def row_of(fault: Fault) -> Row:
         return found
     if host is not None and host.kept:
         return _ATTRIBUTE
+    is_opaque = isinstance(fault.other.device, Term) and fault.other.device.op == "near"
+    if fault.roles[0] == "input" and (is_opaque or (host is not None and host.implicit == "batch")):
+        return _INPUT
     made = host.origin.op if host is not None and host.origin is not None else None
     is_call = isinstance(made, ir.Call)
-    if host is not None and host.implicit and is_call:
+    if host is not None and host.implicit and host.implicit != "batch" and is_call:
         return _FACTORY
     return _INPUT if fault.roles[0] == "input" else _OTHER
 
@@ -76,21 +79,24 @@ def is_worth_telling(fault: Fault) -> bool:
     """False for what is open to others where the function shows that it is not meant for tensors anywhere."""
     if fault.verdict == "broken":
         return True
+    place = fault.other.device
+    if fault.roles[0] == "module" and not (isinstance(place, Term) and place.op in ("as_device", "near")):
+        return False  # a model and its inputs stay together until one of them is moved
     if fault.host is not None and not fault.host.implicit and not _is_asked_where(fault):
         return False  # it was put on the CPU by choice, and so may be what it meets
     if fault.roles[0] == "assigned":
         return False  # PyTorch's source moves the indices of an assignment to the tensor; no GPU has shown it yet
-    place = fault.other.device
     is_own = place == OWN_SELF
     if row_of(fault).code in ("TDL509", "TDL514") and isinstance(place, Term) and place.op == "own" and not is_own:
         return False  # who works on arrays is given what is on the CPU
-    is_training = row_of(fault).code == "TDL301" and not is_own
+    is_training = row_of(fault).code == "TDL301" and isinstance(place, Term) and place.op == "own" and not is_own
     if is_training and not _is_asked_where(fault) and not _is_in_forward(fault):
         return False  # who trains on the CPU has the weights of its loss there
     body = fault.site.body
     if body is None:
         return True
-    if not is_own and _prepares_samples(body):
+    is_in_model = any(call.body is not None and call.body.name == "forward" for call in fault.chain)
+    if not is_own and not is_in_model and any(_prepares_samples(one) for one in (body, fault.entry) if one is not None):
         return False
     made = fault.place
     if fault.host is not None and fault.host.follows and made.body is not None and _is_run_by_constructor(made.body):
