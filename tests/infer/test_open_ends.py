@@ -351,3 +351,11 @@ def test_a_test_for_a_cuda_tensor_type_asks_where_the_tensor_is() -> None:
     print(wrong(torch.ones(1, 2)), wrong(torch.ones(1, 2).cuda()))
     """
     assert told(text) == [("broken", "torch.ones(2, 2)")]
+
+
+def test_a_copy_of_a_tensor_is_where_that_is() -> None:
+    text = "x = torch.zeros(3){}\nprint(torch.tensor(x) + torch.ones(3).cuda())\n"
+    assert told(text.format(".cuda()")) == []
+    assert told(text.format("")) == [("broken", "torch.zeros(3)")]
+    unknown = "def f(x, weight):\n    x = torch.tensor(x.clone())\n    return weight.cuda() * x\n"
+    assert told(unknown) == []

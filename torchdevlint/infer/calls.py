@@ -81,6 +81,9 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, Cls):
         return construct(ctx, function, args, keywords, site)
     if isinstance(function, Ext):
+        if any(isinstance(one, DoubleStar) for one in args) and function.name.startswith("torch."):
+            # Keywords that nobody knows may say where: `torch.zeros(3, **options)`.
+            return residual(ctx, function, args, keywords, site) if ctx.mode == "summary" else unknown(site)
         return foreign.call(ctx, function.name, list(args), keywords, site)
     if isinstance(function, Bound):
         if ctx.mode == "summary" and isinstance(function.object, Bound) and any(map(is_open, args)):

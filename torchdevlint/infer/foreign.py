@@ -233,6 +233,10 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return _parameter(first, site)
     if name in ("torch.as_tensor", "torch.asarray"):
         return _converted(ctx, first, keywords, site)
+    if name == "torch.tensor" and keywords.get("device", NONE) == NONE:
+        copied = _copied(args[0] if args else keywords.get("data", UNKNOWN))
+        if copied is not None:
+            return copied
     if name in _CUDA_WORKS:
         return TRUE
     if name in _OTHER_MACHINES:
@@ -342,6 +346,15 @@ def _parameter(first: Value, site: Site | None) -> Value:
         return Tensor(HOST, MANY, site, "default", True)
 
     return lift(one, first)
+
+
+def _copied(data: Value) -> Value | None:
+    """`torch.tensor(x)` of a tensor is where that is (torch/csrc/utils/tensor_new.cpp, `internal_new_from_data`); None for other data."""
+    if not all(isinstance(one, Tensor) for one in alternatives(data)):
+        return None
+    return lift(
+        lambda one: Tensor(one.device, one.rank, one.origin, one.implicit) if isinstance(one, Tensor) else one, data
+    )
 
 
 def _converted(ctx: Context, first: Value, keywords: dict[str, Value], site: Site | None) -> Value:
