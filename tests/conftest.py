@@ -19,6 +19,10 @@ hypothesis.settings.load_profile("unhurried")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# A hook, a rebase or a bisection of git names its repository to what it starts: the tests' own git would write into that one.
+for _name in [name for name in os.environ if name.startswith("GIT_")]:
+    del os.environ[_name]
+
 # A run of a test keeps nothing: what another one has found would hide what this one does. Tests of the cache name a folder.
 os.environ["TORCHDEVLINT_CACHE_DIR"] = os.devnull
 

@@ -9,7 +9,7 @@ import ecosystem
 import pytest
 from ecosystem import Found, Told
 
-FAULTY = "import torch\n\nmodel.load_state_dict(torch.load('model.pt'))\nx = torch.rand(3)\nx.cuda()\n"
+FAULTY = "import torch\n\nmodel.load_state_dict(torch.load('model.pt'))\nx = torch.rand(3)\nx.to(device)\n"
 
 
 def git(*arguments: str | Path) -> None:

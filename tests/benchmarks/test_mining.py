@@ -74,7 +74,7 @@ def test_a_history_is_mined_by_what_it_changes_and_scored_before_and_after(tmp_p
         subprocess.run(["git", *identity, *arguments], cwd=repository, check=True, capture_output=True)
 
     git("init", "-q")
-    load = "import torch\n\n\ndef load(model, path):\n    model.load_state_dict(torch.load(path))\n    return model.cuda()\n"
+    load = "import torch\n\n\ndef load(model, path):\n    model.load_state_dict(torch.load(path))\n    return model.to(device)\n"
     for text in (load, load.replace("load(path)", 'load(path, map_location="cpu")')):
         (repository / "load.py").write_text(text, encoding="utf-8")
         git("add", "load.py")

@@ -20,7 +20,7 @@ from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import demands_cuda, facts_of, programs_to
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import once_per_file
+from torchdevlint.rules.structure import once_per_body, once_per_file
 
 _DEPTH = 3  # callers of callers
 # Which demands count: all, those that the file itself makes, or those that start CUDA for the whole process.
@@ -142,16 +142,33 @@ def _is_behind(site: Site, reach: _Reach = "all", *, of_functions: bool = False)
     place = block_of(site.body, site.call)
     if place is None:
         return False
-    for demand in _demands(site.body, site.facts, reach):
-        block = block_of(site.body, demand)
-        if block is None or (of_functions and _demands_here(demand, site.body, site.facts, "all")):
-            continue
-        if block is place:
-            if place.ops.index(demand) < place.ops.index(site.call):
-                return True
-        elif leads_through(site.body, block, place):
-            return True
-    return False
+    first = _first_demands(site.body, site.facts, reach, of_functions=of_functions)
+    positions = _positions(site.body, site.facts)
+    return any(
+        positions[id(demand)] < positions[id(site.call)] if block is place else leads_through(site.body, block, place)
+        for block, demand in first
+    )
+
+
+def _first_demands(body: ir.Body, facts: Facts, reach: _Reach, *, of_functions: bool) -> list[tuple[ir.Block, ir.Call]]:
+    """The first demand of each block; `of_functions`: the first call of a function that demands."""
+    remembered = facts.analysis.remembered
+    key = (_first_demands, id(body), reach, of_functions)
+    if key not in remembered:
+        found: dict[int, tuple[ir.Block, ir.Call]] = {}
+        for demand in _demands(body, facts, reach):
+            block = block_of(body, demand)
+            if block is not None and not (of_functions and _demands_here(demand, body, facts, "all")):
+                found.setdefault(block.index, (block, demand))
+        remembered[key] = list(found.values())
+    answer: list[tuple[ir.Block, ir.Call]] = remembered[key]
+    return answer
+
+
+@once_per_body
+def _positions(body: ir.Body, facts: Facts) -> dict[int, int]:
+    """Where each operation stands in its block."""
+    return {id(op): at for block in body.blocks for at, op in enumerate(block.ops)}
 
 
 def _is_before(site: Site) -> bool:
@@ -159,10 +176,10 @@ def _is_before(site: Site) -> bool:
     place = block_of(site.body, site.call)
     if place is None:
         return False
-    blocks = site.body.blocks
+    blocks, positions = site.body.blocks, _positions(site.body, site.facts)
     for demand in _demands(site.body, site.facts, "all"):
         block = block_of(site.body, demand)
-        if block is place and block is not None and place.ops.index(demand) > place.ops.index(site.call):
+        if block is place and block is not None and positions[id(demand)] > positions[id(site.call)]:
             return True
         if block is None or block is place:
             continue

@@ -35,6 +35,7 @@ from torchdevlint.rules.structure import (
     called_as,
     demands_accelerator,
     moves_nothing,
+    once_per_body,
     reads_command_line,
     runs_for_each_gpu,
 )
@@ -447,20 +448,29 @@ def _is_choice(register: ir.Register, facts: Facts) -> bool:
 def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
     """True for a device that gets its name under a condition whose other side gives the name the CPU: who runs the program chooses."""
     lookup, index = Lookup.of(facts.body), facts.index
-    stores = lookup.kinds(ir.Store, ir.StoreAttribute)
-    for op in stores:
+    for op in lookup.readers(device.dst):
         if not isinstance(op, (ir.Store, ir.StoreAttribute)) or op.value != device.dst:
             continue
         block = lookup.block(op)
         opposed = {(test, not side) for test, side in deciding_sides(facts.body, block)} if block is not None else set()
-        for other in stores:
-            if not isinstance(other, (ir.Store, ir.StoreAttribute)) or not _is_same_place(op, other, index):
+        for other in _stores(facts.body, facts).get(op.name, ()):
+            if not _is_same_place(op, other, index):
                 continue
             there = lookup.block(other)
             sides = set(deciding_sides(facts.body, there)) if there is not None else set()
             if opposed & sides and _spells_host(other.value, facts):
                 return True
     return False
+
+
+@once_per_body
+def _stores(body: ir.Body, facts: Facts) -> dict[str, list[ir.Store | ir.StoreAttribute]]:
+    """What a body binds, by name."""
+    found: dict[str, list[ir.Store | ir.StoreAttribute]] = {}
+    for op in Lookup.of(body).kinds(ir.Store, ir.StoreAttribute):
+        if isinstance(op, (ir.Store, ir.StoreAttribute)):
+            found.setdefault(op.name, []).append(op)
+    return found
 
 
 def _spells_host(register: ir.Register, facts: Facts) -> bool:
