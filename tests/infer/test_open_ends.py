@@ -359,3 +359,14 @@ def test_a_copy_of_a_tensor_is_where_that_is() -> None:
     assert told(text.format("")) == [("broken", "torch.zeros(3)")]
     unknown = "def f(x, weight):\n    x = torch.tensor(x.clone())\n    return weight.cuda() * x\n"
     assert told(unknown) == []
+
+
+def test_what_is_computed_from_a_number_may_have_no_dimension() -> None:
+    text = """
+    class Scores(nn.Module):
+        def forward(self, query, factor):
+            scale = torch.sqrt(torch.tensor({}) * factor)
+            return query.matmul(query) / scale
+    """
+    assert told(text.format("query.size(-1)")) == []
+    assert told(text.format("[1.0, 2.0]")) == [("open", "torch.tensor([1.0, 2.0])")]

@@ -564,7 +564,7 @@ class Replay:
         if place.op == "device_of":  # what it was computed from tells where it was made
             for one in alternatives(self.value(place.args[0])):
                 if isinstance(one, Tensor) and one.device == here:
-                    rank = None if one.rank == 0 and value.rank == MANY else value.rank
+                    rank = None if one.rank in (0, None) and value.rank == MANY else value.rank
                     return Tensor(here, rank, one.origin, one.implicit, value.follows, value.kept)
         return Tensor(here, value.rank, value.origin, value.implicit, value.follows, value.kept)
 
