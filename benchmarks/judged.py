@@ -61,6 +61,10 @@ SAMPLES = {
     "followed; 34 of the 40 are in the draw",
     "fresh20": "141 drawn at random (seed 20), all that eight of each repository give, from 40 other repositories after those mends, judged by four readers with "
     "the same definition, before the last mends; 32 of the 40 are in the draw",
+    "blind1": "117 drawn at random (seed 20261123), at most six of each, from 40 other repositories that nobody had read, by four readers who were told to be strict, "
+    "each repository without its mark of a project's root, before the mends that followed; those in notebooks are left out here",
+    "blind2": "116 drawn at random (seed 20261124), at most six of each, from 40 other repositories after those mends and before the last, with the mark of a "
+    "project's root, read in the same way",
     "rule": "read while its rule was written: no random sample",
 }
 # Findings that say "this works only on such a machine" or "in this order": true by their wording, so they are told apart.
