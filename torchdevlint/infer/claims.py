@@ -143,7 +143,7 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) 
         ctx.analysis.report(Fault("broken", "host", site, None, side.tensor, roles, chain), ctx)
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
         is_method = side.operand.role == "method"
-        if place.op in ("as_device", "near") or place.args == ("self",) or (place.op == "own" and is_method):
+        if place.op == "as_device" or place.args == ("self",) or (place.op in ("own", "near") and is_method):
             ctx.analysis.report(Fault("open", "host", site, None, side.tensor, roles, chain), ctx)
 
 

@@ -252,7 +252,7 @@ def _tensor(
 
 
 def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
-    """True for `torch.empty(0)` and `torch.tensor([])` that stand for what another line puts there: in an attribute, or where it is asked whether there is something."""
+    """True for `torch.empty(0)` and `torch.tensor([])` that stand for what another line puts there; not for a variable that is computed with as it is."""
     if site is None or site.body is None or not _is_empty(ctx, binding):
         return False
     made = getattr(site.op, "dst", None)
@@ -260,7 +260,7 @@ def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
     names = {op.name for op in ops if isinstance(op, ir.Store) and op.value == made}
     held = {op.dst for op in ops if isinstance(op, ir.Load) and op.name in names}
     lengths = {op.dst for op in ops if isinstance(op, ir.Load) and op.name == "len"}
-    return any(
+    return not names or any(
         (isinstance(op, ir.StoreAttribute) and op.value == made)
         or (isinstance(op, ir.Attribute) and op.object in held and op.name in ("numel", "nelement"))
         or (isinstance(op, ir.Call) and op.function in lengths and op.positional(0) in held)

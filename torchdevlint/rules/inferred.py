@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from torchdevlint.findings import Severity
 from torchdevlint.fixes.grounds import Ground
@@ -42,9 +41,7 @@ def inference_of(facts: Facts) -> Analysis:
 class Inferred(Rule):
     """A rule that tells of claims that do not hold. What its own checks say is a note until a claim confirms it."""
 
-    def report(self, op: ir.Op, message: str, *, severity: Severity | None = None, **rest: Any) -> Report:
-        """A note of this rule's own: a pattern that often fails. Only inference follows the values, so only a claim makes more of it."""
-        return super().report(op, message, severity=Severity.INFO, **rest)
+    awaits_claims = True
 
     @on_inferred
     def check_claims(self, told: Sequence[Report], facts: Facts) -> Iterator[Report]:
@@ -72,7 +69,7 @@ class Inferred(Rule):
             else:
                 related = tuple(_mentions(fault, place, member))
                 message, detail = _words(fault, place, related)
-                yield super().report(
+                yield self.report(
                     place.op,
                     message,
                     detail=detail,

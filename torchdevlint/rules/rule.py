@@ -171,6 +171,9 @@ class Rule:
     doubtful_in: ClassVar[
         tuple[Callable[[ir.Op, Facts], bool], ...]
     ] = ()  # where nothing is proven, and its errors are warnings
+    awaits_claims: ClassVar[bool] = (
+        False  # what its own checks say is a note until a claim of the inference confirms it
+    )
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod

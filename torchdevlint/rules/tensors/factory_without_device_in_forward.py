@@ -250,7 +250,7 @@ class FactoryWithoutDeviceInForward(Inferred):
                 severity=WARNING,
                 holds=lambda: not is_host_argument(placed[0], facts),
                 rests_on=premise_of(placed[0], facts),
-                fix=lambda made=made: _beside_fix(made, expression if spelled else None, facts),
+                fix=lambda made=made: _beside_fix(made, expression if spelled else None, facts),  # type: ignore[misc]
             )
 
     def _mixed(self, element: Value, facts: Facts) -> Iterator[Report]:

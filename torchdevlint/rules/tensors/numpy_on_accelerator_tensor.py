@@ -167,7 +167,7 @@ class NumpyOnAcceleratorTensor(Inferred):
                 related=(Mention(value.moved, "here it was moved or made"),) if value.moved is not None else (),
                 fix=lambda written=written, detach=detach, listed=listed: (
                     None if listed else _wrap_cpu(written, detach)
-                ),
+                ),  # type: ignore[misc]
                 rests_on=premise_of(value, facts),
             )
             return
