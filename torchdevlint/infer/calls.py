@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from torchdevlint.infer import claims, classes, conditions, containers, devices, foreign, modules, reading, tensors
+from torchdevlint.infer import (
+    claims,
+    classes,
+    conditions,
+    containers,
+    devices,
+    foreign,
+    modules,
+    opaque,
+    reading,
+    tensors,
+)
 from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
@@ -23,7 +34,6 @@ from torchdevlint.infer.values import (
     Func,
     OneOf,
     Partial,
-    Place,
     Rec,
     Ref,
     Site,
@@ -95,7 +105,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         return _call_object(ctx, function, args, keywords, site)
     if isinstance(function, Term):
         if keywords.get("return_tensors") == Const("pt"):
-            return _encoded(ctx, function, site)
+            return opaque.encoded(ctx, function, site)
         if function is UNKNOWN:
             return unknown(site)
         if function.op == "attribute":
@@ -110,13 +120,6 @@ def _is_elsewhere(ctx: Context, function: Value) -> bool:
     held = rec.cls if rec is not None else function
     body = held.body if isinstance(held, Func) else held.cls.body if isinstance(held, Cls) else None
     return body is not None and ctx.analysis.unit_of(body) is not ctx.unit
-
-
-def _encoded(ctx: Context, function: Term, site: Site | None) -> Value:
-    """What a tokenizer or processor of transformers gives with `return_tensors="pt"`: tensors on the CPU (tokenization_utils_base.py, `BatchEncoding`)."""
-    made = Tensor(HOST, MANY, site, "always")
-    is_one = function.op == "attribute" and function.args[1] in ("encode", "apply_chat_template")
-    return made if is_one else ctx.new(site, "dict", devices.BATCH_ENCODING, {"*": made}, tag="encoding")
 
 
 def unknown(site: Site | None) -> Value:
@@ -150,13 +153,13 @@ def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keyw
 
 def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     """A call of something that only a caller can tell."""
-    place = devices.placed_callee(ctx, function)
+    place = opaque.placed(ctx, function)
     if place is not None and site is not None:
-        args = [_sample(ctx, one, site) for one in args]
+        args = [opaque.sample(ctx, one, site) for one in args]
     if place is not None and ctx.mode == "summary" and any(map(waits, (function, *args, *keywords.values()))):
         function = Term("moved", function, place, None)  # a caller who knows the module moves it before it is called
-    elif place is not None and site is not None and not _is_pipeline(site):
-        return _of_placed(ctx, function, place, args, keywords, site)
+    elif place is not None and site is not None and not opaque.is_pipeline(site):
+        return opaque.call(ctx, function, place, args, keywords, site)
     if ctx.mode != "summary" and site is not None:
         given = [
             v
@@ -169,76 +172,6 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
     if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, term.args[1])) + len(keywords) > 1):
         ctx.emit(term)
     return term
-
-
-def _is_pipeline(site: Site) -> bool:
-    """True for `pipe(...)`: a pipeline of diffusers or transformers places its inputs itself, and is told by its name alone where nothing else is known."""
-    ops = {op.dst: op for block in site.body.blocks for op in block.ops if isinstance(op, ir.Load)} if site.body else {}
-    called = ops.get(site.op.function) if isinstance(site.op, ir.Call) else None
-    return called is not None and ("pipe" in called.name.lower() or _is_made_by_pipeline(called.name, site))
-
-
-def _is_made_by_pipeline(name: str, site: Site) -> bool:
-    """True for `name = DDPMPipeline.from_pretrained(...)`."""
-    assert site.body is not None
-    ops = [op for block in site.body.blocks for op in block.ops]
-    written = {op.dst: op for op in ops if isinstance(op, ir.ValueOp)}
-    for store in ops:
-        made = written.get(store.value) if isinstance(store, ir.Store) and store.name == name else None
-        while isinstance(made, (ir.Call, ir.Attribute)):
-            made = written.get(made.function if isinstance(made, ir.Call) else made.object)
-            if isinstance(made, ir.Attribute) and made.name.endswith("Pipeline"):
-                return True
-        if isinstance(made, ir.Load) and made.name.endswith("Pipeline"):
-            return True
-    return False
-
-
-def _of_placed(ctx: Context, function: Value, place: Place, args: Arguments, keywords: Keywords, site: Site) -> Value:
-    """A call of a module that nobody can look into, where it was moved: as far as one can tell it wants its inputs there, and gives its outputs there."""
-    near = Term("near", place)
-    for value in (*args, *keywords.values()):
-        for held in _given_by(ctx, value):
-            for one in tensors.flattened(ctx, held):
-                given = [Operand(one, False, "input"), Operand(Tensor(near), False, "module")]
-                claims.claim(ctx, "same", given, site)
-    return Term("moved", Term("call", function, tuple(args), tuple(sorted(keywords.items())), site), near, None)
-
-
-def _sample(ctx: Context, argument: Value, site: Site) -> Value:
-    """An argument of a module that was moved: one that nobody moved, while what its loader gives elsewhere is moved, is on the CPU."""
-    if not isinstance(argument, Term) or argument.op not in ("item", "element", "unpack"):
-        return argument
-    rec = ctx.heap.get(devices.whole(argument))
-    if rec is None or devices.PARTS_MOVED not in rec.fields or _moves_by_statement(site):
-        return argument
-    return Term("sample", argument, site)
-
-
-def _moves_by_statement(site: Site) -> bool:
-    """True where a body has a statement `graphs.to(device)`: what it moves may go itself."""
-    ops = [op for block in site.body.blocks for op in block.ops] if site.body is not None else []
-    written = {op.dst: op for op in ops if isinstance(op, ir.ValueOp)}
-    functions = {op.function for op in ops if isinstance(op, ir.Call)}
-    called = {op.name for op in ops if isinstance(op, ir.Load) and op.dst in functions}
-    for op in ops:
-        made = written.get(op.value) if isinstance(op, ir.Discard) else None
-        method = written.get(made.function) if isinstance(made, ir.Call) else None
-        if isinstance(method, ir.Attribute) and method.name in devices.MOVES:
-            moved = written.get(method.object)
-            if isinstance(moved, ir.Load) and moved.name not in called:
-                return True
-    return False
-
-
-def _given_by(ctx: Context, argument: Value) -> list[Value]:
-    """The values that an argument gives: several for `*rows` and `**batch`."""
-    if isinstance(argument, Star):
-        return [reading.element(ctx, argument.value)]
-    if isinstance(argument, DoubleStar):
-        rec = ctx.rec(argument.value)
-        return list(rec.fields.values()) if rec is not None and rec.kind == "dict" else []
-    return [argument]
 
 
 def _may_matter(argument: Value) -> bool:

@@ -211,17 +211,6 @@ def whole(value: Term) -> Term:
     return value
 
 
-def placed_callee(ctx: Context, function: Value) -> Place | None:
-    """Where something unknown is that was moved and is now called: no tensor can be called, so it is a module. None where it was not moved."""
-    if not isinstance(function, Term):
-        return None
-    rec = ctx.heap.get(function)
-    place = rec.fields.get(PLACED) if rec is not None and rec.kind == "overlay" else None
-    if place is None and function.op == "moved":
-        place = function.args[1]
-    return None if place in (None, HOST, NOWHERE) else place
-
-
 def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | None = None) -> None:
     """Moves a module in place, with its parameters, buffers and submodules."""
     if isinstance(value, Term):
@@ -283,7 +272,6 @@ __all__ = [
     "join",
     "move",
     "move_module",
-    "placed_callee",
     "target_of",
     "whole",
 ]

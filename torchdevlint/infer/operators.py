@@ -32,6 +32,7 @@ from torchdevlint.infer.values import (
     is_open,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.loader import Parameter, Result, Signature
 
 if TYPE_CHECKING:
@@ -255,17 +256,23 @@ def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
     """True for `torch.empty(0)` and `torch.tensor([])` that stand for what another line puts there; not for a variable that is computed with as it is."""
     if site is None or site.body is None or not _is_empty(ctx, binding):
         return False
-    made = getattr(site.op, "dst", None)
-    ops = [op for block in site.body.blocks for op in block.ops]
-    names = {op.name for op in ops if isinstance(op, ir.Store) and op.value == made}
-    held = {op.dst for op in ops if isinstance(op, ir.Load) and op.name in names}
-    lengths = {op.dst for op in ops if isinstance(op, ir.Load) and op.name == "len"}
-    return not names or any(
-        (isinstance(op, ir.StoreAttribute) and op.value == made)
-        or (isinstance(op, ir.Attribute) and op.object in held and op.name in ("numel", "nelement"))
-        or (isinstance(op, ir.Call) and op.function in lengths and op.positional(0) in held)
-        for op in ops
+    lookup = Lookup.of(site.body)
+    readers = lookup.readers(site.op.dst) if isinstance(site.op, ir.ValueOp) else ()
+    stores = [op for op in readers if isinstance(op, ir.Store)]
+    reads = [use for store in stores for load in lookup.loads(store.name) for use in lookup.readers(load.dst)]
+    return (
+        not stores
+        or any(isinstance(op, ir.StoreAttribute) for op in readers)
+        or any(_asks_size(op, lookup) for op in reads)
     )
+
+
+def _asks_size(op: ir.Op, lookup: Lookup) -> bool:
+    """True for `x.numel` and `len(x)`."""
+    if isinstance(op, ir.Attribute):
+        return op.name in ("numel", "nelement")
+    called = lookup.definition(op.function) if isinstance(op, ir.Call) else None
+    return isinstance(called, ir.Load) and called.name == "len"
 
 
 def _is_empty(ctx: Context, binding: Binding) -> bool:

@@ -108,6 +108,14 @@ class Lookup:
         """The operations that take the value of a register."""
         return self._readers.get(register, _NONE)
 
+    @cached_property
+    def _definitions(self) -> Mapping[ir.Register, ir.ValueOp]:
+        return {op.dst: op for op in self.all if isinstance(op, ir.ValueOp)}
+
+    def definition(self, register: ir.Register | None) -> ir.ValueOp | None:
+        """The operation that makes a register."""
+        return None if register is None else self._definitions.get(register)
+
     def trail(self, *registers: ir.Register) -> Trail:
         """The operations that take one of the registers, in the order of the body; more registers may be added on the way."""
         return Trail(self, registers)

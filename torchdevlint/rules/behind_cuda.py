@@ -20,7 +20,7 @@ from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import demands_cuda, facts_of, programs_to
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import once_per_body, once_per_file
+from torchdevlint.rules.structure import once_per_file
 
 _DEPTH = 3  # callers of callers
 # Which demands count: all, those that the file itself makes, or those that start CUDA for the whole process.
@@ -143,9 +143,9 @@ def _is_behind(site: Site, reach: _Reach = "all", *, of_functions: bool = False)
     if place is None:
         return False
     first = _first_demands(site.body, site.facts, reach, of_functions=of_functions)
-    positions = _positions(site.body, site.facts)
+    number = Lookup.of(site.body).number
     return any(
-        positions[id(demand)] < positions[id(site.call)] if block is place else leads_through(site.body, block, place)
+        number(demand) < number(site.call) if block is place else leads_through(site.body, block, place)
         for block, demand in first
     )
 
@@ -165,28 +165,21 @@ def _first_demands(body: ir.Body, facts: Facts, reach: _Reach, *, of_functions: 
     return answer
 
 
-@once_per_body
-def _positions(body: ir.Body, facts: Facts) -> dict[int, int]:
-    """Where each operation stands in its block."""
-    return {id(op): at for block in body.blocks for at, op in enumerate(block.ops)}
-
-
 def _is_before(site: Site) -> bool:
     """True where every path from a call to the end of its body comes through a demand."""
     place = block_of(site.body, site.call)
     if place is None:
         return False
-    blocks, positions = site.body.blocks, _positions(site.body, site.facts)
+    blocks, number = site.body.blocks, Lookup.of(site.body).number
     for demand in _demands(site.body, site.facts, "all"):
         block = block_of(site.body, demand)
-        if block is place and block is not None and positions[id(demand)] > positions[id(site.call)]:
+        if block is place and block is not None and number(demand) > number(site.call):
             return True
         if block is None or block is place:
             continue
         left = reachable(site.body, place.index, avoiding=block.index)
         if block.index in reachable(site.body, place.index) and not any(
-            not blocks[number].successors and not any(isinstance(op, ir.Raise) for op in blocks[number].ops)
-            for number in left
+            not blocks[one].successors and not any(isinstance(op, ir.Raise) for op in blocks[one].ops) for one in left
         ):
             return True
         if _is_certain(block, site.body, site.facts) and leads_through(site.body, place, block):

@@ -35,7 +35,6 @@ from torchdevlint.rules.structure import (
     called_as,
     demands_accelerator,
     moves_nothing,
-    once_per_body,
     reads_command_line,
     runs_for_each_gpu,
 )
@@ -453,7 +452,8 @@ def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
             continue
         block = lookup.block(op)
         opposed = {(test, not side) for test, side in deciding_sides(facts.body, block)} if block is not None else set()
-        for other in _stores(facts.body, facts).get(op.name, ()):
+        others: list[ir.Store | ir.StoreAttribute] = [*lookup.stores(op.name), *lookup.attribute_stores(op.name)]
+        for other in others:
             if not _is_same_place(op, other, index):
                 continue
             there = lookup.block(other)
@@ -461,16 +461,6 @@ def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
             if opposed & sides and _spells_host(other.value, facts):
                 return True
     return False
-
-
-@once_per_body
-def _stores(body: ir.Body, facts: Facts) -> dict[str, list[ir.Store | ir.StoreAttribute]]:
-    """What a body binds, by name."""
-    found: dict[str, list[ir.Store | ir.StoreAttribute]] = {}
-    for op in Lookup.of(body).kinds(ir.Store, ir.StoreAttribute):
-        if isinstance(op, (ir.Store, ir.StoreAttribute)):
-            found.setdefault(op.name, []).append(op)
-    return found
 
 
 def _spells_host(register: ir.Register, facts: Facts) -> bool:

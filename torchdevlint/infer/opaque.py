@@ -1,0 +1,104 @@
+"""What nobody can look into: modules of unknown classes that were moved, their inputs and outputs, and what tokenizers give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer import claims, devices, reading, tensors
+from torchdevlint.infer.summary import Operand
+from torchdevlint.infer.values import HOST, MANY, NOWHERE, DoubleStar, Place, Site, Star, Tensor, Term, Value
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+
+def placed(ctx: Context, function: Value) -> Place | None:
+    """Where something unknown is that was moved and is now called: no tensor can be called, so it is a module. None where it was not moved."""
+    if not isinstance(function, Term):
+        return None
+    rec = ctx.heap.get(function)
+    place = rec.fields.get(devices.PLACED) if rec is not None and rec.kind == "overlay" else None
+    if place is None and function.op == "moved":
+        place = function.args[1]
+    return None if place in (None, HOST, NOWHERE) else place
+
+
+def call(
+    ctx: Context, function: Value, place: Place, args: Sequence[Value], keywords: Mapping[str, Value], site: Site
+) -> Value:
+    """A call of such a module: as far as one can tell it wants its inputs where it was moved, and gives its outputs there."""
+    near = Term("near", place)
+    for value in (*args, *keywords.values()):
+        for held in _given_by(ctx, value):
+            for one in tensors.flattened(ctx, held):
+                given = [Operand(one, False, "input"), Operand(Tensor(near), False, "module")]
+                claims.claim(ctx, "same", given, site)
+    return Term("moved", Term("call", function, tuple(args), tuple(sorted(keywords.items())), site), near, None)
+
+
+def _given_by(ctx: Context, argument: Value) -> list[Value]:
+    """The values that an argument gives: several for `*rows` and `**batch`."""
+    if isinstance(argument, Star):
+        return [reading.element(ctx, argument.value)]
+    if isinstance(argument, DoubleStar):
+        rec = ctx.rec(argument.value)
+        return list(rec.fields.values()) if rec is not None and rec.kind == "dict" else []
+    return [argument]
+
+
+def sample(ctx: Context, argument: Value, site: Site) -> Value:
+    """An argument of a module that was moved: one that nobody moved, while what its loader gives elsewhere is moved, is on the CPU."""
+    if not isinstance(argument, Term) or argument.op not in ("item", "element", "unpack"):
+        return argument
+    rec = ctx.heap.get(devices.whole(argument))
+    if rec is None or devices.PARTS_MOVED not in rec.fields or _is_moved_by_statement(site):
+        return argument
+    return Term("sample", argument, site)
+
+
+def _is_moved_by_statement(site: Site) -> bool:
+    """True where a statement such as `graphs.to(device)` moves an argument of a call: it may go itself, as a batch of graphs does."""
+    if site.body is None or not isinstance(site.op, ir.Call):
+        return False
+    lookup = Lookup.of(site.body)
+    given = [lookup.definition(argument.value) for argument in site.op.arguments]
+    names = {op.name for op in given if isinstance(op, ir.Load)}
+    for statement in lookup.kind(ir.Discard):
+        move = lookup.definition(statement.value)
+        method = lookup.definition(move.function) if isinstance(move, ir.Call) else None
+        moved = lookup.definition(method.object) if isinstance(method, ir.Attribute) else None
+        is_move = isinstance(method, ir.Attribute) and method.name in devices.MOVES
+        if is_move and isinstance(moved, ir.Load) and moved.name in names:
+            return True
+    return False
+
+
+def is_pipeline(site: Site) -> bool:
+    """True for `pipe(...)` and for what a class of that name made: a pipeline of diffusers or transformers places its inputs itself."""
+    if site.body is None or not isinstance(site.op, ir.Call):
+        return False
+    lookup = Lookup.of(site.body)
+    called = lookup.definition(site.op.function)
+    return isinstance(called, ir.Load) and (
+        "pipe" in called.name.lower() or any(_is_made_by_one(op.value, lookup) for op in lookup.stores(called.name))
+    )
+
+
+def _is_made_by_one(register: ir.Register, lookup: Lookup) -> bool:
+    """True for `DDPMPipeline.from_pretrained(...)`."""
+    made: ir.Op | None = lookup.definition(register)
+    while isinstance(made, (ir.Call, ir.Attribute)):
+        if isinstance(made, ir.Attribute) and made.name.endswith("Pipeline"):
+            return True
+        made = lookup.definition(made.function if isinstance(made, ir.Call) else made.object)
+    return isinstance(made, ir.Load) and made.name.endswith("Pipeline")
+
+
+def encoded(ctx: Context, function: Term, site: Site | None) -> Value:
+    """What a tokenizer or processor of transformers gives with `return_tensors="pt"`: tensors on the CPU (tokenization_utils_base.py, `BatchEncoding`)."""
+    made = Tensor(HOST, MANY, site, "always")
+    is_one = function.op == "attribute" and function.args[1] in ("encode", "apply_chat_template")
+    return made if is_one else ctx.new(site, "dict", devices.BATCH_ENCODING, {"*": made}, tag="encoding")
