@@ -161,7 +161,7 @@ def analyse(
         ask(checks("class"), analysis.summary_of(cls), Facts(analysis, None, None))
     ask(checks("file"), Facts(analysis, None, None))
     told = _one_per_place([report for report in result.reports if report.holds is None or report.holds()])
-    if observed is NOTHING_OBSERVED:
+    if not observed:
         # A pattern often fails, and only inference follows the values; what a run has shown needs no claim.
         told = [report._replace(severity=Severity.INFO) if report.rule.awaits_claims else report for report in told]
     result.reports = [_toned_down(report, Facts(analysis, None, None)) for report in told]

@@ -17,6 +17,10 @@ class Observed:
     parameters: dict[tuple[int, str], Sighting] = field(default_factory=dict)
     stores: dict[int, Sighting] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        """Whether a run saw anything."""
+        return bool(self.parameters or self.stores)
+
     def parameter(self, body: ir.Body, name: str, value: Value) -> Value:
         """A parameter's value, with what was seen."""
         seen = self.parameters.get((id(body), name))
