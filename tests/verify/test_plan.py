@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -13,9 +14,10 @@ import pytest
 import warm
 
 from torchdevlint import cli
+from torchdevlint.cli import verify
 from torchdevlint.machine import Shape
 from torchdevlint.settings import Resolver, Selection
-from torchdevlint.verify.judge import Judge, Report, arguments_wanted, missing_in_copy
+from torchdevlint.verify.judge import Judge, Report, arguments_refused, arguments_wanted, missing_in_copy
 from torchdevlint.verify.page import as_html
 from torchdevlint.verify.program import program_in
 from torchdevlint.verify.proofs import how_to_install
@@ -194,6 +196,46 @@ def test_a_program_that_wants_arguments_is_told_once(tmp_path: Path, error: str,
         assert text.endswith("next: give the program its arguments: ARGUMENTS")
 
 
+@pytest.mark.parametrize(
+    ("error", "refused"),
+    [
+        ("train.py: error: unrecognized arguments: --html r.html", "--html r.html"),
+        ("train.py: error: argument --n: invalid int value: 'x'", "argument --n: invalid int value: 'x'"),
+        ("Error: No such option: --html", "No such option: --html"),
+        ("train.py: error: the following arguments are required: --data", ""),
+    ],
+)
+def test_a_program_that_refuses_its_arguments_is_told_once(tmp_path: Path, error: str, refused: str) -> None:
+    assert arguments_refused(_trial(2, error=error)) == refused
+    assert arguments_refused(_trial(1, error=error)) == ""
+    _, report = _judge(tmp_path, _MOVES, lambda text, marks: _trial(2, error=error))
+    if refused:
+        text = "\n".join(_lines(report))
+        assert text.count(refused) == 1 and report.exit_code == 2 and report.runs == 1
+        assert "next: give the program arguments that it takes, behind `--`" in text
+        moved = next_step(report, Commands("", "", "", "", moved="MOVED"))
+        assert moved == "put the options of torchdevlint in front of the program: MOVED"
+
+
+def test_options_of_ours_behind_the_program_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "train.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    parser = argparse.ArgumentParser()
+    verify.add_parser(parser.add_subparsers())
+
+    def moved(*words: str) -> str:
+        arguments = parser.parse_args(["verify", "--gpus", "2", *words])
+        return verify._commands(arguments, verify.program_of(arguments)).moved
+
+    options = ["--html", "r.html", "--write"]
+    for first in (["train.py"], ["-m", "train"]):
+        expected = ["torchdevlint", "verify", "--gpus", "2", *options, *first, "--", "--epochs", "1"]
+        assert moved(*first, "--epochs", "1", *options) == " ".join(expected)
+        assert moved(*first, "--epochs", "1") == ""
+        assert moved(*first, "--", *options) == ""
+    assert moved("train.py", "--html=r.html").endswith("--html=r.html train.py")
+
+
 def test_reading_past_the_arguments_asks_for_some(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import sys\nprint(sys.argv[1])\n")
     assert "sys.argv" in arguments_wanted(_crash(tmp_path, 2, "list index out of range", "IndexError"))
@@ -332,6 +374,7 @@ def test_verify_writes_what_it_confirmed_and_reports_on_a_page(tmp_path: Path) -
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the error is gone" in done.stdout and "train.py: the confirmed fixes are written" in done.stdout
     assert done.stdout.splitlines()[-1] == "next: nothing: commit it"
+    assert done.stderr.splitlines()[-1] == "torchdevlint: the full report is report.html"
     assert script.read_text().endswith("print(x.cpu().numpy().sum())\n")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "device to host" in page and "x.cpu().numpy()" in page

@@ -7,7 +7,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,6 +104,8 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     parser.add_argument(
         "program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="the program and, behind --, its arguments"
     )
+    known = parser._option_string_actions.items()  # argparse has no public list
+    parser.set_defaults(takes_value={option: action.nargs != 0 for option, action in known if option.startswith("--")})
     return parser
 
 
@@ -212,12 +214,6 @@ def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver,
             ending = _ending_when_written(judge, report) if arguments.write else ""
             rows = _matrix(arguments, program, place, resolver, machine, report) if arguments.matrix else []
     failed, written = _write(judge, program) if arguments.write else (0, [])
-    if arguments.json:
-        made = as_object(program, machine, version, report, rows)
-        print(json.dumps(made | {"written": [str(path) for path in written]}, indent=2))
-    else:
-        commands = _commands(arguments, program, bool(written))
-        _print(program, machine, version, report, commands, rows, written, ending)
     if arguments.html:
         from torchdevlint.verify.page import as_html
 
@@ -226,8 +222,15 @@ def _verify(arguments: argparse.Namespace, program: Program, resolver: Resolver,
         try:
             report_file.write(arguments.html, text.encode("utf-8", "backslashreplace"))
         except OSError as error:
-            return cli.fail(f"{arguments.html}: {error.strerror}")
-        say(f"the full report is {arguments.html}")
+            failed = cli.fail(f"{arguments.html}: {error.strerror}")
+        else:
+            say(f"the full report is {arguments.html}")
+    if arguments.json:
+        made = as_object(program, machine, version, report, rows)
+        print(json.dumps(made | {"written": [str(path) for path in written]}, indent=2))
+    else:
+        commands = _commands(arguments, program, bool(written))
+        _print(program, machine, version, report, commands, rows, written, ending)
     return failed or report.exit_code
 
 
@@ -288,23 +291,47 @@ def _commands(arguments: argparse.Namespace, program: Program, written: bool = F
     given += ["--build", arguments.build] if arguments.build else []
     given += ["--gpus", str(arguments.gpus)] if arguments.gpus != 1 else []
     words = list(program.words)
-    if program.pytest:
-        tail = ["--pytest", *words[2:]]
-    else:
-        first = ["-m", words[0]] if program.module else [words[0]]
-        tail = [*first, *(["--", *words[1:]] if words[1:] else [])]
+    first = ["-m", words[0]] if program.module else [words[0]]
+    tail = ["--pytest", *words[2:]] if program.pytest else _with_arguments(first, words[1:])
     separator = [] if words[1:] or program.pytest else ["--"]
 
-    def command(*more: str) -> str:
+    def command(*more: str, tail: Sequence[str] = tail) -> str:
         return shlex.join(["torchdevlint", "verify", *given, *more, *tail])
 
+    moved = ""
+    if not program.pytest:
+        behind = _without_dashes(arguments.program if arguments.module is None else arguments.module)[1:]
+        ours, its_own = _apart(behind, arguments.takes_value)
+        moved = command(*ours, tail=_with_arguments(first, its_own)) if ours else ""
     return Commands(
         write=command("--write"),
         unsafe=command("--unsafe-fixes"),
         in_place=command("--in-place"),
         arguments=f"{shlex.join(['torchdevlint', 'verify', *given, *tail, *separator])} ARGS",
         written=written,
+        moved=moved,
     )
+
+
+def _with_arguments(program: list[str], words: Sequence[str]) -> list[str]:
+    return [*program, *(["--", *words] if words else [])]
+
+
+def _apart(words: Sequence[str], takes_value: Mapping[str, bool]) -> tuple[list[str], list[str]]:
+    """Of what stands behind a program: options that are ours as well, with their values, and the rest; all behind `--` is the program's."""
+    ours: list[str] = []
+    rest: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word == "--":
+            return ours, [*rest, *left]
+        if word.partition("=")[0] not in takes_value:
+            rest.append(word)
+            continue
+        ours.append(word)
+        if takes_value.get(word):
+            ours += [value for value in (next(left, None),) if value is not None]
+    return ours, rest
 
 
 def _flag(arguments: argparse.Namespace, name: str) -> list[str]:

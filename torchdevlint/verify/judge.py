@@ -112,7 +112,7 @@ class Report:
     """The outcome of a verification on one machine. `trouble` says why the program could not be judged at all.
 
     `unexplained` are the errors and hazards of the last run that no finding explains; `wanted` the arguments that the program asks for, ""
-    where it asks for none; `in_place` whether it failed for want of a file that is missing in the temporary copy alone.
+    where it asks for none; `refused` those that it does not take; `in_place` whether it failed for want of a file that is missing in the temporary copy alone.
     """
 
     cases: list[Case]
@@ -124,6 +124,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
     wanted: str = ""
+    refused: str = ""
     in_place: bool = False
     first: Trial | None = None
     last: Trial | None = None
@@ -206,7 +207,10 @@ class Judge:
         report.first = report.last = first
         report.torch, report.baseline = first.torch, first.ending
         report.wanted = arguments_wanted(first)
-        report.trouble = trouble_of(first) or (report.wanted and f"it asks for arguments: {report.wanted}")
+        report.refused = arguments_refused(first)
+        asks = report.wanted and f"it asks for arguments: {report.wanted}"
+        refuses = report.refused and f"it does not take its arguments: {report.refused}"
+        report.trouble = trouble_of(first) or asks or refuses
         missing = missing_in_copy(first, self.runner.place, self.runner.program)
         if missing:
             report.in_place = True
@@ -762,6 +766,12 @@ _WANTED = (
     re.compile(r"Error: Missing (?:argument|option|parameter) (.+?)\.?$"),  # click, typer
 )
 
+_REFUSED = (
+    re.compile(r"error: unrecognized arguments: (.+)"),  # argparse
+    re.compile(r"error: (argument .+: (?:invalid|expected|ignored|not allowed) .+)"),
+    re.compile(r"Error: (No such option:? .+?|Got unexpected extra arguments? .+?|Invalid value for .+?)\.?$"),  # click
+)
+
 
 def arguments_wanted(trial: Trial) -> str:
     """What a program's own usage message asks for, or "command-line arguments" where it reads past the end of `sys.argv`."""
@@ -775,6 +785,13 @@ def arguments_wanted(trial: Trial) -> str:
             return ""
         return "command-line arguments (`sys.argv`)" if "argv" in line else ""
     return ""
+
+
+def arguments_refused(trial: Trial) -> str:
+    """What a program's own usage message says of arguments that it does not take; "" where it says nothing."""
+    if trial.returncode != 2:
+        return ""
+    return next((match[1].strip() for pattern in _REFUSED if (match := pattern.search(trial.error))), "")
 
 
 _MISSING = ("FileNotFoundError", "NotADirectoryError", "ModuleNotFoundError", "HFValidationError", "OSError")

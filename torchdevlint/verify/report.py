@@ -19,13 +19,15 @@ _GROUPED = ("not on this machine", "not judged", "not reached", "repaired with a
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """What the last line may advise: the command as it was given, made longer."""
+    """What the last line may advise: the command as it was given, made longer; `moved` has the options of ours in front of the program
+    that stood behind it, "" where none did."""
 
     write: str
     unsafe: str
     in_place: str
     arguments: str
     written: bool = False
+    moved: str = ""
 
 
 def place_of(case: Case) -> str:
@@ -114,6 +116,10 @@ def next_step(report: Report, commands: Commands) -> str:
     unsafe = sum(case.unsafe for case in report.cases)
     if report.wanted:
         return f"give the program its arguments: {commands.arguments}"
+    if report.refused and commands.moved:
+        return f"put the options of torchdevlint in front of the program: {commands.moved}"
+    if report.refused:
+        return "give the program arguments that it takes, behind `--`; then verify it again"
     if report.in_place:
         return f"run it where its files are: {commands.in_place}"
     if "--timeout" in report.trouble:
