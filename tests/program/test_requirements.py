@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchdevlint.program.requirements import Version, first_torch_beyond
+from torchdevlint.program.requirements import Version, commanded, first_torch_beyond
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,25 @@ from torchdevlint.program.requirements import Version, first_torch_beyond
 )
 def test_what_a_text_rules_out(name: str, text: str, beyond: Version | None) -> None:
     assert first_torch_beyond(iter([(name, text)])) == beyond
+
+
+@pytest.mark.parametrize(
+    ("text", "beyond"),
+    [
+        ("Run `pip install torch==1.11.0 --extra-index-url https://example.org/cu113`.\n", (1, 12)),
+        ("```\nconda install pytorch==1.7.0 torchvision==0.8.0 cudatoolkit=10.2 -c pytorch\n```\n", (1, 8)),
+        ("conda create -n pytorch python=3.7 pytorch=1.4 -c pytorch -c nvidia\n", (1, 5)),
+        ("FROM pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime\n", (1, 7)),
+        ("FROM registry.example.org/pytorch/pytorch:2.1.0-cuda12.1\nRUN pip install tqdm\n", (2, 2)),
+        ("RUN pip3 install --no-cache-dir \\\n    'torch<2.4' \\\n    numpy\n", (2, 4)),
+        ("pip install torch==1.9.1+cu111\npip install torch==1.12.0\n", (1, 13)),
+        ("pip install torch==1.9.1\npip install torch\n", None),
+        ("# pip install torch==1.9.1\n", None),
+        ("Developed with torch 1.7, other versions should work.\n", None),
+        ("pip install torchvision==0.8 pytorch-lightning==1.7.7\n", None),
+        ("poetry add torch^2.1\n", (3, 0)),
+        ("", None),
+    ],
+)
+def test_what_the_commands_of_a_text_rule_out(text: str, beyond: Version | None) -> None:
+    assert first_torch_beyond([("README.md", commanded(text))]) == beyond

@@ -18,6 +18,13 @@ import torch
 from net import Net
 model = Net().cuda()
 """
+PROGRAM = """
+import torch
+from net import Net
+model = Net()
+for batch in batches:
+    model(batch.cuda())
+"""
 NET = """
 import torch
 class Net(torch.nn.Module):
@@ -325,6 +332,43 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         "exp/train.py",
         False,
         {"exp/train.py": AMP, "exp/requirements.txt": "torch>=1.9\n", "requirements.txt": "torch==1.9.0\n"},
+    ),
+    "the README installs a torch that does not warn": (
+        "exp/train.py",
+        True,
+        {"exp/train.py": AMP, "README.md": "    conda install pytorch==1.7.0 torchvision -c pytorch\n"},
+    ),
+    "the requirements let in what the README does not install": (
+        "exp/train.py",
+        False,
+        {"exp/train.py": AMP, "README.md": "`pip install torch==1.9.0`", "requirements.txt": "torch>=1.9\n"},
+    ),
+    "another program is told that the project is for CUDA alone": (
+        "train.py",
+        True,
+        {"train.py": PROGRAM, "eval.py": PROGRAM},
+    ),
+    "it is the program that is told": ("eval.py", False, {"train.py": PROGRAM, "eval.py": PROGRAM}),
+    "another program is told, and lets its user choose": (
+        "train.py",
+        False,
+        {"train.py": PROGRAM, "eval.py": PROGRAM + "parser.add_argument('--device', default='cuda')"},
+    ),
+    "another program is told, and reads a checkpoint to the CPU": (
+        "train.py",
+        True,
+        {"train.py": PROGRAM, "eval.py": PROGRAM + "torch.load('a.pt', map_location='cpu')"},
+    ),
+    "another program moves where its user asks for a GPU": (
+        "train.py",
+        False,
+        {"train.py": PROGRAM, "eval.py": "import sys\nfrom net import Net\nif sys.argv[1] == GPU:\n    Net().cuda()\n"},
+    ),
+    "another program is a test": ("train.py", False, {"train.py": PROGRAM, "test_a.py": PROGRAM + "def test(): pass"}),
+    "a module, whose project is told at a program": (
+        "net.py",
+        True,
+        {"net.py": NET, "run.py": "from net import Net\nprint(Net())", "train.py": PROGRAM},
     ),
     "a benchmark of CUDA": ("tools/bench.py", True, {"tools/bench.py": MEASURED}),
     "a folder of benchmarks of CUDA": ("benchmarks/run.py", True, {"benchmarks/run.py": MEASURED}),

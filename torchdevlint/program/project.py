@@ -20,10 +20,12 @@ from typing import NamedTuple
 from torchdevlint.findings import Span
 from torchdevlint.program import from_ast, ir
 from torchdevlint.program.requirements import (
+    STATES_COMMANDS,
     STATES_REQUIREMENTS,
     Version,
     asks_for_kernels,
     asks_for_torch,
+    commanded,
     first_torch_beyond,
 )
 from torchdevlint.source import disk
@@ -38,6 +40,7 @@ FEWEST_FILES = 3
 # Where a name may stand of what is called from notebooks, settings, scripts and by readers of the documentation.
 _TEXTS = (".ipynb", ".md", ".rst", ".txt", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".sh", ".pyi", ".pyx")
 _LARGEST_TEXT = 2_000_000
+_IN_REQUIREMENTS = re.compile(rf"{STATES_REQUIREMENTS.pattern}|.*\.txt")  # the names in a folder of requirements
 _LARGEST_READ = MOST_BYTES
 # The bytes and Programs of the files that were linted last, for those that ask of them later.
 _LINTED: dict[str, tuple[bytes, ir.Program | None]] = {}
@@ -206,13 +209,16 @@ class Project:
     def torch_beyond(self, path: str) -> Version | None:
         """The first minor version of torch that the requirements beside a file rule out, or else those of the next folder above that asks for torch.
 
-        None where they say nothing, or one of them sets no end.
+        In a folder whose requirements do not speak of torch, the commands of its README, scripts and container recipes tell what is installed.
+        None where nothing is said, or one of those who speak sets no end.
         """
         folder = os.path.dirname(path)
         asked = []
         while folder not in self._torch_beyond:
             asked.append(folder)
             texts = list(self._stated(folder))
+            if not asks_for_torch(texts):
+                texts = [(name, commanded(text)) for name, text in self._texts(folder, STATES_COMMANDS)]
             if asks_for_torch(texts) or folder == self.root or os.path.dirname(folder) == folder:
                 self._torch_beyond[folder] = first_torch_beyond(texts)
                 break
@@ -223,10 +229,13 @@ class Project:
     def _stated(self, folder: str) -> Iterator[tuple[str, str]]:
         """The texts of a folder that state requirements, by their names."""
         is_theirs = os.path.basename(folder) == "requirements"
+        return self._texts(folder, _IN_REQUIREMENTS if is_theirs else STATES_REQUIREMENTS)
+
+    def _texts(self, folder: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+        """The texts of a folder with such names, but for those that are too large to be read for this."""
         for name in sorted(_names(folder)):
             path = os.path.join(folder, name)
-            states = STATES_REQUIREMENTS.fullmatch(name) or (is_theirs and name.endswith(".txt"))
-            if states and (disk.size(path) or _LARGEST_TEXT) < _LARGEST_TEXT:
+            if names.fullmatch(name) and (disk.size(path) or _LARGEST_TEXT) < _LARGEST_TEXT:
                 yield name, self.read(path).decode("utf-8", "replace")
 
     def program(self, path: str) -> ir.Program | None:

@@ -1,4 +1,4 @@
-"""Which torch a project asks for, as its requirements, its environment or its set-up script spell it."""
+"""Which torch a project asks for, as its requirements, its environment, its set-up script, or the commands that install it spell it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ Version = tuple[int, int]
 STATES_REQUIREMENTS = re.compile(
     r"requirements[\w.-]*\.txt|environment[\w.-]*\.ya?ml|setup\.(?:py|cfg)|pyproject\.toml"
 )
+# The names of the texts that say by which commands.
+STATES_COMMANDS = re.compile(
+    r"(?i)(?:readme|install\w*)(?:\.(?:md|rst|txt))?|dockerfile[\w.-]*|[\w.-]+\.dockerfile|(?:install|setup)[\w-]*\.sh"
+)
 # What a project asks for that has kernels for CUDA: as a requirement of all that it does, or of a part.
 _KERNELS = re.compile(
     r"""(?m)^[^#\n]*\b(?:triton|mamba[-_]ssm|causal[-_]conv1d|transformer[-_]engine|cupy|fbgemm)(?![\w.])"""
@@ -21,6 +25,11 @@ _STATEMENT = re.compile(
 )
 _CLAUSE = re.compile(r"(?:\A|[, (])(===?|=|<=?|~=|\^|>=?|!=|~|) ?(\d{1,6})(?!\d)(?:\.(\d{1,6})(?!\d))?(?:\.(\d+))?")
 _LONGEST = 1000  # characters of what is said of a package
+# `pip install`, `conda create`, `poetry add`; the image that a container starts from.
+_INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|micromamba|poetry|pdm|uv)\b[^\n]{0,40}?\b(?:install|create|add)\b(.*)")
+_IMAGE = re.compile(r"[ \t]*FROM[ \t]+(?:[^ \t/]+/)*pytorch/pytorch:(\d[\d.]*)")
+_NAMED_NEXT = frozenset({"-c", "--channel", "-n", "--name", "-r", "--requirement", "-f", "--find-links"})
+_TORCH = re.compile(r"(?:pytorch::)?(?:py)?torch(?:[=<>~!^].*)?")
 
 
 def asks_for_torch(texts: Iterable[tuple[str, str]]) -> bool:
@@ -33,6 +42,25 @@ def first_torch_beyond(texts: Iterable[tuple[str, str]]) -> Version | None:
     bounds = [_bound(found[1]) for name, text in texts for found in _STATEMENT.finditer(_dependencies(name, text))]
     known = [bound for bound in bounds if bound is not None]
     return max(known) if known and len(known) == len(bounds) else None
+
+
+def commanded(text: str) -> str:
+    """What the commands of a text install as torch, as lines of requirements: of a README, a script, or a recipe of a container."""
+    found = []
+    for line in text.replace("\\\n", " ").splitlines():
+        line = line[:_LONGEST]
+        if line.lstrip().startswith("#"):
+            continue
+        image, command = _IMAGE.match(line), _INSTALLS.search(line)
+        if image:
+            found.append(f"torch=={image[1]}")
+        words = [word.strip("'\"`,;)") for word in command[1].split()] if command else []
+        found += [
+            word
+            for before, word in zip(["", *words], words, strict=False)
+            if before not in _NAMED_NEXT and _TORCH.fullmatch(word)
+        ]
+    return "\n".join(found)
 
 
 def asks_for_kernels(texts: Iterable[tuple[str, str]]) -> bool:

@@ -20,12 +20,13 @@ from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import demands_cuda, facts_of, programs_to
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import once_per_file
+from torchdevlint.rules.structure import once_per_file, tested_in
 
 _DEPTH = 3  # callers of callers
 # Which demands count: all, those that the file itself makes, or those that start CUDA for the whole process.
 _Reach = Literal["all", "file", "starts"]
 _LOSS = re.compile(r"loss|criteri", re.IGNORECASE)
+_DEVICE_WORD = re.compile(r"cuda|gpu|cpu|device", re.IGNORECASE)
 _DEVICE_ARGUMENTS = ("device", "map_location")
 # Of `torch.cuda`: what raises without it and stands in programs by itself (torch/cuda/__init__.py, `_lazy_init`).
 _RAISING = frozenset(
@@ -163,6 +164,27 @@ def _first_demands(body: ir.Body, facts: Facts, reach: _Reach, *, of_functions: 
         remembered[key] = list(found.values())
     answer: list[tuple[ir.Block, ir.Call]] = remembered[key]
     return answer
+
+
+def hardcoded_moves(facts: Facts) -> Iterator[tuple[ir.Body, ir.Call]]:
+    """The moves to a literal CUDA device outside of modules, each with its body, but for those that a word for a device decides."""
+    for body in facts.program.bodies:
+        if body.kind in ("module", "function") and body.owner is None:
+            for call in _untried(body):
+                if _moves_to_cuda(call, body, facts) and not _is_left_to_a_device(call, body, facts):
+                    yield body, call
+
+
+def _is_left_to_a_device(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    block = block_of(body, call)
+    tests = [test for test, _ in deciding_sides(body, block)] if block is not None else []
+    index = facts.analysis.index_of(body)
+    while tests:
+        test = tests.pop()
+        if _DEVICE_WORD.search(index.dotted(test)):
+            return True
+        tests += tested_in(index.definitions[test])
+    return False
 
 
 def _is_before(site: Site) -> bool:

@@ -13,6 +13,7 @@ from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
+from torchdevlint.rules.decided_once import is_told_at_another_program
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.order import block_of, follows
@@ -85,6 +86,7 @@ class HardcodedDeviceInForward(Rule):
         in_benchmark,
         under_test_for_a_build,
         in_class_of_a_trial,
+        is_told_at_another_program,
     )
     fixable = "sometimes"
 

@@ -16,6 +16,7 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
+from torchdevlint.rules.decided_once import is_told_at_another_program
 from torchdevlint.rules.default_devices import DefaultDevice, DefaultDevices, is_always_given
 from torchdevlint.rules.literals import (
     calls_collective,
@@ -75,7 +76,8 @@ class HardcodedAccelerator(Rule):
 
     ## What it does
     Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"`, `torch.device("cuda")` and `torch.device(f"cuda:{index}")` outside of an availability
-    test: each place where a device is in scope, else the first of a function or of a file that never asks for a device, as it is one decision.
+    test: each place where a device is in scope, else the first of a function or of a file that never asks for a device, as it is one decision. Of a
+    project none of whose files lets anybody choose a device, one program is told.
     Also the default `device="cuda"` of a public function that places something on it, the input of a model that is placed by the caller,
     and a `.cuda()` of a value that was moved to a named device before. In methods of modules this is TDL605.
 
@@ -108,7 +110,14 @@ class HardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL801", "hardcoded-accelerator", WARNING
-    quiet_in = (in_unreachable_code, in_tests, in_benchmark, under_test_for_a_build, in_function_that_moves_to_gpus)
+    quiet_in = (
+        in_unreachable_code,
+        in_tests,
+        in_benchmark,
+        under_test_for_a_build,
+        in_function_that_moves_to_gpus,
+        is_told_at_another_program,
+    )
     fixable = "sometimes"
 
     def __init__(self) -> None:
