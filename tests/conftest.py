@@ -80,3 +80,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The files that take longest come first; the others, and the tests of a file, stay in their order."""
     rank = {Path(__file__).parent / name: number for number, name in enumerate(_LONGEST)}
     items.sort(key=lambda item: rank.get(item.path, len(rank)))
+
+
+@pytest.fixture
+def without_torch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a Python that finds no torch: a `sitecustomize` takes it from the import system."""
+    folder = tmp_path_factory.mktemp("without_torch")
+    (folder / "sitecustomize.py").write_text(
+        "from importlib.machinery import PathFinder\n"
+        "find = PathFinder.find_spec\n"
+        "PathFinder.find_spec = classmethod(lambda cls, name, *more: None if name == 'torch' else find(name, *more))\n"
+    )
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -107,6 +107,16 @@ def test_exit_code_stdin_and_bytes_are_the_programs_own(tmp_path: Path) -> None:
     assert b"no process of this program imported torch" in done.stderr
 
 
+def test_without_torch_it_names_the_command(tmp_path: Path, without_torch: dict[str, str]) -> None:
+    (tmp_path / "a.py").write_text("import torch\n")
+    command = [sys.executable, "-m", "torchdevlint", "run", "a.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=without_torch, capture_output=True, text=True, timeout=60)
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and "ModuleNotFoundError: No module named 'torch'" in done.stderr
+    assert last.startswith("torchdevlint: note: no process of this program imported torch, which is not installed for ")
+    assert f"install it: {sys.executable} -m pip install torch" in last
+
+
 def test_a_program_that_dies_of_a_signal_takes_us_with_it(tmp_path: Path) -> None:
     (tmp_path / "dies.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     assert _run(tmp_path, "dies.py").returncode == -signal.SIGKILL

@@ -124,6 +124,14 @@ def test_a_count_that_no_machine_has_is_a_usage_error(tmp_path: Path) -> None:
     assert done.returncode == 4 and "a machine has 0 to 64 GPUs" in done.stderr
 
 
+def test_without_torch_it_names_the_command(tmp_path: Path, without_torch: dict[str, str]) -> None:
+    (tmp_path / "test_a.py").write_text("import torch\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--virtual-gpus", "1", "test_a.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=without_torch, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "--virtual-gpus needs torch" in done.stderr and "-m pip install torch" in done.stderr
+
+
 def test_ending_pytest_ends_the_child_on_the_machine(tmp_path: Path) -> None:
     (tmp_path / "test_waits.py").write_text(
         "import os, signal\n\ndef test_waits():\n    os.kill(os.getppid(), signal.SIGTERM)\n    signal.pause()\n"

@@ -125,7 +125,9 @@ def say(line: str) -> None:
 def _summary(reports: Sequence[ProcessReport], ledger: bool) -> Iterator[str]:
     yield from tell(reports, ledger)
     if reports and not any(report.started or report.refused for report in reports):
-        yield "note: no process of this program imported torch"
+        from torchdevlint.verify.proofs import no_torch_here
+
+        yield f"note: no process of this program imported torch{no_torch_here()}"
 
 
 @contextlib.contextmanager

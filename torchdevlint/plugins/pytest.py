@@ -62,6 +62,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     if options.device_mutants and options.virtual_gpus is None:
         raise pytest.UsageError("--device-mutants needs --virtual-gpus N")
     if options.virtual_gpus is not None and _inside() is None:
+        from torchdevlint.verify.proofs import no_torch_here
+
+        lacking = no_torch_here()
+        if lacking:
+            raise pytest.UsageError(f"--virtual-gpus needs torch{lacking}")
         raise SystemExit(_start_anew(options.virtual_gpus, early_config))
     _join_mutants(early_config)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import os
 import re
@@ -23,6 +24,7 @@ from torchdevlint.verify.process import run_child
 Device = Literal["virtual", "cuda"]
 Outcome = Literal["proved", "not proved", "skipped"]
 _WITHOUT_GPU = ("cpu", "no-driver", "hidden")
+_NO_TORCH = "No module named 'torch'"
 _START = 60.0
 """Seconds that importing torch may take."""
 
@@ -132,9 +134,16 @@ def look_at_host(timeout: float = _START) -> Host:
         raise ProofError(f"torch cannot be imported by {sys.executable}: {last}{how_to_install(last)}") from None
 
 
+def no_torch_here() -> str:
+    """That this Python has no torch and how it gets one, as the end of a sentence; "" where it has one. Nothing is imported."""
+    if importlib.util.find_spec("torch") is not None:
+        return ""
+    return f", which is not installed for {sys.executable}{how_to_install(_NO_TORCH)}"
+
+
 def how_to_install(error: str) -> str:
     """The command that mends a missing torch, as the end of a sentence; "" for another error."""
-    if "No module named 'torch'" not in error:
+    if _NO_TORCH not in error:
         return ""
     python = shlex.quote(sys.executable)
     return f"; install it: {python} -m pip install torch (the CPU build is enough: pytorch.org, compute platform CPU)"
