@@ -28,3 +28,15 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     safety = (tmp_path / "site" / "fix-safety" / "index.html").read_text(encoding="utf-8")
     assert "TDL501 discarded-device-move" in safety and "generated:" not in safety
     assert not list((tmp_path / "site").rglob("*.py"))
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("editors.md", ("VS Code", "PyCharm", "Windows", "macOS")),
+        ("verify.md", ("CUDA", "ROCm", "MPS", "XPU", "Windows", "macOS")),
+    ],
+)
+def test_what_was_never_tried_is_named(page: str, names: tuple[str, ...]) -> None:
+    untried = (ROOT / "docs" / page).read_text(encoding="utf-8").partition("\n## Untried\n")[2].partition("\n## ")[0]
+    assert [name for name in names if name not in untried] == []
