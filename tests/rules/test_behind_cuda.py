@@ -36,6 +36,7 @@ TRAIN = """
 
 def codes(folder: Path, files: dict[str, str], checked: str) -> list[str]:
     (folder / ".git").mkdir(exist_ok=True)
+    files = {"options.py": "parser.add_argument('--device')", **files}  # a project for CUDA alone is told once
     for path, text in files.items():
         (folder / path).parent.mkdir(exist_ok=True, parents=True)
         (folder / path).write_text(textwrap.dedent(text))
@@ -71,6 +72,24 @@ HELPERS = {
     ),
     "behind a function that moves on a condition": (
         train("", "prepare(model)") + "\n    def prepare(net):\n        if len(net) > 1: net.cuda()\n",
+        PLACE,
+    ),
+    "behind a move in each branch": (
+        train("", "if loader: model.cuda()\n        else: model.cuda(0)"),
+        [],
+    ),
+    "behind a move in one branch of three": (
+        train("", "if loader: model.cuda()\n        elif model: model.cuda(0)"),
+        PLACE,
+    ),
+    "behind a function that moves in each branch": (
+        train("", "prepare(model)")
+        + "\n    def prepare(net):\n        if len(net) > 1: return net.cuda()\n        return net.cuda(1)\n",
+        [],
+    ),
+    "behind a function that returns before it moves": (
+        train("", "prepare(model)")
+        + "\n    def prepare(net):\n        if len(net) > 1: return net\n        return net.cuda(1)\n",
         PLACE,
     ),
     "behind a loss": (train("", "loss = nn.CrossEntropyLoss().cuda()"), PLACE),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+import pytest
+
 from torchdevlint import check_source
 from torchdevlint.findings import Finding, Severity
 
@@ -28,6 +30,25 @@ def test_a_finding_is_raised_where_a_caller_breaks_its_claim() -> None:
     (broken,) = found(HELPER + '\nmask = Mask()\nprint(mask(torch.rand(3, 2, device="cuda")))\n', "TDL504")
     assert broken.severity is Severity.ERROR
     assert broken.related[-1].span.start.row == 11  # the call that leads there
+
+
+@pytest.mark.parametrize(
+    ("test", "severity"), [("other.gpu", Severity.WARNING), ("True", Severity.ERROR)], ids=["a branch", "every path"]
+)
+def test_what_is_broken_on_some_paths_alone_is_no_error(test: str, severity: Severity) -> None:
+    text = f"""
+    def run(other):
+        bias = torch.zeros(3)
+        if {test}:
+            x = torch.ones(3, device="cuda")
+        else:
+            x = torch.ones(3)
+        return bias + x
+
+    run(2)
+    """
+    (finding,) = found(text, "TDL505")
+    assert finding.severity is severity
 
 
 def test_what_made_a_tensor_is_told_of_once() -> None:

@@ -37,6 +37,7 @@ class _Side(NamedTuple):
     operand: Operand
     may_be_host: bool  # the operand may be on the CPU as well
     is_moved: bool  # this one is left behind on a condition alone
+    may_be_apart: bool  # on another path the operand is on another device
 
 
 def claim(
@@ -102,9 +103,10 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     may_be_host = any(one.device == HOST for _, one in known)
     moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None}
     may_be_moved = any(one.device == NOWHERE and not guards for guards, one in known)
+    may_be_apart = len({one.device for guards, one in known if consistent(guards, ctx.facts)}) > 1
     for guards, one in known:
         is_left = one.device == HOST and (one.origin in moved or (may_be_moved and not guards))
-        yield _Side(guards, one, operand, may_be_host, is_left)
+        yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart)
 
 
 def _is_pending(ctx: Context, operand: Operand) -> bool:
@@ -140,7 +142,8 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) 
     place = side.tensor.device
     roles = ("", side.operand.role)
     if is_elsewhere(place):
-        ctx.analysis.report(Fault("broken", "host", site, None, side.tensor, roles, chain), ctx)
+        fault = Fault("broken", "host", site, None, side.tensor, roles, chain, sometimes=side.may_be_apart)
+        ctx.analysis.report(fault, ctx)
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
         is_method = side.operand.role == "method"
         if place.op == "as_device" or place.args == ("self",) or (place.op in ("own", "near") and is_method):
@@ -176,7 +179,8 @@ def _judge(
         return False  # the files that import this one run it under another default device
     roles = (a.operand.role, b.operand.role)
     if is_elsewhere(other.device):
-        ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain), ctx)
+        sometimes = a.may_be_apart or b.may_be_apart
+        ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes), ctx)
     elif (
         isinstance(other.device, Term)
         and (ctx.mode == "root" or (other.device.op == "near" and not waits(other.device)))

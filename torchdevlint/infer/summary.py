@@ -70,7 +70,8 @@ class Fault(NamedTuple):
     """A claim that is broken, or that a caller from outside may break.
 
     `host` is the tensor on the CPU (None for a claim on the host alone), `other` the one that is elsewhere; `chain` the calls that led here.
-    `beside`: no tensor is on the CPU, and this one is on another accelerator.
+    `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere, and whether
+    the branches go together is not known.
     """
 
     verdict: Verdict
@@ -82,6 +83,7 @@ class Fault(NamedTuple):
     chain: tuple[Site, ...]
     beside: Tensor | None = None
     seen_inside: Tensor | None = None  # `other` as a function sees it for any caller, where one breaks its claim
+    sometimes: bool = False
 
     @property
     def place(self) -> Site:
@@ -104,6 +106,8 @@ class Fault(NamedTuple):
         """One fault for two of the same places; what is broken stands above what is open."""
         if other is None:
             return self
+        if other.verdict == self.verdict and other.sometimes != self.sometimes:
+            return other if self.sometimes else self
         if other.verdict == self.verdict:  # where more is known: in a caller
             return self if len(self.chain) > len(other.chain) else other
         broken, is_open = (self, other) if self.verdict == "broken" else (other, self)

@@ -143,26 +143,26 @@ def _is_behind(site: Site, reach: _Reach = "all", *, of_functions: bool = False)
     place = block_of(site.body, site.call)
     if place is None:
         return False
-    first = _first_demands(site.body, site.facts, reach, of_functions=of_functions)
     number = Lookup.of(site.body).number
-    return any(
-        number(demand) < number(site.call) if block is place else leads_through(site.body, block, place)
-        for block, demand in first
-    )
+    first, free = _first_demands(site.body, site.facts, reach, of_functions=of_functions)
+    demand = first.get(place.index)
+    return place.index not in free or (demand is not None and number(demand) < number(site.call))
 
 
-def _first_demands(body: ir.Body, facts: Facts, reach: _Reach, *, of_functions: bool) -> list[tuple[ir.Block, ir.Call]]:
-    """The first demand of each block; `of_functions`: the first call of a function that demands."""
+def _first_demands(
+    body: ir.Body, facts: Facts, reach: _Reach, *, of_functions: bool
+) -> tuple[dict[int, ir.Call], set[int]]:
+    """The first demand of each block that has one (`of_functions`: call of a function that demands), and the blocks that control may come to without any."""
     remembered = facts.analysis.remembered
     key = (_first_demands, id(body), reach, of_functions)
     if key not in remembered:
-        found: dict[int, tuple[ir.Block, ir.Call]] = {}
+        found: dict[int, ir.Call] = {}
         for demand in _demands(body, facts, reach):
             block = block_of(body, demand)
             if block is not None and not (of_functions and _demands_here(demand, body, facts, "all")):
-                found.setdefault(block.index, (block, demand))
-        remembered[key] = list(found.values())
-    answer: list[tuple[ir.Block, ir.Call]] = remembered[key]
+                found.setdefault(block.index, demand)
+        remembered[key] = found, reachable(body, 0, beyond=found)
+    answer: tuple[dict[int, ir.Call], set[int]] = remembered[key]
     return answer
 
 
@@ -192,21 +192,27 @@ def _is_before(site: Site) -> bool:
     place = block_of(site.body, site.call)
     if place is None:
         return False
-    blocks, number = site.body.blocks, Lookup.of(site.body).number
+    number = Lookup.of(site.body).number
+    demanding: set[int] = set()
     for demand in _demands(site.body, site.facts, "all"):
         block = block_of(site.body, demand)
-        if block is place and block is not None and number(demand) > number(site.call):
-            return True
-        if block is None or block is place:
-            continue
-        left = reachable(site.body, place.index, avoiding=block.index)
-        if block.index in reachable(site.body, place.index) and not any(
-            not blocks[one].successors and not any(isinstance(op, ir.Raise) for op in blocks[one].ops) for one in left
-        ):
-            return True
-        if _is_certain(block, site.body, site.facts) and leads_through(site.body, place, block):
-            return True
-    return False
+        if block is place:
+            if number(demand) > number(site.call):
+                return True
+        elif block is not None:
+            if _is_certain(block, site.body, site.facts) and leads_through(site.body, place, block):
+                return True
+            demanding.add(block.index)
+    left = reachable(site.body, place.index, beyond=demanding)
+    return not left.isdisjoint(demanding) and not _may_end_in(left - demanding, site.body)
+
+
+def _may_end_in(numbers: set[int], body: ir.Body) -> bool:
+    """True where the body may end in one of the blocks, other than by an exception."""
+    return any(
+        not body.blocks[number].successors and not any(isinstance(op, ir.Raise) for op in body.blocks[number].ops)
+        for number in numbers
+    )
 
 
 def _is_certain(block: ir.Block, body: ir.Body, facts: Facts) -> bool:
@@ -242,9 +248,17 @@ def always_needs_cuda(body: ir.Body, facts: Facts, reach: _Reach) -> bool:
                 for demand in _demands(body, facts, reach)
                 for block in [block_of(body, demand)]
             )
+            or _always_comes_to_demand(body, facts, reach)
         )
     answer: bool = remembered[key]
     return answer
+
+
+def _always_comes_to_demand(body: ir.Body, facts: Facts, reach: _Reach) -> bool:
+    """True for a body that has a demand on every way to its end: in each branch another one."""
+    first, free = _first_demands(body, facts, reach, of_functions=False)
+    everywhere = set(range(len(body.blocks)))
+    return bool(first) and _may_end_in(everywhere, body) and not _may_end_in(free - first.keys(), body)
 
 
 def _demands(body: ir.Body, facts: Facts, reach: _Reach) -> list[ir.Call]:
@@ -344,7 +358,7 @@ def _moves_to_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
     if _LOSS.search(name):
         return False
     if method.name == "cuda":
-        return not op.arguments
+        return len(op.arguments) <= 1
     return bool(op.arguments) and _is_cuda(op.arguments[0].value, body, facts)
 
 

@@ -26,7 +26,7 @@ _CHOOSES = re.compile(
 
 
 def is_told_at_another_program(_: ir.Op, facts: Facts) -> bool:
-    """True in a project none of whose files asks for a device or lets anybody choose one, where another program is told that it needs CUDA."""
+    """True in a project whose files let nobody choose a device: one of its programs is told."""
     member = facts.analysis.member
     told = _told_program(member.project) if member is not None else None
     return member is not None and told is not None and told != member.path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import lru_cache
 
 from torchdevlint.program import ir
@@ -11,16 +11,18 @@ from torchdevlint.program.lookup import Lookup
 
 
 def reachable(
-    body: ir.Body, start: int, without: tuple[int, int] | None = None, avoiding: int | None = None
+    body: ir.Body, start: int, without: tuple[int, int] | None = None, beyond: Container[int] = ()
 ) -> set[int]:
-    """The blocks that control may reach from block `start` (itself included), not by the edge `without`, nor through block `avoiding`."""
+    """The blocks that control may reach from block `start` (itself included), not by the edge `without`, nor on from one of the blocks `beyond`."""
     found: set[int] = set()
     stack = [start]
     while stack:
         number = stack.pop()
-        if number in found or number == avoiding:
+        if number in found:
             continue
         found.add(number)
+        if number in beyond:
+            continue
         stack += [next_ for next_ in body.blocks[number].successors if (number, next_) != without]
     return found
 

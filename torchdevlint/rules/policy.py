@@ -62,9 +62,9 @@ def row_of(fault: Fault) -> Row:
 
 
 def severity_of(fault: Fault) -> Severity:
-    """How severe a fault is."""
+    """How severe a fault is: what is broken on some paths alone is no error."""
     row = row_of(fault)
-    return row.broken if fault.verdict == "broken" else row.open
+    return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
 
 
 _EXPORTS = frozenset({"export", "trace"})

@@ -28,6 +28,7 @@ CUDA_PACKAGES = (
 )
 # The same, where a finding is a note.
 CUDA_LIBRARIES = (
+    "setGPU",  # setGPU.py: asks the driver for the GPU with the least memory in use as it is imported
     "transformer_engine",  # transformer_engine/pytorch: import transformer_engine_torch, built with nvcc
     "mamba_ssm",  # mamba_ssm/ops/selective_scan_interface.py: import selective_scan_cuda; mamba_ssm/ops/triton
     "causal_conv1d",  # causal_conv1d/cpp_functions.py: import causal_conv1d_cuda
