@@ -90,6 +90,13 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return re.sub(r"<!-- generated: ([\w-]+) -->", lambda match: _TABLES[match[1]](), markdown)
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """A block that holds a table drawn with lines scrolls sideways (site.css): broken lines would take the table apart."""
+    return re.sub(
+        r'<div class="highlight">(?=(?:(?!</div>).)*\u2500{3})', '<div class="highlight drawn">', html, flags=re.DOTALL
+    )
+
+
 def evidence_of(code: str, page: str) -> str:
     """The rows of the evidence page that are about one rule."""
     rows = [line for line in _EVIDENCE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {code} ")]

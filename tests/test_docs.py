@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,13 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     safety = (tmp_path / "site" / "fix-safety" / "index.html").read_text(encoding="utf-8")
     assert "TDL501 discarded-device-move" in safety and "generated:" not in safety
     assert not list((tmp_path / "site").rglob("*.py"))
+    blocks = re.findall(
+        r'<div class="highlight([^"]*)">(.*?)</div>',
+        (tmp_path / "site/verify/index.html").read_text("utf-8"),
+        re.DOTALL,
+    )
+    assert {classes for classes, text in blocks if "\u2500\u2500\u2500" in text} == {" drawn"}
+    assert {classes for classes, text in blocks if "\u2500\u2500\u2500" not in text} == {""}
 
 
 @pytest.mark.parametrize(
