@@ -42,6 +42,15 @@ def test_names_are_cut_in_the_middle() -> None:
     assert len(shortened_name("x" * 400, 9)) == 9
 
 
+def test_a_name_of_torch_loses_its_modules() -> None:
+    assert shortened_name("torch.set_default_device", 23) == "set_default_device"
+    mask = "torch.nn.Transformer.generate_square_subsequent_mask(...)"
+    assert shortened_name(mask, 55) == "nn.Transformer.generate_square_subsequent_mask(...)"
+    assert shortened_name(mask, 40) == "generate_square_subsequent_mask(...)"
+    assert shortened_name(mask, 20) == "torch.nn....ask(...)"
+    assert shortened_name("torch.zeros(3).to(device).view(2)", 20) == "torch.zer....view(2)"
+
+
 def test_a_long_name_leaves_the_advice_whole() -> None:
     name = "self.encoder.layers[0].attention.projections['query'].normalisation.running_mean"
     message = bounded(f"`{name}` stays on the CPU when the module moves; register it as a buffer")

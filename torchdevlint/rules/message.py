@@ -7,14 +7,15 @@ import re
 MOST_CHARACTERS = 110
 _LEAST_NAME = 9  # a name is not cut below this: `x...y` says nothing
 _NAME = re.compile(r"`[^`]*`")
+_OF_TORCH = re.compile(r"(torch(?:\.\w+)+)(?:\(\.\.\.\))?")
 _CUT = "..."
 
 
 def bounded(message: str) -> str:
     """The message in at most 110 characters.
 
-    Names between backquotes are cut in the middle, the longest first: those of the fault, then those of the advice (behind the last semicolon);
-    where that is not enough the end is cut.
+    Names between backquotes lose the modules of torch in front or are cut in the middle, the longest first: those of the fault, then those of the
+    advice (behind the last semicolon); where that is not enough the end is cut.
     """
     while len(message) > MOST_CHARACTERS:
         advice = message.rfind("; ")
@@ -29,8 +30,12 @@ def bounded(message: str) -> str:
 
 
 def shortened_name(name: str, size: int) -> str:
-    """A name or an expression in at most `size` characters (9 or more), with dots for what is left out of its middle."""
+    """A name or an expression in at most `size` characters (9 or more): a name of torch without its modules, another with dots for its middle."""
     if len(name) <= size:
         return name
+    of_torch = _OF_TORCH.fullmatch(name)
+    for dot in re.finditer(r"\.", of_torch[1]) if of_torch else ():
+        if len(name) - dot.end() <= size:
+            return name[dot.end() :]
     kept = size - len(_CUT)
     return name[: kept - kept // 2] + _CUT + name[len(name) - kept // 2 :]
