@@ -85,13 +85,13 @@ def test_a_flag_of_another_file_proves_nothing(tmp_path: Path) -> None:
     main = (
         "import options\nx = torch.rand(3)\nif options.SETTINGS['gpu']:\n    x = x.cuda()\nprint(x + torch.ones(3))\n"
     )
-    assert told_of(tmp_path, {"options.py": options, "main.py": main}, "main.py") == [(7, "TDL504", "broken")]
+    assert told_of(tmp_path, {"options.py": options, "main.py": main}, "main.py") == [(7, "TDL505", "broken")]
 
 
 def test_a_decorated_function_of_another_file_is_called(tmp_path: Path) -> None:
     helpers = "from contextlib import contextmanager\n\n@contextmanager\ndef lending(one):\n    yield one\n"
     main = "from helpers import lending\nwith lending(torch.ones(2)) as held:\n    print(torch.rand(2).cuda() + held)\n"
-    assert told_of(tmp_path, {"helpers.py": helpers, "main.py": main}, "main.py") == [(4, "TDL504", "broken")]
+    assert told_of(tmp_path, {"helpers.py": helpers, "main.py": main}, "main.py") == [(4, "TDL505", "broken")]
 
 
 # ---------------------------------------------------------------------------------------------------- arguments that are tensors
@@ -223,9 +223,9 @@ def test_what_may_be_the_same_accelerator_is_not_told() -> None:
 
 
 def test_an_accelerator_with_an_index_is_one() -> None:
-    assert told("a = torch.rand(3, device='cuda:1')\nprint(a * torch.rand(3))\n") == [(4, "TDL504", "broken")]
+    assert told("a = torch.rand(3, device='cuda:1')\nprint(a * torch.rand(3))\n") == [(4, "TDL505", "broken")]
     assert told("import rank\na = torch.rand(3).cuda(rank.own)\nprint(a * torch.rand(3))\n") == [
-        (5, "TDL504", "broken")
+        (5, "TDL505", "broken")
     ]
 
 

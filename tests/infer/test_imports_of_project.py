@@ -48,7 +48,7 @@ def told(tmp_path: Path, files: dict[str, str], name: str) -> list[tuple[int, st
 
 def test_a_tensor_of_another_file_meets_one_here(tmp_path: Path) -> None:
     main = "import torch\nfrom util import make\nx = torch.ones(4).cuda()\nprint(x + make())\n"
-    assert told(tmp_path, {"util.py": UTIL, "main.py": main}, "main.py") == [(4, "TDL504", "broken")]
+    assert told(tmp_path, {"util.py": UTIL, "main.py": main}, "main.py") == [(4, "TDL505", "broken")]
 
 
 def test_a_call_breaks_the_claim_of_another_file(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_both_tensors_of_the_caller_are_told_there(tmp_path: Path) -> None:
 def test_a_device_of_a_configuration_is_known(tmp_path: Path) -> None:
     config = "import torch\nDEVICE = torch.device('cuda')\n"
     main = "import torch\nimport config\nprint(torch.ones(4).to(config.DEVICE) + torch.ones(4))\n"
-    assert told(tmp_path, {"config.py": config, "main.py": main}, "main.py") == [(3, "TDL504", "broken")]
+    assert told(tmp_path, {"config.py": config, "main.py": main}, "main.py") == [(3, "TDL505", "broken")]
 
 
 def test_files_of_one_name_in_several_folders_are_not_mixed_up(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_default_device_that_a_program_sets_is_that_of_the_files_it_imports(tm
     main = "import torch\nfrom rays import rays\n{}print(rays())\n"
     setting = 'torch.set_default_tensor_type("torch.cuda.FloatTensor")\n'
     plain = {"rays.py": rays, "main.py": main.format("")}
-    assert told(tmp_path / "plain", plain, "rays.py") == [(4, "TDL504", "broken")]
+    assert told(tmp_path / "plain", plain, "rays.py") == [(4, "TDL505", "broken")]
     assert told(tmp_path / "set", {"rays.py": rays, "main.py": main.format(setting)}, "rays.py") == []
 
 

@@ -748,18 +748,6 @@ def test_surroundings_turn_a_warning_into_a_note(tmp_path: Path, name: str) -> N
     assert [finding.code for finding in found] == ([] if is_note else ["TDL504"])
 
 
-@pytest.mark.parametrize(("made", "told"), [("torch.zeros([1, 3])", False), ("torch.from_numpy(rows)", True)])
-def test_the_default_device_places_what_factories_make(tmp_path: Path, made: str, told: bool) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "train.py").write_text("import torch, render\ntorch.set_default_tensor_type('torch.cuda.FloatTensor')")
-    (tmp_path / "render.py").write_text(
-        f"import torch\ndef render(net, rows):\n    values = net({made})\n    net.eval()\n    return values[:, :1].clip(0, 1)\n"
-    )
-    (tmp_path / "pyproject.toml").write_text('[tool.torchdevlint]\nlevel = "info"\n')
-    found = check_paths([tmp_path / "render.py"], select=["TDL4"])
-    assert [finding.code for finding in found] == (["TDL401"] if told else [])
-
-
 @pytest.mark.parametrize(("other", "told"), [("device = 'mps'", True), ("device = 'cuda'", False)])
 def test_a_hazard_of_mps_is_told_in_a_project_that_speaks_of_mps(tmp_path: Path, other: str, told: bool) -> None:
     (tmp_path / ".git").mkdir()

@@ -154,16 +154,6 @@ CASES = {
             plt.imshow(normalised(image))
         """,
     ),
-    "a detached argument for a figure": (
-        "TDL509",
-        Severity.INFO,
-        """
-        import matplotlib.pyplot as plt
-
-        def curve(values: torch.Tensor):
-            plt.plot(values.detach().numpy())
-        """,
-    ),
     "a device left out": (
         "TDL517",
         Severity.WARNING,
@@ -186,34 +176,6 @@ CASES = {
             block = torch.zeros(2 * n, 2 * n, device=device)
             block[:, :] = torch.kron(basis(n), torch.eye(2))
             return block
-        """,
-    ),
-    "an attribute on the constructor's device": (
-        "TDL603",
-        Severity.INFO,
-        """
-        class Net(torch.nn.Module):
-            def __init__(self, device):
-                super().__init__()
-                self.mean = torch.ones(3, device=device)
-
-            def forward(self, x):
-                return x - self.mean
-        """,
-    ),
-    "an attribute on the file's device": (
-        "TDL603",
-        Severity.INFO,
-        """
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-        class Net(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.mean = torch.ones(3).to(device)
-
-            def forward(self, x):
-                return x - self.mean
         """,
     ),
     "a device that may be left out": (
@@ -271,18 +233,6 @@ CASES = {
 def test_severity(code: str, severity: Severity, text: str) -> None:
     findings = check_source("import torch\n" + textwrap.dedent(text), level="info", select=[code])
     assert {(finding.code, finding.severity) for finding in findings} == {(code, severity)}
-
-
-def test_a_branch_on_the_rank_converts_no_array() -> None:
-    text = """
-        import torch
-        def normalised(image: torch.Tensor, mean=[0.5, 0.5, 0.5]):
-            if image.dim() == 3:
-                return image
-            mean = torch.Tensor(mean)
-            return image.permute(0, 2, 3, 1) - mean
-        """
-    assert [finding.code for finding in check_source(textwrap.dedent(text), select=["TDL504"])] == ["TDL504"]
 
 
 def test_a_program_that_is_called_test_is_no_test() -> None:

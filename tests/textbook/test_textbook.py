@@ -17,8 +17,9 @@ from .table import Fault, faults
 
 FAULTS = tuple(faults())
 FEWEST = 0.97  # of the cells of each context
-# Faults that are missed somewhere, so that a change shows by name: whoever finds one everywhere takes it out.
-MISSED = frozenset(("dqn-rewards", "length-mask", "numpy-of-model"))
+# Faults that are missed somewhere, so that a change shows by name: whoever finds one everywhere takes it out. What a caller in the same file
+# gives to `evaluation-not-moved` is told of where that caller makes it.
+MISSED = frozenset(("dqn-rewards", "evaluation-not-moved", "length-mask", "numpy-of-model"))
 
 
 def test_the_table_is_large() -> None:

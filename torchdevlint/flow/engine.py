@@ -107,7 +107,7 @@ def analyse(
             deadline.check()
             try:
                 for report in check(*given) or ():
-                    key = (rule.code, id(report.op), id(report.instead_of) if report.instead_of else report.proven)
+                    key = (rule.code, id(report.op), report.proven)
                     if key not in seen and not given[-1].expects_error:
                         seen.add(key)
                         result.reports.append(report)
@@ -160,10 +160,7 @@ def analyse(
     for cls in program.classes:
         ask(checks("class"), analysis.summary_of(cls), Facts(analysis, None, None))
     ask(checks("file"), Facts(analysis, None, None))
-    told = _one_per_place([report for report in result.reports if report.holds is None or report.holds()])
-    if not observed:
-        # A pattern often fails, and only inference follows the values; what a run has shown needs no claim.
-        told = [report._replace(severity=Severity.INFO) if report.rule.awaits_claims else report for report in told]
+    told = [report for report in result.reports if report.holds is None or report.holds()]
     result.reports = [_toned_down(report, Facts(analysis, None, None)) for report in told]
     asked = checks("inferred")
     if asked:
@@ -172,14 +169,10 @@ def analyse(
         added = [_toned_down(report, Facts(analysis, None, None)) for report in result.reports[known:]]
         proven = {(report.rule.code, id(report.op)) for report in added if report.proven}
         added = [report for report in added if report.proven or (report.rule.code, id(report.op)) not in proven]
-        replaced = {id(report.instead_of) for report in added if report.instead_of is not None}
         louder = {id(report.op) for report in added if report.severity > Severity.INFO}
-        kept = [
-            r
-            for r in result.reports[:known]
-            if (r.severity > Severity.INFO or id(r.op) not in louder) and id(r) not in replaced
-        ]
-        result.reports = kept + added
+        result.reports = [
+            r for r in result.reports[:known] if r.severity > Severity.INFO or id(r.op) not in louder
+        ] + added
     return result
 
 
@@ -197,11 +190,3 @@ def _toned_down(report: Report, facts: Facts) -> Report:
     if most is Severity.ERROR and report.severity is Severity.ERROR:
         most = Severity.WARNING if any(doubt(report.op, facts) for doubt in rule.doubtful_in) else most
     return report._replace(severity=min(report.severity, most))
-
-
-def _one_per_place(reports: list[Report]) -> list[Report]:
-    """One fault that two rules speak of is told once, by the rule that the other yields to."""
-    told: dict[int, set[str]] = defaultdict(set)
-    for report in reports:
-        told[id(report.op)].add(report.rule.code)
-    return [report for report in reports if told[id(report.op)].isdisjoint(report.rule.yields_to)]

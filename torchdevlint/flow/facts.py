@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.flow.devices import Device
+from torchdevlint.flow.naming import as_written
 from torchdevlint.flow.values import NOTHING, UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -204,8 +205,8 @@ class Facts:
         return self.frame.place(register)
 
     def text(self, register: ir.Register | None) -> str:
-        """A short spelling of the expression for messages: a path, or "" when it has none."""
-        return self.place(register)
+        """The expression as it is written, for messages and edits: a path, or "" when it has none."""
+        return as_written(self.place(register))
 
     def device_of(self, register: ir.Register | None) -> Device:
         """The device that an expression in a device position names (literal, torch.device, name, tensor)."""

@@ -34,3 +34,12 @@ _OF_A_CHOICE = re.compile(
 def follows_an_object(device: str) -> bool:
     """True for `x.device` and `self.images.device`, which are wherever that tensor is; options and the object itself name a device of their own."""
     return device.endswith(".device") and not _OF_A_CHOICE.search(device)
+
+
+# What tells the variables of two comprehensions apart, and nobody wrote.
+_OF_A_COMPREHENSION = re.compile(r"(?<=\w)@\d+")
+
+
+def as_written(text: str) -> str:
+    """The names in a text as the program spells them."""
+    return _OF_A_COMPREHENSION.sub("", text)

@@ -9,6 +9,7 @@ from torchdevlint.infer import (
     containers,
     devices,
     distributions,
+    host_libraries,
     library,
     modules,
     operators,
@@ -162,6 +163,8 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         return _torch(ctx, name, args, keywords, site)
     if root == "numpy":
         return _numpy(ctx, name, args, keywords, site)
+    if root in host_libraries.ROOTS:
+        _claim_arrays(ctx, name, args, keywords, site)
     if name in _LABELLED_IMAGES:
         sample = Tensor(HOST, MANY, site, "batch")
         return ctx.new(site, "object", Ext(name), {"*": Tup((sample, sample))}, tag="dataset")
@@ -182,17 +185,22 @@ _UFUNCS = frozenset(
 
 def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """NumPy reads a tensor through `__array__`, which refuses what is not on the CPU."""
-    takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
-    for given in [*args, *keywords.values()]:
-        for part in tensors.flattened(ctx, given):
-            for one in alternatives(part):
-                if isinstance(one, Tensor) or (isinstance(one, Term) and one is not UNKNOWN and takes_data):
-                    claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)
+    _claim_arrays(ctx, name, args, keywords, site)
     last = name.rpartition(".")[2]
     is_number = last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_") or (
         last in _UFUNCS and bool(args) and all(isinstance(one, Const) or one in (NUMBER, ARRAY_NUMBER) for one in args)
     )
     return ARRAY_NUMBER if is_number else ARRAY
+
+
+def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> None:
+    """What is made an array of must be on the CPU."""
+    takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
+    for given in host_libraries.made_arrays(name, args, keywords):
+        for part in tensors.flattened(ctx, given):
+            for one in alternatives(part):
+                if isinstance(one, Tensor) or (isinstance(one, Term) and one is not UNKNOWN and takes_data):
+                    claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)
 
 
 def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:

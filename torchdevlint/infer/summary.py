@@ -87,11 +87,17 @@ class Fault(NamedTuple):
 
     @property
     def place(self) -> Site:
-        """Where to tell of it: where the tensor was made, or else where it meets the other; of a module that was never moved, the call."""
+        """Where to tell of it: where the tensor was made, or else where it meets the other; of a module that was never moved, the call that
+        stands beside its construction, or that leads there.
+        """
+        made = self.host.origin if self.host is not None else None
         if self.roles[0] == "module" and self.beside is None:
-            return self.chain[-1] if self.chain else self.site
-        made = self.host.origin if self.host is not None and self.host.implicit != "batch" else None
-        return made or self.site  # samples belong on the CPU: what a loader gives is told of where it is used
+            ways = (self.site, *self.chain)
+            return next((way for way in ways if made is not None and way.body is made.body), ways[-1])
+        is_sample = self.host is not None and self.host.implicit == "batch"
+        return (
+            made if made is not None and not is_sample else self.site
+        )  # samples belong on the CPU, and are moved where they are used
 
     @property
     def told_at(self) -> Site:

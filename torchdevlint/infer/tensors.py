@@ -18,6 +18,7 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
+    OTHER,
     SIZE,
     UNKNOWN,
     Bound,
@@ -231,6 +232,8 @@ def binary(
     """`left operator right`; comparisons have the operator "compare"."""
     if operator == "compare" and isinstance(left, Const) and isinstance(right, Const):
         return NUMBER
+    if operator == "%" and isinstance(left, Const) and isinstance(left.value, str):
+        return OTHER  # a text that is formatted
     if isinstance(left, Ref) or isinstance(right, Ref):
         overloaded = _overloaded(ctx, operator, left, right, site)
         if overloaded is not None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from torchdevlint.findings import Severity
-from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.infer.analysis import Analysis, analyse
 from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.summary import Fault
-from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
+from torchdevlint.infer.values import Site, Tensor, index_of, said
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import reads
 from torchdevlint.program.project import Member
-from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
-from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, on_inferred
-from torchdevlint.rules.wording import MISMATCH, give_device, variable_beside
+from torchdevlint.rules.policy import ATTRIBUTE, is_worth_telling, row_of, severity_of
+from torchdevlint.rules.repairs import There, buffer_instead, device_there, is_moved_only, repair_of, store_of
+from torchdevlint.rules.rule import Elsewhere, Mention, Report, Rule, on_inferred
+from torchdevlint.rules.wording import MISMATCH
 
 _MOST_CALLS_TOLD = 3
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
@@ -39,9 +38,7 @@ def inference_of(facts: Facts) -> Analysis:
 
 
 class Inferred(Rule):
-    """A rule that tells of claims that do not hold. What its own checks say is a note until a claim confirms it."""
-
-    awaits_claims = True
+    """A rule that tells of claims that do not hold."""
 
     @on_inferred
     def check_claims(self, told: Sequence[Report], facts: Facts) -> Iterator[Report]:
@@ -49,35 +46,26 @@ class Inferred(Rule):
         analysis, member = inference_of(facts), facts.analysis.member
         known = _Told(told)
         for fault in sorted(analysis.decided(), key=lambda fault: fault.verdict != "broken"):
-            if known.teller_of(fault) != self.code or not is_worth_telling(fault):
+            if row_of(fault).code != self.code or not is_worth_telling(fault) or known.of(fault) is not None:
                 continue
-            place = fault.told_at
-            if known.of(fault) is not None:
-                continue
-            noted = known.note_of(fault)
-            if noted is not None:
-                known.add(noted)
-                spoken = {id(noted.op), *(id(mention.op) for mention in noted.related)}
-                calls = tuple(one for one in _mentions(fault, place, member) if id(one.op) not in spoken)
-                yield noted._replace(
-                    severity=severity_of(fault),
-                    related=(*noted.related, *calls),
-                    proven=fault.verdict == "broken",
-                    instead_of=noted,
-                    rests_on=None,
-                )
-            else:
-                related = tuple(_mentions(fault, place, member))
-                message, detail = _words(fault, place, related)
-                yield self.report(
-                    place.op,
-                    message,
-                    detail=detail,
-                    severity=severity_of(fault),
-                    related=related,
-                    fix=lambda fault=fault: _fix(fault),  # type: ignore[misc]
-                    proven=fault.verdict == "broken",
-                )
+            store = store_of(fault) if self.code == ATTRIBUTE.code else None
+            place = store or fault.told_at
+            there = device_there(fault, facts) if store is None else None
+            related = tuple(_mentions(fault, place, member))
+            message, detail = _words(fault, place, related, there, facts)
+            report = self.report(
+                place.op,
+                message,
+                detail=detail,
+                severity=severity_of(fault),
+                related=related,
+                fix=lambda fault=fault, store=store, there=there: (  # type: ignore[misc]
+                    buffer_instead(store, facts) if store is not None else repair_of(fault, there, facts)
+                ),
+                proven=fault.verdict == "broken",
+            )
+            known.add_place(report)
+            yield report
 
 
 class _Told:
@@ -85,32 +73,20 @@ class _Told:
 
     def __init__(self, told: Sequence[Report]) -> None:
         self._attributes: dict[tuple[str, str], Report] = {}
-        self._notes: dict[int, list[Report]] = defaultdict(list)
-        self._noted_attributes: dict[str, list[Report]] = defaultdict(list)
         self._ops: dict[int, Report] = {}
         self._mentioned: dict[tuple[str, int], Report] = {}
         self._statements: dict[int, dict[int, list[ir.Op]]] = {}
         for report in told:
             if report.severity > Severity.INFO:
-                self.add(report)
-            elif issubclass(report.rule, Inferred):
-                for op in (report.op, *(mention.op for mention in report.related)):
-                    self._notes[id(op)].append(report)
+                self.add_place(report)
+                for mention in report.related:
+                    self._mentioned.setdefault((report.rule.code, id(mention.op)), report)
                 for name in _ATTRIBUTE.findall(report.message):
-                    self._noted_attributes[name].append(report)
+                    self._attributes.setdefault((report.rule.code, name), report)
 
-    def add(self, report: Report) -> None:
-        """A finding that is told."""
+    def add_place(self, report: Report) -> None:
+        """A statement that is spoken of: what else of it meets a tensor elsewhere is repaired with it."""
         self._ops.setdefault(id(report.op), report)
-        for mention in report.related:
-            self._mentioned.setdefault((report.rule.code, id(mention.op)), report)
-        for name in _ATTRIBUTE.findall(report.message):
-            self._attributes.setdefault((report.rule.code, name), report)
-
-    def teller_of(self, fault: Fault) -> str:
-        """The rule that tells of a fault: the one whose own check has noted it, or else the one that the policy names."""
-        noted = self.note_of(fault)
-        return row_of(fault).code if noted is None else noted.rule.code
 
     def of(self, fault: Fault) -> Report | None:
         """The finding that speaks of the place or the meeting, or of an operand of it; None where there is none."""
@@ -131,18 +107,6 @@ class _Told:
                 if report.rule.code == code or is_its_own:
                     return report
         return None
-
-    def note_of(self, fault: Fault) -> Report | None:
-        """What a rule's own check has noted of the tensor or the meeting: a claim makes more of it, and its words and its repair stay."""
-        code, host = row_of(fault).code, fault.host
-        ops = [site.op for site in (fault.told_at, fault.place, fault.site)]
-        ops += [op for op in self._beside(fault.site) if _is_operand(op, fault.site.op)]
-        found = [note for op in ops for note in self._notes.get(id(op), ())]
-        if host is not None and host.kept:
-            found += self._noted_attributes.get(host.kept, ())
-        made = [note for op in self._beside(fault.place) for note in self._notes.get(id(op), ())]
-        mine = (note for note in (*found, *made) if note.rule.code == code)
-        return next(mine, found[0] if found else None)
 
     def _beside(self, site: Site) -> list[ir.Op]:
         """The operations of the statement that a site is in."""
@@ -175,7 +139,9 @@ def _statements(body: ir.Body) -> dict[int, list[ir.Op]]:
     return found
 
 
-def _words(fault: Fault, told_at: Site, related: tuple[Mention, ...]) -> tuple[str, str]:
+def _words(
+    fault: Fault, told_at: Site, related: tuple[Mention, ...], there: There | None, facts: Facts
+) -> tuple[str, str]:
     """What is wrong and what to do, and what happens at run time: message and detail."""
     where = said(fault.other.device)
     raises = f"On an accelerator that raises {MISMATCH}."
@@ -202,15 +168,34 @@ def _words(fault: Fault, told_at: Site, related: tuple[Mention, ...]) -> tuple[s
             return f"this CPU tensor meets one on {where} {met}; create it there, or move it", raises
         return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
     if fault.roles == ("input", "module"):
-        return f"this model is on {where} and its input on the CPU; move the input to the model's device", raises
+        what = f"this model is on {where} and its input on the CPU"
+        advice = _advice(there, fault, facts) or "move the input to the model's device"
+        return f"{what}; {advice}", raises
     if fault.roles == ("module", "input"):
         return f"this model is on the CPU and its input on {where}; move the model to the input's device", raises
     if fault.kind == "index":
         indexed = f"a CPU tensor is indexed with a tensor on {where}; move one of them to the other's device"
         return indexed, "On an accelerator that raises."
+    if fault.host is not None and fault.host.kept and isinstance(told_at.op, ir.StoreAttribute):
+        name = fault.host.kept
+        return (
+            f"`self.{name}` stays on the CPU when the module moves; register it as a buffer",
+            f"Line {{0}} combines it with a tensor on {where}: on an accelerator that raises {MISMATCH}. "
+            f'`self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
+        )
     if fault.host is not None and fault.site is not told_at:
-        return f"this CPU tensor meets one on {where} on line {{0}}; create it there, or move it", raises
+        advice = _advice(there, fault, facts) or "create it there, or move it"
+        what = "this CPU weight of a loss" if fault.roles[0] == "kept weight" else "this CPU tensor"
+        return f"{what} meets one on {where} on line {{0}}; {advice}", raises
     return f"a CPU tensor meets one on {where}; move it to the other's device", raises
+
+
+def _advice(there: There | None, fault: Fault, facts: Facts) -> str:
+    """How to make the tensor where the other one is, in the repair's own words."""
+    if there is None:
+        return ""
+    is_moved = is_moved_only(fault, facts)
+    return f"move it with `.to({there.expression})`" if is_moved else f"create it with `device={there.expression}`"
 
 
 def _index(tensor: Tensor) -> str:
@@ -237,34 +222,3 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
             span = member.project.span_of(site.unit.path, site.op)
             if span is not None:
                 yield Mention(site.op, told, Elsewhere(site.unit.path, span))
-
-
-def _fix(fault: Fault) -> NodeFix | None:
-    """`device=` where the other tensor is a parameter of the function that makes this one, or a variable beside it."""
-    place = fault.place
-    if place.unit is not fault.site.unit or not isinstance(place.op, ir.Call) or place.body is None:
-        return None
-    if row_of(fault).code != "TDL504" or place.op.keyword("device") is not None or not _takes_device(fault):
-        return None
-    name = _parameter_met(fault)
-    if name is None and fault.site.body is place.body:
-        name = variable_beside(place.op, fault.site.op, place.body)
-    return None if name is None else give_device(place.op, f"{name}.device", Ground.UNSEEN_CODE)
-
-
-def _parameter_met(fault: Fault) -> str | None:
-    """The parameter, never bound anew, on whose device the other tensor is."""
-    place, other = fault.place, (fault.seen_inside or fault.other).device
-    if place.body is None or not isinstance(other, Term) or other.op != "own":
-        return None
-    parameter = other.args[0]
-    if not isinstance(parameter, Term) or parameter.op != "parameter" or parameter.args[0] is not place.body:
-        return None
-    name: str = parameter.args[1]
-    if any(isinstance(op, ir.Store) and op.name == name for block in place.body.blocks for op in block.ops):
-        return None
-    return name
-
-
-def _takes_device(fault: Fault) -> bool:
-    return fault.host is not None and fault.host.implicit == "default"

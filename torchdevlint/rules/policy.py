@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.summary import Fault
-from torchdevlint.infer.values import Term
+from torchdevlint.infer.values import Term, is_accelerator
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, WARNING
@@ -33,7 +33,7 @@ _BY_CLAIM: dict[tuple[str, str], Row] = {
     ("same", "out"): Row("TDL515", ERROR, WARNING),
     ("same", "module"): Row("TDL401", ERROR, WARNING),
 }
-_ATTRIBUTE = Row("TDL603", ERROR, WARNING)
+ATTRIBUTE = Row("TDL603", ERROR, WARNING)
 _FACTORY = Row("TDL504", ERROR, WARNING)
 _INPUT = Row("TDL401", ERROR, WARNING)
 _OTHER = Row("TDL505", ERROR, WARNING)
@@ -50,10 +50,12 @@ def row_of(fault: Fault) -> Row:
     if found is not None:
         return found
     if host is not None and host.kept:
-        return _ATTRIBUTE
-    is_opaque = isinstance(fault.other.device, Term) and fault.other.device.op == "near"
-    if fault.roles[0] == "input" and (is_opaque or (host is not None and host.implicit == "batch")):
+        return ATTRIBUTE
+    is_batch = host is not None and host.implicit == "batch"
+    if fault.roles[0] == "input" and (is_batch or fault.site.body is None or fault.site.body.name != "forward"):
         return _INPUT
+    if is_accelerator(fault.other.device) and not fault.chain and fault.seen_inside is None:
+        return _OTHER  # the function itself names both devices
     made = host.origin.op if host is not None and host.origin is not None else None
     is_call = isinstance(made, ir.Call)
     if host is not None and host.implicit and host.implicit != "batch" and is_call:

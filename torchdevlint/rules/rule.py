@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from torchdevlint.findings import Severity, Span
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.flow.naming import as_written
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from torchdevlint.rules.premises import Premise
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
-# What tells the variables of two comprehensions apart, and nobody wrote.
-_OF_A_COMPREHENSION = re.compile(r"(?<=\w)@\d+")
 
 
 class NodeFix(NamedTuple):
@@ -73,7 +71,6 @@ class Report(NamedTuple):
     rests_on: Premise | None = None
     proven: bool = False  # by inference: no surroundings make it a note
     detail: str = ""
-    instead_of: Report | None = None  # what it takes the place of: the same finding, now known to be more severe
 
 
 _Check = TypeVar("_Check", bound=Callable[..., Any])
@@ -162,18 +159,12 @@ class Rule:
     severity: ClassVar[Severity]  # the highest that it gives
     default: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ()  # identifiers of which one must occur in the file, or the rule is not asked
-    yields_to: ClassVar[
-        tuple[str, ...]
-    ] = ()  # codes of rules that tell the same fault better where both report one place
     quiet_in: ClassVar[
         tuple[Callable[[ir.Op, Facts], bool], ...]
     ] = ()  # where its findings are notes, by a proof: see surroundings
     doubtful_in: ClassVar[
         tuple[Callable[[ir.Op, Facts], bool], ...]
     ] = ()  # where nothing is proven, and its errors are warnings
-    awaits_claims: ClassVar[bool] = (
-        False  # what its own checks say is a note until a claim of the inference confirms it
-    )
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod
@@ -207,7 +198,7 @@ class Rule:
     ) -> Report:
         """A report of this rule on `op` (the expression to change)."""
         told = self.severity if severity is None else severity
-        message, detail = (_OF_A_COMPREHENSION.sub("", text) for text in (message, detail))
+        message, detail = as_written(message), as_written(detail)
         return Report(type(self), op, message, told, related, fix, holds, rests_on, proven, detail)
 
     @classmethod

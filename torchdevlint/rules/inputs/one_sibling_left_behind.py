@@ -64,7 +64,6 @@ class OneSiblingLeftBehind(Rule):
     quiet_in = (in_program_for_the_host,)
     doubtful_in = (in_project_for_the_host, where_batches_may_be_placed)
     fixable = "sometimes"
-    yields_to = ("TDL401",)
 
     @on_any_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:

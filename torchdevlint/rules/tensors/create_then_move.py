@@ -89,7 +89,7 @@ def _device_text(call: ir.Call, register: ir.Register | None, facts: Facts) -> s
         return f'"cuda:{number}"' if isinstance(number, int) and not isinstance(number, bool) else None
     if isinstance(number, str) and isinstance(facts.definition(register), ir.Constant):
         return f'"{number}"'
-    return facts.place(register) or None
+    return facts.text(register) or None
 
 
 def _ground(made: ir.Call, name: str, facts: Facts) -> Ground:

@@ -1,0 +1,38 @@
+"""Libraries that read host memory: which of their arguments they make arrays of, as NumPy does through `__array__`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.infer.values import Value
+
+ROOTS = frozenset(("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage"))
+# They read a shape or a type only, or call `.numpy(force=True)` themselves.
+_HARMLESS = frozenset(
+    f"numpy.{name}" for name in ("shape", "ndim", "size", "prod", "isscalar", "random.seed")
+) | frozenset(("scipy.sparse.coo_matrix",))
+# Positional arguments that are read with `__index__`, `len` or `iter`, which a tensor on an accelerator answers, and never made an array of
+# (each tried with NumPy 2.4 and a tensor whose `__array__` raises; numpy/lib/_shape_base_impl.py, `array_split`, iterates over the indices).
+_READ_AS_INDEX = {
+    **dict.fromkeys(("split", "array_split", "hsplit", "vsplit", "dsplit"), (1,)),
+    **dict.fromkeys(("zeros", "ones", "empty", "full", "identity"), (0,)),
+    **dict.fromkeys(("eye", "tri"), (0, 1, 2)),
+    **dict.fromkeys(
+        ("reshape", "broadcast_to", "resize", "expand_dims", "concatenate", "stack", "diag", "tril", "triu"), (1,)
+    ),
+    **dict.fromkeys(("swapaxes", "moveaxis"), (1, 2)),
+    **dict.fromkeys(("linspace", "logspace", "random.uniform", "random.normal"), (2,)),
+    **dict.fromkeys(("random.rand", "random.randn", "random.random", "random.random_sample"), (0, 1, 2)),
+    **dict.fromkeys(("float64", "double", "iterable"), (0,)),
+}
+_INDEX_KEYWORDS = frozenset("axis shape newshape indices_or_sections num k N M size minlength".split())
+_MOST_ARGUMENTS = 3  # the others are settings
+
+
+def made_arrays(name: str, args: list[Value], keywords: dict[str, Value]) -> Iterator[Value]:
+    """The arguments that a function of these libraries, by its dotted name, makes arrays of."""
+    if name in _HARMLESS:
+        return
+    indices = _READ_AS_INDEX.get(name.removeprefix("numpy."), ())
+    yield from (given for at, given in enumerate(args[:_MOST_ARGUMENTS]) if at not in indices)
+    yield from (given for keyword, given in keywords.items() if keyword not in _INDEX_KEYWORDS)

@@ -1,0 +1,231 @@
+"""The repair of what a claim tells of: where the tensor is to be made instead, or what is to be brought to the CPU.
+
+The words of a finding and its edits name the same expression. Where nothing in scope names the device, there is no repair.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torchdevlint.fixes.grounds import Ground
+from torchdevlint.flow.devices import TOP
+from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.values import Kind, Value
+from torchdevlint.infer.analysis import OWN_SELF
+from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.values import Place, Site, Term, index_of, is_accelerator, is_elsewhere
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.order import block_of
+from torchdevlint.rules.rule import NodeFix
+from torchdevlint.rules.wording import is_surely_tensor, make_there, may_be_none, takes_device, variable_beside
+
+
+class There(NamedTuple):
+    """An expression that names the other tensor's device where this one is made. `exact`: it is the very device, and none that is taken for it."""
+
+    expression: str
+    exact: bool
+
+
+def facts_at(site: Site, facts: Facts) -> Facts | None:
+    """The facts of the body that a site stands in, of this file."""
+    frame = facts.analysis.frames.get(id(site.body))
+    return Facts(facts.analysis, frame, block_of(frame.body, site.op)) if frame is not None else None
+
+
+def device_there(fault: Fault, facts: Facts) -> There | None:
+    """How to spell the device of the tensor that is met where the one on the CPU is made."""
+    made = fault.place
+    inside = facts_at(made, facts)
+    if inside is None or made.body is None or fault.host is None or fault.beside is not None:
+        return None
+    place = _place_met(fault)
+    parameter = _parameter_met(made, place)
+    if parameter is not None:
+        is_device, name = parameter
+        if may_be_none(name, made.op, inside):
+            return None
+        return There(name if is_device else f"{name}.device", exact=True)
+    nearest = inside.nearest_device(made.op)
+    if nearest is not None:
+        return There(nearest, exact=_is_that(nearest, place, inside))
+    if inside.in_forward and place == OWN_SELF:
+        for given in made.body.parameters[1:]:
+            if given.default is None and is_surely_tensor(given.name, inside):
+                return There(f"{given.name}.device", exact=True)
+    beside = variable_beside(made.op, fault.site.op, made.body) if fault.site.body is made.body else None
+    return There(f"{beside}.device", exact=inside.in_forward) if beside is not None else None
+
+
+def _is_that(nearest: str, place: Place, inside: Facts) -> bool:
+    """True for a variable that holds the device which the program has chosen, or named, for the other tensor."""
+    frame = inside.frame
+    device = frame.lookup(nearest).device if frame is not None and nearest.isidentifier() else TOP
+    if not is_elsewhere(place) or index_of(place):
+        return False
+    return device.chosen or (is_accelerator(place) and device.is_accelerator)
+
+
+def _place_met(fault: Fault) -> Place:
+    """Where the other tensor is, as the function itself sees it; of a model that nobody can look into, where it was moved."""
+    place = (fault.seen_inside or fault.other).device
+    inner: Place = place.args[0] if isinstance(place, Term) and place.op == "near" else place
+    return inner
+
+
+def _parameter_met(made: Site, other: Place) -> tuple[bool, str] | None:
+    """The parameter, never bound anew, that is the device of the other tensor (True), or on whose device that is."""
+    if made.body is None or not isinstance(other, Term) or other.op not in ("own", "as_device"):
+        return None
+    parameter = other.args[0]
+    if not isinstance(parameter, Term) or parameter.op != "parameter" or parameter.args[0] is not made.body:
+        return None
+    name: str = parameter.args[1]
+    if any(op.name == name for op in Lookup.of(made.body).kind(ir.Store)):
+        return None
+    return other.op == "as_device", name
+
+
+def is_moved_only(fault: Fault, facts: Facts) -> bool:
+    """True for what takes no `device=`: it is moved with `.to(...)` once it was made."""
+    inside = facts_at(fault.place, facts)
+    made = fault.place.op
+    return inside is None or not isinstance(made, ir.Call) or not takes_device(made, inside)
+
+
+def repair_of(fault: Fault, there: There | None, facts: Facts) -> NodeFix | None:
+    """The edits that repair a fault; None where nobody can be sure of them."""
+    if fault.kind == "host":
+        return _value_on_host(fault, facts)
+    if fault.kind == "index":
+        return _index_on_host(fault, facts)
+    inside = facts_at(fault.place, facts)
+    made = fault.place.op
+    if there is None or inside is None or not isinstance(made, ir.Call) or fault.roles[0] == "module":
+        return None
+    ground = _ground(fault, there, inside)
+    name = inside.callee(made)
+    if name in functions.FACTORIES or name in functions.HOST_FACTORIES:
+        return make_there(made, there.expression, ground, inside) if made.keyword("device") is None else None
+    if inside.value(made.dst).kind is not Kind.BATCH_ENCODING or fault.host is None or fault.host.implicit == "batch":
+        return None
+    from torchdevlint.fixes import builders
+
+    edits = builders.wrap_method(made, "to", there.expression)
+    return NodeFix(ground, f"Move it with `.to({there.expression})`", edits) if edits else None
+
+
+def _ground(fault: Fault, there: There, inside: Facts) -> Ground:
+    """Why the tensor may be made where the other one is: the program raised elsewhere, or names that very device."""
+    place = _place_met(fault)
+    is_guessed = place is not (fault.seen_inside or fault.other).device and fault.roles[0] != "input"
+    if not there.exact or is_guessed:
+        return Ground.UNSEEN_CODE
+    if inside.in_forward and (place == OWN_SELF or (isinstance(place, Term) and place.op == "own")):
+        return Ground.OLD_LINE_RAISED
+    is_named = not isinstance(place, Term) or place.op == "as_device"
+    is_local = fault.place.body is fault.site.body or fault.roles[0] == "kept weight"
+    return Ground.MOVE_DOES_NOTHING if is_named and is_local else Ground.UNSEEN_CODE
+
+
+# ---------------------------------------------------------------------------------------------------- what must be on the CPU
+
+
+def _value_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
+    """`.cpu()` on what NumPy, or an argument that is read on the host, is given."""
+    from torchdevlint.fixes import builders
+
+    inside, call = facts_at(fault.site, facts), fault.site.op
+    if inside is None or not isinstance(call, ir.Call):
+        return None
+    role = fault.roles[1]
+    receiver = inside.receiver(call)
+    register = receiver if role == "method" else _read_on_host(call, role, inside)
+    if register is None:
+        return None
+    detach = role != "lengths" and inside.value(register).needs_grad and not inside.no_grad
+    if role == "method":
+        edits = builders.detach_to_host(call, receiver=True) if detach else builders.insert_method_before(call, "cpu")
+    else:
+        given = inside.definition(register)
+        edits = builders.detach_to_host(given, receiver=False) if detach else builders.wrap_method(given, "cpu")
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Copy it to host memory first", edits) if edits else None
+
+
+_LENGTHS = {"pack_padded_sequence": ("lengths", 1), "tensor_split": ("tensor_indices_or_sections", 1)}
+
+
+def _read_on_host(call: ir.Call, role: str, inside: Facts) -> ir.Register | None:
+    """The argument that is read on the host: by its place, or the one that may be a tensor."""
+    name = inside.callee(call)
+    if role == "lengths":
+        keyword, position = _LENGTHS.get(name.rpartition(".")[2], ("", 0))
+        return call.argument(keyword, position - name.startswith(".")) if keyword else None
+    given = [argument.value for argument in call.arguments if not argument.star]
+    tensors = [register for register in given if _may_be_tensor(inside.value(register))]
+    return tensors[0] if len(tensors) == 1 else None
+
+
+def _may_be_tensor(value: Value) -> bool:
+    return value.kind in (Kind.TENSOR, Kind.UNKNOWN)
+
+
+def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
+    """`.cpu()` on the one index that is a tensor."""
+    from torchdevlint.fixes import builders
+
+    inside, op = facts_at(fault.site, facts), fault.site.op
+    if inside is None or not isinstance(op, ir.Subscript):
+        return None
+    written = inside.definition(op.index)
+    index = written
+    if isinstance(written, ir.Sequence):
+        tensors = [e.value for e in written.elements if inside.value(e.value).kind is Kind.TENSOR]
+        index = inside.definition(tensors[0]) if len(tensors) == 1 else None
+    edits = builders.wrap_method(index, "cpu") if index is not None else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Bring the index to the CPU", edits) if edits else None
+
+
+# ---------------------------------------------------------------------------------------------------- attributes of modules
+
+
+def store_of(fault: Fault) -> Site | None:
+    """Where a module keeps the tensor: the one store of the attribute, in the file where it is made."""
+    host, made = fault.host, fault.place
+    if host is None or not host.kept:
+        return None
+    for body in (made.body, fault.site.body):
+        while body is not None and body.owner is None:
+            body = body.parent
+        methods = body.owner.methods.values() if body is not None and body.owner is not None else ()
+        stores = [
+            made.unit.site(op, method)
+            for method in methods
+            for op in Lookup.of(method).kind(ir.StoreAttribute)
+            if op.name == host.kept
+        ]
+        if stores and made.unit is fault.site.unit:
+            setup = [site for site in stores if site.body is not None and site.body.name == "__init__"]
+            return (setup or stores)[0] if len(setup or stores) == 1 else None
+    return None
+
+
+def buffer_instead(store: Site, facts: Facts) -> NodeFix | None:
+    """`register_buffer` where the constructor alone stores the attribute."""
+    from torchdevlint.fixes import builders
+
+    body, op = store.body, store.op
+    if body is None or body.owner is None or not isinstance(op, ir.StoreAttribute) or body.name != "__init__":
+        return None
+    summary, inside = facts.analysis.summary_of(body.owner), facts_at(store, facts)
+    if inside is None or len(summary.stores_of(op.name)) != 1 or op.name in summary.cls.body.local_names:
+        return None
+    value = inside.value(op.value)
+    made = value.origin
+    wanted = made.keyword("requires_grad") if isinstance(made, ir.Call) else None
+    if value.kind is not Kind.TENSOR or (wanted is not None and inside.constant(wanted) is True):
+        return None  # a buffer is no leaf any more once it was moved
+    edits = builders.register_buffer(facts.program, op)
+    return NodeFix(Ground.CHANGES_A_RUN, f"Register `{op.name}` as a buffer", edits) if edits else None
