@@ -21,6 +21,10 @@ class Observed:
         """Whether a run saw anything."""
         return bool(self.parameters or self.stores)
 
+    def tensors(self) -> dict[tuple[int, str], str]:
+        """The devices of the tensors that functions were given, where they did not differ."""
+        return {key: seen.device for key, seen in self.parameters.items() if seen.kind == "tensor" and seen.device}
+
     def parameter(self, body: ir.Body, name: str, value: Value) -> Value:
         """A parameter's value, with what was seen."""
         seen = self.parameters.get((id(body), name))

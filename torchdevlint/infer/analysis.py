@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,9 @@ from torchdevlint.source import deadline
 if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
 
+Seen = Mapping[tuple[int, str], str]
+"""Where a run saw what is given as a parameter: devices as PyTorch spells them, by the identity of the body and the parameter's name."""
+
 MOST_REPLAYS = 4_000
 MOST_RECURSIVE = 100  # ... of functions that are being run already
 MOST_STEPS = 60_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
@@ -60,12 +63,19 @@ class Analysis:
     """What is inferred of one file. `bounds` counts the limits that were hit; `kept` is what several files of a project share."""
 
     def __init__(
-        self, program: ir.Program, path: str = "", files: Files | None = None, kept: Kept | None = None
+        self,
+        program: ir.Program,
+        path: str = "",
+        files: Files | None = None,
+        kept: Kept | None = None,
+        seen: Seen | None = None,
     ) -> None:
+        """`seen`: where a run of the program saw what its functions are given."""
         own = Unit(program, path) if kept is None else None
         self.kept = kept if kept is not None else Kept(files if path else None, own)
         self.unit = own or self.kept.imports.unit(path) or Unit(program, path)
         self.settings = Ref("settings")
+        self._seen = seen or {}
         self.heard = Heard()  # of what runs now
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self.met: set[tuple[Site, Site | None]] = set()
@@ -423,6 +433,9 @@ class Analysis:
         for parameter in body.parameters[skipped:]:
             term = Term("parameter", body, parameter.name)
             value: Value = Tensor(Term("own", term), MANY) if term in summary.proven else term
+            seen = self._seen.get((id(body), parameter.name))
+            if seen is not None and isinstance(place := devices.as_device(self._outside(), Const(seen)), str):
+                value = Tensor(place, MANY)
             if parameter.default is not None and constants.get(parameter.name) == NONE:
                 asked = Term("is_none", term)
                 value = one_of([(frozenset({(asked, False)}), value), (frozenset({(asked, True)}), NONE)])
@@ -553,13 +566,19 @@ def _may_be_tensor(parameter: ir.Parameter) -> bool:
     return parameter.kind not in ("*", "**") and parameter.annotation is None
 
 
-def analyse(program: ir.Program, path: str = "", files: Files | None = None, kept: Kept | None = None) -> Analysis:
-    """The analysis of a file's Program; `files` are the other ones of its project, and `kept` is what is known of them."""
+def analyse(
+    program: ir.Program, path: str = "", files: Files | None = None, kept: Kept | None = None, seen: Seen | None = None
+) -> Analysis:
+    """The analysis of a file's Program; `files` are the other ones of its project, and `kept` is what is known of them.
+
+    `seen` names the devices on which a run saw what functions are given, by the identity of a body and the name of a parameter.
+    """
     limit = sys.getrecursionlimit()
     try:
         sys.setrecursionlimit(max(limit, 20_000))
         kept = Kept(files, Unit(program, path)) if kept is None else kept
-        return kept.analysis(path).hear_callers()
+        found = kept.analysis(path) if not seen else Analysis(program, path, kept=kept, seen=seen).run()
+        return found.hear_callers()
     finally:
         sys.setrecursionlimit(limit)
 

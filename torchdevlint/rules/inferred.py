@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from torchdevlint.findings import Severity
 from torchdevlint.flow.facts import Facts
-from torchdevlint.infer.analysis import Analysis, analyse
+from torchdevlint.infer.analysis import Analysis, Seen, analyse
 from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site, Tensor, index_of, said
@@ -28,13 +28,21 @@ _LAST: list[tuple[ir.Program, int, Analysis]] = []
 def inference_of(facts: Facts) -> Analysis:
     """What is inferred of a file and of its place in its project, once for all rules."""
     program, member = facts.analysis.program, facts.analysis.member
+    observed, remembered = facts.analysis.observed, facts.analysis.remembered
+    if observed:
+        if inference_of not in remembered:
+            remembered[inference_of] = _inferred(program, member, observed.tensors())
+        of_a_run: Analysis = remembered[inference_of]
+        return of_a_run
     if not _LAST or _LAST[0][0] is not program or _LAST[0][1] != program.revision:
-        if member is None:
-            found = analyse(program, kept=program.kept)
-        else:
-            found = analyse(program, member.path, member.project, kept_for(program, member.path, member.project))
-        _LAST[:] = [(program, program.revision, found)]
+        _LAST[:] = [(program, program.revision, _inferred(program, member))]
     return _LAST[0][2]
+
+
+def _inferred(program: ir.Program, member: Member | None, seen: Seen | None = None) -> Analysis:
+    if member is None:
+        return analyse(program, kept=program.kept, seen=seen)
+    return analyse(program, member.path, member.project, kept_for(program, member.path, member.project), seen)
 
 
 class Inferred(Rule):
