@@ -34,6 +34,13 @@ print("torch" in sys.modules, torch.__spec__.name, torch.__loader__.__class__, n
 layer = torch.nn.Linear(64, 64)
 layer(torch.ones(512, 64)).sum().backward()
 print(layer.weight.grad.sum(), torch.cuda.is_initialized(), sys.modules["torch.nn"] is torch.nn)
+def told():
+    late = [name for name in ("torch._dynamo", "torch._dynamo.config", "torch._inductor", "sympy") if name in sys.modules]
+    names = {name: sorted(vars(module)) for name, module in sys.modules.items() if name.partition(".")[0] == "torch"}
+    return late, len(names), len(str(names)), torch.manual_seed is torch.random.manual_seed
+print(told())
+torch.optim.SGD(layer.parameters(), lr=0.1).step()
+print(told(), sys.modules["torch._dynamo"] is torch._dynamo)
 """
 _SPAWNS = """
 import multiprocessing, subprocess, sys

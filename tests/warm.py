@@ -38,7 +38,7 @@ import subprocess
 import tempfile
 import threading
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,8 @@ _SERVER = "TORCHDEVLINT_TESTS_WARM"
 """The address of the server, in the environment of children whose own children are warm."""
 _READ_AT_START = ("PYTHON", "TORCH_", "PYTORCH_", "OMP_", "MKL_", "KMP_", "LD_", "ATEN_", "LC_", "LANG")
 _READ_BY_US = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", _THREADS}
+_LATE = "torch._dynamo"
+"""What every optimizer imports when it is made, which takes nearly as long as torch itself: it is held aside as well, and found when it is imported."""
 _MOST = 1 << 20  # bytes of a request
 _HIGH = 256  # above the numbers of open files
 
@@ -299,12 +301,44 @@ def _import_and_hold_aside() -> dict[str, types.ModuleType]:
     gc.disable()
     import torch  # noqa: F401
 
+    _late.bring()
     gc.collect()
     gc.freeze()
     aside = {name: module for name, module in sys.modules.items() if name not in _FRESH}
     for name in aside:
         del sys.modules[name]
     return aside
+
+
+class _Late:
+    """What the import of `_LATE` brings beside torch: modules, and the names that it sets in modules of torch."""
+
+    def __init__(self) -> None:
+        self.modules: frozenset[str] = frozenset()
+        self._set: list[tuple[dict[str, Any], str, Any, Any]] = []
+
+    def bring(self) -> None:
+        """Imports it, and takes back what it has set until somebody imports it."""
+        before = {name: dict(vars(module)) for name, module in sys.modules.items()}
+        importlib.import_module(_LATE)
+        self.modules = frozenset(sys.modules.keys() - before.keys())
+        for name, old in before.items():
+            names = vars(sys.modules[name])
+            changed = [key for key, value in names.items() if value is not old.get(key, self)]
+            for key in changed if name.partition(".")[0] == "torch" else ():
+                self._set.append((names, key, old.get(key, self), names.pop(key)))
+                if key in old:
+                    names[key] = old[key]
+
+    def set(self) -> None:
+        """Sets the names again that nobody has set to something else; that of `_LATE` once it is imported."""
+        for names, key, old, new in self._set:
+            is_there = getattr(new, "__name__", "") != _LATE or _LATE in sys.modules
+            if is_there and names.get(key, self) is old:
+                names[key] = new
+
+
+_late = _Late()
 
 
 class _Aside:
@@ -317,6 +351,18 @@ class _Aside:
         if fullname not in self.modules:
             return None
         return importlib.machinery.ModuleSpec(fullname, _Restored(self.modules, self.modules[fullname].__spec__))
+
+
+def _brought(name: str, modules: Iterable[str]) -> list[str]:
+    """Those of the modules that come with one."""
+    if name == "torch":
+        return [other for other in modules if other not in _late.modules]
+    if name == _LATE:
+        return [other for other in modules if other in _late.modules]
+    own = [other for other in modules if other.startswith(f"{name}.") and other not in _late.modules]
+    if name in _late.modules and name.startswith("torch."):  # which of the others it imports is not known
+        own += [other for other in modules if other in _late.modules and not f"{other}.".startswith(f"{_LATE}.")]
+    return own
 
 
 class _Restored:
@@ -332,9 +378,10 @@ class _Restored:
     def exec_module(self, module: types.ModuleType) -> None:
         module.__spec__ = self.spec
         name = module.__name__
-        for other in [*self.modules]:
-            if name == "torch" or other.startswith(f"{name}."):
-                sys.modules.setdefault(other, self.modules.pop(other))
+        for other in _brought(name, self.modules):
+            sys.modules.setdefault(other, self.modules.pop(other))
+        if name in _late.modules:
+            _late.set()
         if name == "torch" and _THREADS in os.environ:
             module.set_num_threads(int(os.environ[_THREADS]))
 
