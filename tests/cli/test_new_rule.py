@@ -12,12 +12,24 @@ import pytest
 import warm
 
 ROOT = Path(__file__).parents[2]
-_COPIED = ("torchdevlint", "docs", "fixtures", "tests/rules", "tests/proofs", "benchmarks", "README.md", "CHANGELOG.md")
+_COPIED = (
+    "torchdevlint",
+    "docs",
+    "fixtures",
+    "tests/rules",
+    "tests/proofs",
+    "tests/examined.py",
+    "benchmarks",
+    "README.md",
+    "CHANGELOG.md",
+)
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    left_out = shutil.ignore_patterns("__pycache__", "*.jsonl")
+    left_out = shutil.ignore_patterns(
+        "*.jsonl"
+    )  # what is compiled stays so: the copies have the times of the originals
     for name in _COPIED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, tmp_path / name, ignore=left_out)
@@ -30,7 +42,7 @@ def run(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", *arguments],
         cwd=checkout,
-        env={**os.environ, "PYTHONPATH": str(checkout)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(checkout), str(checkout / "tests")))},
         capture_output=True,
         text=True,
     )

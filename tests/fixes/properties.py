@@ -7,11 +7,13 @@ import random
 import re
 from collections.abc import Sequence
 
+import examined
 import libcst as cst
+from examined import examine
 
 from torchdevlint.findings import Applicability, Finding
 from torchdevlint.fixes.text import apply_fixes
-from torchdevlint.linter import Repair, examine, lint_source
+from torchdevlint.linter import Repair, lint_source
 from torchdevlint.settings import Selection, Settings, parse_level
 from torchdevlint.source.source import Source
 
@@ -20,6 +22,11 @@ SETTINGS = Settings(selections=(Selection(None, (), ()),), level=parse_level("in
 
 def broken(text: str) -> list[str]:
     """What does not hold of the fixes of a text, as sentences."""
+    with examined.once():
+        return _broken(text)
+
+
+def _broken(text: str) -> list[str]:
     source = Source("program.py", text)
     before = examine(source, SETTINGS)
     found = [f"problem: {problem}" for problem in before.problems]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gc
 import sys
 import sysconfig
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import libcst as cst
 import pytest
+from invariants import check as check_invariants
 
 from torchdevlint.program import from_ast, from_libcst, ir
 from torchdevlint.program.bounds import ParseFailure, parse
@@ -96,32 +98,67 @@ def _library_files() -> list[Path]:
     return small[:: max(1, len(small) // 100)]
 
 
-def _compared(paths: Iterable[Path]) -> int:
+def _compared(texts: Iterable[tuple[Path, str]]) -> int:
     """Compares the Programs of files; how many there are."""
     compared = 0
     gc.disable()
     try:
-        for path in paths:
+        for path, text in texts:
             try:
-                text = path.read_bytes().decode("utf-8")
                 module = parse(text)
-            except (ParseFailure, UnicodeDecodeError):
+            except ParseFailure:
                 continue  # test data that is wrong on purpose
             program = from_ast.read(text)
             assert program is not None, path
-            assert told(program) == told(from_libcst.lower(module)), path
+            other = from_libcst.lower(module)
+            assert told(program) == told(other), path
+            check_invariants(other)
             compared += 1
     finally:
         gc.enable()
     return compared
 
 
+def _texts(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    for path in paths:
+        with contextlib.suppress(UnicodeDecodeError):
+            yield path, path.read_bytes().decode("utf-8")
+
+
 def test_files_of_the_library_and_fixtures() -> None:
-    assert _compared([*sorted((ROOT / "fixtures").rglob("*.py")), *_library_files()]) > 350
+    assert _compared(_texts([*sorted((ROOT / "fixtures").rglob("*.py")), *_library_files()])) > 350
 
 
 def test_our_own_files() -> None:
-    assert _compared(sorted((ROOT / "torchdevlint").rglob("*.py"))) > 300
+    """All that is new in them: the definitions and statements with a syntax node where no text before them has such a one."""
+    seen: set[tuple[type, ...]] = set()
+    files = list(_texts(sorted((ROOT / "torchdevlint").rglob("*.py"))))
+    assert len(files) > 300
+    news = [(path, "".join(_new_statements(text, seen))) for path, text in files]
+    assert _compared((path, text) for path, text in news if text) > 100
+    assert len(seen) > 2000
+
+
+@pytest.mark.fuzz
+def test_all_of_our_own_files() -> None:
+    assert _compared(_texts(sorted((ROOT / "torchdevlint").rglob("*.py")))) > 300
+
+
+def _new_statements(text: str, seen: set[tuple[type, ...]]) -> Iterator[str]:
+    """The statements of a module that have a node of a type below two of types that no other has had there; adds those to `seen`."""
+    lines = text.splitlines(keepends=True)
+    for statement in ast.parse(text).body:
+        found = {(ast.Module, type(statement))}
+        waiting: list[tuple[type, type, ast.AST]] = [(ast.Module, type(statement), statement)]
+        while waiting:
+            above, own, node = waiting.pop()
+            for child in ast.iter_child_nodes(node):
+                found.add((above, own, type(child)))
+                waiting.append((own, type(child), child))
+        if not found <= seen:
+            seen |= found
+            first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+            yield "".join(lines[first - 1 : statement.end_lineno]) + "\n"
 
 
 @pytest.mark.parametrize("text", ["x = (", "print 'x'", "x = '\udc80'", "\0", "(" * 1000 + ")" * 1000, "x = 0777"])

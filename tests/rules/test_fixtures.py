@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+import examined
 import pytest
 
 from torchdevlint import check_source, fix_source
@@ -54,12 +55,14 @@ def after(path: Path, kind: str) -> str | None:
 # Several tests ask the same of the same text: it is linted once.
 @cache
 def found(text: str, path: Path, level: str = "warning") -> tuple[Finding, ...]:
-    return check_source(text, str(path), level=level, extend_select=[CODES[path.parent.name]])
+    with examined.once():
+        return check_source(text, str(path), level=level, extend_select=[CODES[path.parent.name]])
 
 
 @cache
 def repaired(text: str, path: Path, *, unsafe: bool = False) -> str:
-    return fix_source(text, str(path), unsafe=unsafe, extend_select=[CODES[path.parent.name]])[0]
+    with examined.once():
+        return fix_source(text, str(path), unsafe=unsafe, extend_select=[CODES[path.parent.name]])[0]
 
 
 def shown(findings: Iterable[Finding]) -> str:

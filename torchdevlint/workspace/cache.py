@@ -35,6 +35,7 @@ _TAG_TEXT = f"""{_SIGNATURE}
 _FORMAT = 1
 _MOST_RUNS = 20
 _LARGEST = 200_000_000  # bytes of one run; a larger one is not kept
+_INSTALLED = os.path.dirname(os.path.abspath(torchdevlint.__file__))
 
 
 class Cache:
@@ -44,7 +45,7 @@ class Cache:
         about = (
             _FORMAT,
             torchdevlint.__version__,
-            torchdevlint.__file__,
+            _INSTALLED,
             sys.version,
             sys.platform,
             os.getcwd(),
@@ -95,7 +96,7 @@ def _ask_of_ourselves() -> bool:
     from torchdevlint.rules.plugins import are_offered
     from torchdevlint.source.reading import read_bytes
 
-    folders = [os.path.dirname(os.path.abspath(torchdevlint.__file__))]
+    folders = [_INSTALLED]
     while folders:
         for entry in disk.entries(folders.pop()):
             if entry.name.endswith((".py", ".stub")):
