@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import libcst as cst
 import pytest
@@ -40,6 +41,15 @@ from torchdevlint.program.bounds import ParseFailure, excess, measure, parse
             "import torch\r\nx = 'a\\\r\nb' + " + "(" * 6000 + "1" + ")" * 6000 + " + ''\r\n",
             "nested more than 200 brackets deep on line 3",
         ),
+        (
+            "x\nmatch x:\n  case " + "[" * 150 + "a" + "]" * 150 + ": pass\n",
+            "nested more than 12 brackets deep behind `case` or `del` on line 3",
+        ),
+        (
+            "match x:\n  case " + "{1: " * 10 + "a" + "}" * 10 + ": pass\n",
+            "nested more than 12 brackets deep behind `case` or `del` on line 2",
+        ),
+        ("if a: del " + "(" * 150 + "b\n", "nested more than 12 brackets deep behind `case` or `del` on line 1"),
         ("f\"'''N{" + "(" * 6000 + ")" * 6000, "nested more than 200 brackets deep on line 1"),
         ("x = f'\\\n{" + ("(" * 900 + "\\\n") * 5 + "'", "nested more than 200 brackets deep on line 1"),
     ],
@@ -65,6 +75,8 @@ def test_refused(text: str, message: str) -> None:
         "x = 'it''s' \"(\" '\\'('\n" * 500,
         "if a:\n  b\nelif c:\n  d\n" * 5000,
         "x = [\n" + "'a', # (\n" * 3000 + "]",
+        "match x:\n  case {1: [A(b=(C(d), [e, f]))]}: pass\n  case g: " + "h(" * 12 + ")" * 12 + "\n",
+        "del (\n" + "a, # ((((((((((((((((\n" * 20_000 + ")\ndel b\n" + "del c[(d)]\n" * 20_000,
     ],
     ids=lambda text: text[:16],
 )
@@ -103,6 +115,16 @@ def test_the_quick_test_never_hides_a_deep_text(pieces: list[tuple[str, int]]) -
         exact = bounds._measure(text)
         assert exact.brackets <= bounds.BRACKETS
         assert exact.chain <= bounds.CHAIN
+
+
+def test_nested_targets_are_parsed_soon() -> None:
+    began = time.thread_time()
+    for text in (
+        "match x:\n  case " + "{1: " * 6 + "a" + "}" * 6 + ": pass\n",
+        "match x:\n  case " + "A(b=" * 12 + "c" + ")" * 12 + ": pass\n",
+    ):
+        assert parse(text).children
+    assert time.thread_time() - began < 5
 
 
 def test_two_thousand_terms_are_parsed() -> None:

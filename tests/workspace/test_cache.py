@@ -420,6 +420,18 @@ def test_a_link_of_a_repository_leads_nowhere(
     assert not list((tmp_path / "precious").iterdir())
 
 
+def test_a_link_in_a_cache_leads_nowhere(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    project.run()
+    [runs] = (path for path in (tmp_path / "cache").iterdir() if path.is_dir())
+    shutil.rmtree(runs)
+    runs.symlink_to(tmp_path / "precious", target_is_directory=True)
+    assert project.are_recalled() == [False, False]
+    assert not list((tmp_path / "precious").iterdir())
+    assert cli.main(["clean", "--cache-dir", str(tmp_path / "cache")]) == 0
+    assert (tmp_path / "precious").is_dir()
+
+
 def test_few_runs_are_kept(project: Project, tmp_path: Path) -> None:
     for number in range(cache._MOST_RUNS + 3):
         project.run("--exclude", f"nothing{number}", "plain.py")
@@ -457,6 +469,62 @@ def test_damage_is_a_miss(project: Project, tmp_path: Path) -> None:
     assert project.run() == expected
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("a file", encoding="utf-8")
+    assert project.run() == expected
+
+
+def replaced(document: Any, place: tuple[Any, ...], value: object) -> bytes:
+    """A kept run with another value at a place, and the digest that belongs to it."""
+    document = json.loads(json.dumps(document))
+    item = document
+    for key in place[:-1]:
+        item = item[key]
+    item[place[-1]] = value
+    body = json.dumps(document).encode("ascii")
+    return disk.digest(body).encode("ascii") + b"\n" + body
+
+
+FINDING = ("run", "outcomes", 0, 4, 0)
+FORGED: dict[str, tuple[tuple[Any, ...], object]] = {
+    "no run": (("run",), None),
+    "an empty run": (("run",), {}),
+    "notes": (("run", "notes"), 5),
+    "a note": (("run", "notes"), [5]),
+    "number of files": (("run", "files"), "many"),
+    "checked": (("run", "checked"), 5),
+    "outcomes": (("run", "outcomes"), 5),
+    "an outcome": (("run", "outcomes"), [[1]]),
+    "code": ((*FINDING, 0), 7),
+    "severity": ((*FINDING, 2), "fatal"),
+    "message": ((*FINDING, 3), ["x"]),
+    "a short span": ((*FINDING, 5), [1]),
+    "a span of words": ((*FINDING, 5), ["a", "b", "c", "d"]),
+    "related": ((*FINDING, 7), [["a.py", [1, 1, 1, 1], 3, None]]),
+    "fix": ((*FINDING, 8), ["safe", "x", [[0, "1", "x", [1, 1, 1, 1], None]]]),
+    "answers": (("answers",), []),
+    "answers of a kind": (("answers", "bytes"), 5),
+    "a kind": (("answers", "evil"), {"/etc/passwd": "x"}),
+    "a limit": (("answers", "bytes x"), {"/etc/passwd": "x"}),
+    "marks": (("marks",), []),
+    "marks of a kind": (("marks", "bytes"), 5),
+}
+
+
+def test_what_a_repository_forges_is_a_miss(project: Project, tmp_path: Path) -> None:
+    expected = project.run()
+    [kept] = (tmp_path / "cache").glob("*/*.json")
+    document = json.loads(kept.read_bytes().partition(b"\n")[2])
+    for name, (place, value) in FORGED.items():
+        kept.write_bytes(replaced(document, place, value))
+        before = project.worked
+        assert (project.run(), project.worked) == (expected, before + 1), name
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+def test_a_tag_that_is_no_file_is_not_waited_for(project: Project, tmp_path: Path) -> None:
+    expected = project.run("--no-cache")
+    (tmp_path / "cache").mkdir()
+    os.mkfifo(tmp_path / "cache" / cache.TAG)
+    assert not cache.is_ours(str(tmp_path / "cache"))
     assert project.run() == expected
 
 

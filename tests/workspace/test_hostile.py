@@ -61,6 +61,9 @@ def test_a_hostile_repository(tmp_path: Path) -> None:
         "import torch\r\nx = 'a\\\r\nb' + " + "(" * 6000 + "1" + ")" * 6000 + " + ''\r\n", encoding="utf-8", newline=""
     )
     (tmp_path / "attributes.py").write_text("import torch\nx = a" + ".b" * 1500 + "\n" + FAULT, encoding="utf-8")
+    (tmp_path / "patterns.py").write_text(
+        FAULT + "match model:\n    case " + "{1: " * 150 + "a" + "}" * 150 + ": pass\n", encoding="utf-8"
+    )
     (tmp_path / "imports.py").write_text(FAULT + "import (\n" * 20_000, encoding="utf-8")
     with (tmp_path / "large.py").open("wb") as file:
         file.truncate(11_000_000)
@@ -112,7 +115,16 @@ def test_a_hostile_repository(tmp_path: Path) -> None:
         *(f"settings-{n}/" for n in (1, 2, 3, 4, 5, 9)),
     ):
         assert name in found, name
-    for name in ("undefined.py", "punycode.py", "rot13.py", "formats.py", "return.py", "windows.py", "imports.py"):
+    for name in (
+        "undefined.py",
+        "punycode.py",
+        "rot13.py",
+        "formats.py",
+        "return.py",
+        "windows.py",
+        "imports.py",
+        "patterns.py",
+    ):
         assert any(line.startswith(name) and "TDL000" in line for line in found.splitlines()), name
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 BRACKETS = 200  # levels; CPython's own limit too
 CHAIN = 2000  # operators, attributes and half calls or subscripts that nest in one expression
 ELIFS = 4000  # in a row
+TARGETS = 12  # levels behind `case` or `del`, those of `{` counted twice
+"""LibCST's time grows with a power of these: it is doubled by each bracket of a pattern, or of a `del` that no bracket closes, and fourfold with each `{`."""
 
 # Texts above these are parsed on a big stack, since the present thread may have a small one (512 KiB on macOS).
 _DEEP_BRACKETS = 40
@@ -146,6 +148,26 @@ def _excess(text: str, shape: Shape) -> tuple[str, int] | None:
         return f"more than {CHAIN} operators, calls and attributes chained in one expression", shape.chain_at
     if shape.elifs > ELIFS:
         return f"more than {ELIFS} elif in a row", shape.elifs_at
+    deep = _deep_target(text)
+    return None if deep is None else (f"nested more than {TARGETS} brackets deep behind `case` or `del`", deep)
+
+
+_TARGET = re.compile(r"(?:^[ \t]*case|\bdel)\b(?=[^\r\n]*[(\[{])", re.MULTILINE)
+
+
+def _deep_target(text: str) -> int | None:
+    """Where a pattern or a `del` nests too deeply; None where none does."""
+    for found in _TARGET.finditer(text):
+        depth = 0
+        for token in _TOKEN.finditer(text, found.end()):
+            if token.lastgroup == "open":
+                depth += 2 if token[0] == "{" else 1
+                if depth > TARGETS:
+                    return token.start()
+            elif token.lastgroup == "close":
+                depth -= 2 if token[0] == "}" else 1
+            elif token["newline"] is not None and depth <= 0:
+                break
     return None
 
 

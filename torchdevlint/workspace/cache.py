@@ -57,16 +57,25 @@ class Cache:
 
     def recall(self) -> Run | None:
         """What was found when the same was asked and the disk had the same answers."""
-        found = _load(self._path)
+        found = None if _leads_elsewhere(self._path) else _load(self._path)
         if found is None:
             return None
         seen, document = found
-        before = {kind: dict(marks) for kind, marks in seen.marks.items()}
-        if not seen.hold():
+        try:
+            run = _run_of(document)
+            before = {kind: dict(marks) for kind, marks in seen.marks.items()}
+            if not seen.hold():
+                return None
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+        ):  # a repository can bring a file that we have not written
             return None
         if seen.marks != before:
             _store(self, seen, document)
-        return _run_of(document)
+        return run
 
     def keep(self, work: Callable[[], Run]) -> Run:
         """Does the work, and keeps the result where it is complete and nothing was changed."""
@@ -111,10 +120,11 @@ def _ask_of_ourselves() -> bool:
 
 def is_ours(folder: str) -> bool:
     """Whether a folder is a cache that this program has made."""
+    from torchdevlint.source.reading import read_bytes
+
     try:
-        with open(os.path.join(folder, TAG), encoding="utf-8") as file:
-            return file.read(len(_TAG_TEXT) + 1) == _TAG_TEXT
-    except (OSError, ValueError):
+        return read_bytes(os.path.join(folder, TAG), len(_TAG_TEXT)) == _TAG_TEXT.encode("ascii")
+    except OSError:
         return False
 
 
@@ -126,6 +136,11 @@ def may_be_used(folder: str) -> bool:
         )
     except OSError:
         return False
+
+
+def _leads_elsewhere(path: str) -> bool:
+    """Whether the folder of a run is a link, which a repository can bring."""
+    return os.path.islink(os.path.dirname(path))
 
 
 def _load(path: str) -> tuple[disk.Observations, Any] | None:
@@ -152,6 +167,8 @@ def _store(cache: Cache, seen: disk.Observations, run: Any) -> None:
     if len(body) > _LARGEST:
         return
     with contextlib.suppress(OSError, ValueError):
+        if _leads_elsewhere(cache._path):
+            return
         _make(cache.folder)
         os.makedirs(os.path.dirname(cache._path), exist_ok=True)
         _write(cache._path, disk.digest(body).encode("ascii") + b"\n" + body)
@@ -215,10 +232,19 @@ def _document_of(run: Run) -> dict[str, Any]:
 
 
 def _run_of(document: Any) -> Run:
+    """The run; raises `KeyError`, `TypeError` or `ValueError` for what `_document_of` has not made."""
     run = Run()
     run.notes, run.files, run.checked = document["notes"], document["files"], document["checked"]
+    _want(list, run.notes, run.checked)
+    _want(str, *run.notes, *run.checked)
+    _want(int, run.files)
     run.outcomes = [_outcome_from(item) for item in document["outcomes"]]
     return run
+
+
+def _want(kind: type, *values: object) -> None:
+    if not all(type(value) is kind for value in values):
+        raise TypeError(f"{kind.__name__} is wanted")
 
 
 def _outcome_to(outcome: Outcome) -> list[Any]:
@@ -231,6 +257,8 @@ def _outcome_from(item: Any) -> Outcome:
     from torchdevlint.findings import Outcome
 
     filename, text, notes, cells, findings = item
+    _want(str, filename, text, *notes)
+    _want(int, *(number for cell in cells for number in cell))
     return Outcome(
         filename,
         tuple(_finding_from(one) for one in findings),
@@ -260,6 +288,11 @@ def _finding_from(item: Any) -> Finding:
     from torchdevlint.findings import Finding, Related, Severity
 
     code, name, severity, message, filename, span, noqa_row, related, fix, cell, detail = item
+    _want(str, code, name, message, filename, "" if detail is None else detail)
+    _want(int, noqa_row, 0 if cell is None else cell)
+    for where, _, told, number in related:
+        _want(str, where, told)
+        _want(int, 0 if number is None else number)
     return Finding(
         code,
         name,
@@ -284,6 +317,8 @@ def _fix_from(item: Any) -> Fix:
     from torchdevlint.findings import Applicability, Edit, Fix
 
     applicability, message, edits = item
+    _want(str, message, *(edit[2] for edit in edits))
+    _want(int, *(number for edit in edits for number in edit[:2]), *(edit[4] for edit in edits if edit[4] is not None))
     return Fix(
         Applicability(applicability),
         message,
@@ -299,4 +334,5 @@ def _span_from(item: Any) -> Span:
     from torchdevlint.findings import Position, Span
 
     row, column, end_row, end_column = item
+    _want(int, *item)
     return Span(Position(row, column), Position(end_row, end_column))
