@@ -56,6 +56,7 @@ class Analysis:
         self._indices: dict[int, index.BodyIndex] = {}
         self._summaries: dict[int, Summary] = {}
         self._classes: dict[int, ClassSummary] = {}
+        self._classes_by_name: dict[str, list[ir.Class]] | None = None
         self._closures: dict[int, Environment] = {}
         self._discards: dict[int, dict[ir.Register, ir.Discard]] = {}
         self._symbols: dict[str, Value] = {}
@@ -425,6 +426,14 @@ class Analysis:
         found = self._classes[id(cls)] = ClassSummary(cls, is_module=False)
         class_shape.describe(self, found)
         return found
+
+    def class_named(self, name: str, other_than: ir.Class) -> ir.Class | None:
+        """The last class of this file with a name, that is not the given one."""
+        if self._classes_by_name is None:
+            self._classes_by_name = {}
+            for cls in self.program.classes:
+                self._classes_by_name.setdefault(cls.name, []).append(cls)
+        return next((cls for cls in reversed(self._classes_by_name.get(name, ())) if cls is not other_than), None)
 
     def settle(self, summary: ClassSummary) -> None:
         """Fill in the attributes of a class: set-up methods first, then every method that stores one."""

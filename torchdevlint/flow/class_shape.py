@@ -31,7 +31,7 @@ _MODULE_NAME = re.compile(r"(?:Module|Model|Net|Network|Encoder|Decoder|Layer|Bl
 def describe(analysis: Analysis, found: ClassSummary) -> None:
     """Fill in what the class statement says; the attributes are filled by `Analysis.settle`."""
     cls = found.cls
-    in_file = {c.name: c for c in analysis.program.classes if c is not cls}
+    in_file = {base: one for base in cls.bases if (one := analysis.class_named(base, cls)) is not None}
     bases = tuple(analysis.resolve_text(base) for base in cls.bases)
     found.bases = bases
     found.base_summaries = tuple(analysis.summary_of(in_file[base]) for base in cls.bases if base in in_file)

@@ -88,17 +88,17 @@ class ClassSummary:
     setup_methods: frozenset[str] = frozenset()  # __init__ and the methods that it alone reaches
     first_methods: frozenset[str] = frozenset()  # __init__ and what it reaches, run again on a condition at most
     has_device_property: bool = False
+    _inherited: dict[str, ir.Body | None] = field(default_factory=dict)
 
     def method(self, name: str) -> ir.Body | None:
         """The method `name` of the class or of its bases in this file."""
         found = self.cls.methods.get(name)
-        if found is not None:
+        if found is not None or not self.base_summaries:
             return found
-        for base in self.base_summaries:
-            found = base.method(name)
-            if found is not None:
-                return found
-        return None
+        if name not in self._inherited:
+            self._inherited[name] = None  # of classes that are bases of each other
+            self._inherited[name] = next(filter(None, (base.method(name) for base in self.base_summaries)), None)
+        return self._inherited[name]
 
     def stores_of(self, name: str) -> list[AttributeStore]:
         """Every store of `self.name` in the class and its bases in this file."""

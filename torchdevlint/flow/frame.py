@@ -23,6 +23,7 @@ from torchdevlint.flow.values import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.tables import unlike
 from torchdevlint.source import deadline
 
 if TYPE_CHECKING:
@@ -481,29 +482,27 @@ def _merge(left: Environment, right: Environment) -> Environment:
     """The environment after two paths met; `left` itself when nothing changes."""
     if left is right:
         return left
-    merged: Environment = {}
+    merged = dict(left)
     changed = False
-    for key, value in left.items():
-        other = right.get(key)
-        if other is value:
-            merged[key] = value
-        elif key == GUARDS:
+    for key in unlike((left, right)):
+        value, other = left.get(key), right.get(key)
+        if value is None:
+            if "." not in key and "[" not in key:
+                merged[key] = _on_some_paths(key, right[key]) if key[0] == "@" else other
+                changed = True
+            continue
+        if key == GUARDS:
             merged[key] = value & (other or frozenset())
         elif other is None:
             if "." in key or "[" in key:
+                del merged[key]
                 changed = True  # known on one path only: the default holds on the other
                 continue
-            if key[0] == "@":
-                merged[key] = _on_some_paths(key, value)
-            else:
-                merged[key] = value  # unbound on the other path
-                continue
+            if key[0] != "@":
+                continue  # unbound on the other path
+            merged[key] = _on_some_paths(key, value)
         else:
             merged[key] = values.join(value, other)
         if merged[key] is not value and merged[key] != value:
-            changed = True
-    for key, value in right.items():
-        if key not in left and "." not in key and "[" not in key:
-            merged[key] = _on_some_paths(key, value) if key[0] == "@" else value
             changed = True
     return merged if changed else left

@@ -103,6 +103,7 @@ class BodyIndex:
     stored: dict[str, list[ir.Register]]  # the values that are bound to each name, block by block
     body: ir.Body
     local_calls: tuple[tuple[str, ir.Call], ...] = ()  # calls of `name(...)` and `self.name(...)`, by name
+    _names: dict[ir.Register, list[str]] | None = None
     _readers: Readers | None = None
     _device_places: tuple[str, ...] | None = None
 
@@ -113,6 +114,16 @@ class BodyIndex:
     def bound_to(self, name: str) -> list[ir.Register]:
         """The values that are bound to a name here, block by block."""
         return self.stored.get(name, [])
+
+    def names_of(self, register: ir.Register) -> list[str]:
+        """The names that are bound to a value."""
+        found = self._names
+        if found is None:
+            found = self._names = {}
+            for name, values in self.stored.items():
+                for value in values:
+                    found.setdefault(value, []).append(name)
+        return found.get(register, [])
 
     def bound_once(self, name: str) -> ir.Op | None:
         """The operation that made what a name is bound to; None where it is bound more than once, or not here."""

@@ -185,10 +185,8 @@ def iterate(frame: Frame, op: ir.Iterate) -> Value:
 
 def _is_object(frame: Frame, op: ir.Iterate) -> bool:
     """True for a batch of which something is read that no tensor has (`batch.y`): it may be one that moves in place."""
-    return any(
-        op.dst in values and not frame.index.use(name).attributes <= TENSOR_ATTRIBUTES
-        for name, values in frame.index.stored.items()
-    )
+    index = frame.index
+    return any(not index.use(name).attributes <= TENSOR_ATTRIBUTES for name in index.names_of(op.dst))
 
 
 def element(frame: Frame, op: ir.Call, register: ir.Register) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from torchdevlint.infer.values import Const, Guard, Rec, Term, Value, one_of
+from torchdevlint.program.tables import unlike
 
 Env = dict[str, Value]
 Heap = dict[Any, Rec]
@@ -54,30 +55,15 @@ def _splitting(states: list[State]) -> list[Facts]:
 
 
 def _join_envs(envs: list[Env], guards: list[Facts]) -> Env:
-    out: Env = {}
-    for name in {name: None for env in envs for name in env}:
-        first = envs[0].get(name)
-        if first is not None and all(env.get(name) is first for env in envs):
-            out[name] = first
-        else:
-            out[name] = one_of([(guard, env[name]) for guard, env in zip(guards, envs, strict=True) if name in env])
+    out = dict(envs[0])
+    for name in unlike(envs):
+        out[name] = one_of([(guard, env[name]) for guard, env in zip(guards, envs, strict=True) if name in env])
     return out
 
 
 def _join_heaps(heaps: list[Heap], guards: list[Facts]) -> Heap:
-    out: Heap = {}
-    others = heaps[1:]
-    apart: dict[Any, None] = {}
-    for place, rec in heaps[0].items():
-        for heap in others:
-            if heap.get(place) is not rec:
-                apart[place] = None
-                break
-        else:
-            out[place] = rec
-    for heap in others:
-        apart.update(dict.fromkeys(place for place in heap if place not in heaps[0]))
-    for place in apart:
+    out = dict(heaps[0])
+    for place in unlike(heaps):
         recs = [(guard, heap[place]) for guard, heap in zip(guards, heaps, strict=True) if place in heap]
         first = recs[0][1]
         is_overlay = first.kind == "overlay"
@@ -91,13 +77,8 @@ def _join_heaps(heaps: list[Heap], guards: list[Facts]) -> Heap:
 
 
 def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) -> dict[Any, Any]:
-    fields: dict[Any, Any] = {}
-    first, others = recs[0][1].fields, [rec.fields for _, rec in recs[1:]]
-    for key in {key: None for _, rec in recs for key in rec.fields}:
-        value = first.get(key)
-        if value is not None and all(fields_of.get(key) is value for fields_of in others):
-            fields[key] = value
-            continue
+    fields = dict(recs[0][1].fields)
+    for key in unlike([rec.fields for _, rec in recs]):
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
         if isinstance(key, str) and key.startswith("@"):
             fields[key] = (
