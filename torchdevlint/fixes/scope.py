@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import enum
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
@@ -511,11 +512,7 @@ def may_be_none(
     name: str, op: ir.Op, cfg: Cfg, definitions: list[ir.Op | None], *, is_none_somewhere: bool = False
 ) -> bool:
     """True where a body compares a name with None, or it is known to be None somewhere, and no test decides at `op` that it is not."""
-    tests: dict[ir.Register, bool] = {}
-    for block in cfg.body.blocks:
-        asked = _asked_for_none(block.test, definitions)
-        if asked is not None and asked[0] == name and block.test is not None:
-            tests[block.test] = asked[1]
+    tests = _tests_for_none(cfg.body).get(name, {})
     if not tests and not is_none_somewhere:
         return False
     if any(test in tests and side is not tests[test] for test, side in cfg.decided_by(op)):
@@ -527,6 +524,17 @@ def may_be_none(
             if tests.get(test) is side and written is not None and cfg.dominates(written, op):
                 return False
     return True
+
+
+@lru_cache(maxsize=8)
+def _tests_for_none(body: ir.Body) -> dict[str, dict[ir.Register, bool]]:
+    """By name the tests of a body that compare it with None, each with the side on which it is None."""
+    found: dict[str, dict[ir.Register, bool]] = {}
+    for test in Lookup.of(body).tested:
+        asked = _asked_for_none(test, body)
+        if asked is not None:
+            found.setdefault(asked[0], {})[test] = asked[1]
+    return found
 
 
 def may_hold_none(op: ir.Op | None, definitions: list[ir.Op | None]) -> bool:
@@ -543,16 +551,17 @@ def _is_none(op: ir.Op | None) -> bool:
     return isinstance(op, ir.Constant) and op.value is None
 
 
-def _asked_for_none(test: ir.Register | None, definitions: list[ir.Op | None]) -> tuple[str, bool] | None:
+def _asked_for_none(test: ir.Register, body: ir.Body) -> tuple[str, bool] | None:
     """The name that a test compares with None (or asks whether it is anything), and the side on which it is None."""
-    written = definitions[test] if test is not None else None
+    definition = Lookup.of(body).definition
+    written = definition(test)
     if isinstance(written, ir.Unary) and written.operator == "not":
-        asked = _asked_for_none(written.operand, definitions)
+        asked = _asked_for_none(written.operand, body)
         return None if asked is None else (asked[0], not asked[1])
     if isinstance(written, ir.Load):
         return written.name, False
     if isinstance(written, ir.Compare) and written.operators[0] in ("is", "is not", "==", "!="):
-        left, right = definitions[written.left], definitions[written.comparators[0]]
+        left, right = definition(written.left), definition(written.comparators[0])
         if isinstance(left, ir.Load) and isinstance(right, ir.Constant) and right.value is None:
             return left.name, written.operators[0] in ("is", "==")
     return None

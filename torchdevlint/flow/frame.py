@@ -6,6 +6,7 @@ the state of objects ("@ref": where a module's parameters are) and the guards th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ Environment = dict[str, Any]
 GUARDS = "?"
 
 _MOST_VISITS = 5
+_STEP = re.compile(r"[.\[]")  # from a place to one below it
 _DTYPES = frozenset(
     "float32 float64 float16 bfloat16 float double half int8 int16 int32 int64 uint8 short int long bool complex64 complex128 cfloat cdouble".split()
 )
@@ -42,6 +44,9 @@ class Frame:
     """One body under interpretation, and after it, with its final facts."""
 
     __slots__ = (
+        "_below",
+        "_noted",
+        "_optimizers",
         "analysis",
         "block",
         "body",
@@ -64,6 +69,11 @@ class Frame:
         self.body = body
         self.index = analysis.index_of(body)
         self.definitions = self.index.definitions
+        self._noted: set[str] = set()  # the places that were bound in this body
+        self._below: dict[str, list[str]] = {}  # of them, those with a place above them, by that one
+        self._optimizers: dict[
+            str, dict[str, None]
+        ] = {}  # where optimizers were bound, by the module whose parameters they have
         self.values: list[Value] = [UNKNOWN] * body.register_count
         self.env: Environment = {}
         self.exit_env: Environment | None = None
@@ -130,6 +140,8 @@ class Frame:
         if _is_never(block.test, self.definitions):
             return [(block.successors[1], self.env)]
         true, false = conditions.branch(self, block.test)
+        for place in (*true.places, *false.places):
+            self._note_place(place)
         return [
             (block.successors[0], conditions.refined(self.env, true)),
             (block.successors[1], conditions.refined(self.env, false)),
@@ -184,10 +196,28 @@ class Frame:
         env = self.env
         root = place.partition(".")[0].partition("[")[0]
         if root in self.index.extended or root != place:
-            dot, bracket = place + ".", place + "["
-            for key in [key for key in env if key.startswith((dot, bracket))]:
+            for key in self.places_below(place):
                 del env[key]
-        env[place] = value
+        self.put(place, value)
+
+    def put(self, place: str, value: Value) -> None:
+        """Bind a place; what is known below it stays."""
+        self._note_place(place)
+        if value.kind is Kind.OPTIMIZER:
+            for ref in value.refs:
+                self._optimizers.setdefault(ref, {})[place] = None
+        self.env[place] = value
+
+    def _note_place(self, place: str) -> None:
+        """Note a place that is bound somewhere in this body under each place above it."""
+        if place not in self._noted:
+            self._noted.add(place)
+            for end in _STEP.finditer(place):
+                self._below.setdefault(place[: end.start()], []).append(place)
+
+    def places_below(self, place: str) -> list[str]:
+        """The places below one of which something is known here: its attributes, its entries, and theirs."""
+        return [below for below in self._below.get(place, ()) if below in self.env]
 
     def lookup(self, name: str) -> Value:
         """The value of a name: here, in the enclosing functions, in the module, or a builtin."""
@@ -246,7 +276,8 @@ class Frame:
     def optimizers_over(self, ref: str) -> list[Value]:
         """The optimizers bound here whose parameters are those of module `ref`."""
         found: list[Value] = []
-        for value in self.env.values():
+        for place in self._optimizers.get(ref, ()):
+            value = self.env.get(place)
             if (
                 isinstance(value, Value)
                 and value.kind is Kind.OPTIMIZER

@@ -6,9 +6,9 @@ a tensor, one whose `.parameters()` are asked for holds a module.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from torchdevlint.flow.knowledge import methods
 from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
@@ -16,6 +16,8 @@ from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(slots=True)
@@ -103,9 +105,9 @@ class BodyIndex:
     stored: dict[str, list[ir.Register]]  # the values that are bound to each name, block by block
     body: ir.Body
     local_calls: tuple[tuple[str, ir.Call], ...] = ()  # calls of `name(...)` and `self.name(...)`, by name
-    _names: dict[ir.Register, list[str]] | None = None
     _readers: Readers | None = None
     _device_places: tuple[str, ...] | None = None
+    _answers: dict[Any, Any] = field(default_factory=dict)
 
     def use(self, path: str) -> NameUse:
         """How `path` is used; an empty use for one that is not."""
@@ -115,15 +117,16 @@ class BodyIndex:
         """The values that are bound to a name here, block by block."""
         return self.stored.get(name, [])
 
+    def once(self, question: Callable[[BodyIndex], _Answer]) -> _Answer:
+        """The answer to a question about what is written in this body, which is kept."""
+        if question not in self._answers:
+            self._answers[question] = question(self)
+        answer: _Answer = self._answers[question]
+        return answer
+
     def names_of(self, register: ir.Register) -> list[str]:
         """The names that are bound to a value."""
-        found = self._names
-        if found is None:
-            found = self._names = {}
-            for name, values in self.stored.items():
-                for value in values:
-                    found.setdefault(value, []).append(name)
-        return found.get(register, [])
+        return self.once(_names).get(register, [])
 
     def bound_once(self, name: str) -> ir.Op | None:
         """The operation that made what a name is bound to; None where it is bound more than once, or not here."""
@@ -195,6 +198,14 @@ class BodyIndex:
             named = sorted((place != "device", place) for place in places if looks_like_device(place))
             found = self._device_places = tuple(place for _, place in named)
         return found
+
+
+def _names(index: BodyIndex) -> dict[ir.Register, list[str]]:
+    found: dict[ir.Register, list[str]] = {}
+    for name, values in index.stored.items():
+        for value in values:
+            found.setdefault(value, []).append(name)
+    return found
 
 
 class Readers(NamedTuple):

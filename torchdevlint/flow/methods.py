@@ -257,7 +257,7 @@ def _tensor_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Val
         place = frame.place(written.object) if isinstance(written, ir.Attribute) else ""
         if place and frame.env.get(place) is receiver:
             # From here on it is on the CPU, or the line has raised.
-            frame.env[place] = replace(receiver, device=CPU, origin=None, moved=op, others=())
+            frame.put(place, replace(receiver, device=CPU, origin=None, moved=op, others=()))
         return Value(Kind.NDARRAY, origin=receiver.origin)
     if receiver.symbol == "distribution":
         return _distribution_method(frame, op, name, receiver)
@@ -411,7 +411,7 @@ def _list_method(frame: Frame, op: ir.Call, name: str, receiver: Value, register
             if name == "extend":
                 value = _reranked(value, None) if value.kind is Kind.TENSOR else element_of(value)
             frame.tell("list-append", op, (place, value))
-            frame.env[place] = _appended(receiver, value)
+            frame.put(place, _appended(receiver, value))
         return OTHER
     if name == "pop" and receiver.element is not None:
         return receiver.element

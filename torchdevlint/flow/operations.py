@@ -108,7 +108,7 @@ def read_attribute(frame: Frame, op: ir.Attribute) -> Value:
     if base.ref == "self" and frame.class_summary is not None:
         found = attributes.of_self(frame.analysis, frame, frame.class_summary, name, place)
         if found.kind is Kind.DICT and place:
-            frame.env[place] = found  # what this body adds to it is seen from here on
+            frame.put(place, found)  # what this body adds to it is seen from here on
         return found
     if kind is Kind.MODULE:
         return _module_attribute(frame, base, name, place)
@@ -602,14 +602,15 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
             frame.store_place(f"{place}[{key!r}]", value)
         else:
             if base.kind in (Kind.BATCH, Kind.BATCH_ENCODING) and value.moved is not None:
-                frame.env[place] = replace(base, device=value.device, moved=value.moved)  # part by part, in a loop
+                frame.put(place, replace(base, device=value.device, moved=value.moved))  # part by part, in a loop
             old = base.element if base.kind is Kind.DICT else None
-            for known in [name for name in frame.env if name.startswith(place + "[")]:
-                del frame.env[known]
+            for known in frame.places_below(place):
+                if known.startswith(place + "["):
+                    del frame.env[known]
             if base.kind is Kind.LIST and value.kind is Kind.TENSOR and element_of(base).kind is Kind.TENSOR:
-                frame.env[place] = Value(Kind.LIST, element=values.join(element_of(base), value), refs=base.refs)
+                frame.put(place, Value(Kind.LIST, element=values.join(element_of(base), value), refs=base.refs))
             if base.kind is Kind.DICT:
-                frame.env[place] = Value(Kind.DICT, element=value if old is None else values.join(old, value))
+                frame.put(place, Value(Kind.DICT, element=value if old is None else values.join(old, value)))
     frame.tell_if_heard("op", type(op).__name__, op)
 
 

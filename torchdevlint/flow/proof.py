@@ -159,24 +159,26 @@ def _of_self(name: str, summary: ClassSummary | None) -> Value:
 
 def is_used_as_container(name: str, index: BodyIndex) -> bool:
     """True for what is read by keys (`data["label"]`, `data.items()`), or asked whether it is a tuple or another container."""
-    definitions = index.definitions
-    if index.use(name).attributes & _OF_CONTAINERS:
-        return True
-    lookup = Lookup.of(index.body)
-    held = {load.dst for load in lookup.loads(name)}
-    for op in _readers(held, index.body):
-        if isinstance(op, ir.Subscript) and op.object in held:
-            key = definitions[op.index]
-            if isinstance(key, ir.Constant) and isinstance(key.value, str):
-                return True
-        elif isinstance(op, ir.Call) and op.positional_count == 2 and op.positional(0) in held:
-            callee = definitions[op.function]
-            if isinstance(callee, ir.Load) and callee.name == "isinstance":
-                asked = definitions[op.arguments[1].value]
-                kinds = [definitions[e.value] for e in asked.elements] if isinstance(asked, ir.Sequence) else [asked]
-                if any(isinstance(kind, (ir.Load, ir.Attribute)) and kind.name in _CONTAINERS for kind in kinds):
-                    return True
-    return False
+    return bool(index.use(name).attributes & _OF_CONTAINERS) or name in index.once(_containers)
+
+
+def _containers(index: BodyIndex) -> frozenset[str]:
+    """The names that are read by a string, or asked whether they are a tuple or another container."""
+    definitions, lookup = index.definitions, Lookup.of(index.body)
+    found: set[str] = set()
+    for read in lookup.kind(ir.Subscript):
+        holder, key = definitions[read.object], definitions[read.index]
+        if isinstance(holder, ir.Load) and isinstance(key, ir.Constant) and isinstance(key.value, str):
+            found.add(holder.name)
+    for call in lookup.kind(ir.Call):
+        callee, given = definitions[call.function], call.positional(0)
+        holder = definitions[given] if given is not None and call.positional_count == 2 else None
+        if isinstance(holder, ir.Load) and isinstance(callee, ir.Load) and callee.name == "isinstance":
+            asked = definitions[call.arguments[1].value]
+            kinds = [definitions[e.value] for e in asked.elements] if isinstance(asked, ir.Sequence) else [asked]
+            if any(isinstance(kind, (ir.Load, ir.Attribute)) and kind.name in _CONTAINERS for kind in kinds):
+                found.add(holder.name)
+    return frozenset(found)
 
 
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "split", "join"})

@@ -12,9 +12,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+
+_Decider: TypeAlias = tuple[int, ir.Register, bool]  # a block, its test, and the sense in which that was passed
 
 # Context managers that swallow an exception of their block, by the last part of their name (contextlib, pytest, unittest).
 _SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
@@ -219,9 +222,9 @@ class Cfg:
         return common
 
     @cached_property
-    def _deciders(self) -> dict[int, tuple[int, ir.Register, bool] | None]:
+    def _deciders(self) -> dict[int, _Decider | None]:
         """For each block that can be reached the nearest block above it with a test that decides, the test, and its sense."""
-        found: dict[int, tuple[int, ir.Register, bool] | None] = {0: None}
+        found: dict[int, _Decider | None] = {0: None}
         for number in self.order[1:]:
             above = self.dominator[number]
             block = self.body.blocks[above]
@@ -232,13 +235,38 @@ class Cfg:
                     found[number] = above, block.test, block.successors[0] == number
         return found
 
-    def deciding(self, number: int) -> Iterator[tuple[ir.Register, bool]]:
-        """The conditions that control must pass in one sense to reach a block, each with that sense, the nearest first."""
-        nearest = self._deciders.get(number)
+    def deciding(self, number: int, kinds: tuple[type[ir.Op], ...] = ()) -> Iterator[tuple[ir.Register, bool]]:
+        """The conditions that control must pass in one sense to reach a block, each with that sense, the nearest first.
+
+        With `kinds` only those that are an operation of one of these classes, or the negation of one.
+        """
+        deciders = self._deciders_of(kinds) if kinds else self._deciders
+        nearest = deciders.get(number)
         while nearest is not None:
             above, test, sense = nearest
             yield test, sense
-            nearest = self._deciders[above]
+            nearest = deciders[above]
+
+    def _deciders_of(self, kinds: tuple[type[ir.Op], ...]) -> dict[int, _Decider | None]:
+        """The same as `_deciders` for tests of some classes alone: many assertions of another kind are not walked through."""
+        found = self._deciders_by_kind.get(kinds)
+        if found is None:
+            definition = Lookup.of(self.body).definition
+            found = self._deciders_by_kind[kinds] = {}
+            for number in self.order:
+                nearest = self._deciders[number]
+                if nearest is not None:
+                    above, test, _ = nearest
+                    written = definition(test)
+                    while isinstance(written, ir.Unary):
+                        written = definition(written.operand)
+                    nearest = nearest if isinstance(written, kinds) else found[above]
+                found[number] = nearest
+        return found
+
+    @cached_property
+    def _deciders_by_kind(self) -> dict[tuple[type[ir.Op], ...], dict[int, _Decider | None]]:
+        return {}
 
     def decided_by(self, op: ir.Op) -> Iterator[tuple[ir.Register, bool]]:
         """The conditions that control must pass in one sense to reach `op`, each with that sense, the nearest first."""

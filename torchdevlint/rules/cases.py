@@ -37,10 +37,10 @@ def is_told_apart(made: ir.Op, other: Value, facts: Facts) -> bool:
     at = block_of(facts.body, made) if owns(facts, made) else None
     if at is None:
         return False
-    sides = tuple(deciding_sides(facts.body, at))
     if name.endswith("[0]"):
+        sides = deciding_sides(facts.body, at)
         return any(_says_empty(test, side, name.removesuffix("[0]"), facts) for test, side in sides)
-    return any(_rules_out(test, side, name, facts) for test, side in sides)
+    return any(_rules_out(*decided, name, facts) for decided in deciding_sides(facts.body, at, ir.Compare, ir.Call))
 
 
 def _rules_out(test: ir.Register, side: bool, name: str, facts: Facts) -> bool:

@@ -92,14 +92,9 @@ def is_of_parameter(other: Value, facts: Facts) -> bool:
 
 def _stores_of(meeting: Meeting, facts: Facts) -> int:
     """How often the name that holds the CPU tensor is bound in the body."""
-    made = meeting.cpu.origin
-    names = {
-        op.name
-        for block in facts.body.blocks
-        for op in block.ops
-        if isinstance(op, ir.Store) and made is not None and op.value == getattr(made, "dst", -1)
-    }
-    return sum(1 for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name in names)
+    made, lookup = meeting.cpu.origin, Lookup.of(facts.body)
+    readers = lookup.readers(made.dst) if isinstance(made, ir.ValueOp) else ()
+    return sum(len(lookup.stores(name)) for name in {op.name for op in readers if isinstance(op, ir.Store)})
 
 
 def is_factory(made: ir.Call, facts: Facts) -> bool:
@@ -132,7 +127,7 @@ def _is_without_accelerator(op: ir.Op, facts: Facts) -> bool:
         not side
         and isinstance(test := facts.definition(register), ir.Call)
         and facts.callee(test) in functions.AVAILABILITY
-        for register, side in deciding_sides(facts.body, at)
+        for register, side in deciding_sides(facts.body, at, ir.Call)
     )
 
 

@@ -9,7 +9,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.structure import body_of, is_literal_device
+from torchdevlint.rules.structure import body_of, is_literal_device, once_per_place
 
 
 def model_left_behind(call: ir.Call, facts: Facts) -> str:
@@ -19,16 +19,15 @@ def model_left_behind(call: ir.Call, facts: Facts) -> str:
         return ""
     if facts.value(facts.receiver(call)).kind in (Kind.MODULE, Kind.OTHER, Kind.CLASS, Kind.INSTANCE):
         return ""
-    lookup = Lookup.of(body)
-    names = {op.name for op in lookup.readers(call.dst) if isinstance(op, ir.Store)}
-    moved = [call.dst, *(load.dst for name in names for load in lookup.loads(name))]
-    readers = [op for register in moved for op in lookup.readers(register)]
+    readers = Lookup.of(body).readers(call.dst)
+    takers = {name for op in readers if isinstance(op, ir.Call) for name in _takers(op, call.dst, facts)}
+    for op in readers:
+        if isinstance(op, ir.Store):
+            takers |= _takers_of(op.name, facts)
     for parameter in body.parameters:
         name = parameter.name
-        if _is_module(name, facts) and not _is_placed(name, facts):
-            gets = any(_gets(op, name, call.dst, names, facts) for op in readers)
-            if gets:
-                return name
+        if name in takers and _is_module(name, facts) and not _is_placed(name, facts):
+            return name
     return ""
 
 
@@ -94,13 +93,17 @@ def _is_placed(name: str, facts: Facts) -> bool:
     return bool(facts.analysis.index_of(facts.body).use(name).attributes & {"to", "cuda", "cpu", "device", "to_empty"})
 
 
-def _gets(op: ir.Op, module: str, moved: ir.Register, names: set[str], facts: Facts) -> bool:
-    """True for `model(x)` and `f(model, x)` with the moved value."""
-    if not isinstance(op, ir.Call):
-        return False
-    function = facts.definition(op.function)
-    given = [facts.definition(argument.value) for argument in op.arguments]
-    loaded = {one.name for one in given if isinstance(one, ir.Load)}
-    has_value = any(argument.value == moved for argument in op.arguments) or bool(names & loaded)
-    is_called = isinstance(function, ir.Load) and function.name == module
-    return has_value and (is_called or module in loaded)
+@once_per_place
+def _takers_of(name: str, facts: Facts) -> set[str]:
+    """The names that are called with what a name holds, and those that are given to a function beside it."""
+    lookup = Lookup.of(facts.body)
+    given = ((op, load.dst) for load in lookup.loads(name) for op in lookup.readers(load.dst))
+    return {taker for op, register in given if isinstance(op, ir.Call) for taker in _takers(op, register, facts)}
+
+
+def _takers(op: ir.Call, value: ir.Register, facts: Facts) -> set[str]:
+    """The names of the function and of the arguments of a call that is given a value: `model(x)` and `f(model, x)`."""
+    if not any(argument.value == value for argument in op.arguments):
+        return set()
+    read = [facts.definition(register) for register in (op.function, *(argument.value for argument in op.arguments))]
+    return {one.name for one in read if isinstance(one, ir.Load)}

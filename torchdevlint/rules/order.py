@@ -63,9 +63,12 @@ def deciding_tests(body: ir.Body, block: ir.Block) -> Iterator[ir.Register]:
         yield test
 
 
-def deciding_sides(body: ir.Body, block: ir.Block) -> Iterator[tuple[ir.Register, bool]]:
-    """The conditions that control must pass in one sense to reach the block, each with that sense."""
-    yield from Cfg.of(body).deciding(block.index)
+def deciding_sides(body: ir.Body, block: ir.Block, *kinds: type[ir.Op]) -> Iterator[tuple[ir.Register, bool]]:
+    """The conditions that control must pass in one sense to reach the block, each with that sense.
+
+    With `kinds` only those that are an operation of one of these classes, or the negation of one.
+    """
+    return Cfg.of(body).deciding(block.index, kinds)
 
 
 def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block, ir.Op]) -> bool:

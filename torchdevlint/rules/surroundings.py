@@ -115,7 +115,7 @@ def with_trainers_on_host(_: ir.Op, facts: Facts) -> bool:
 def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
     """True in a branch that no call takes: under a parameter that is off by default and never turned on."""
     member = facts.analysis.member
-    for test, side, body in _tests_before(op, facts):
+    for test, side, body in _tests_before(op, facts, ir.Load):
         if body.kind != "function":
             return False
         written = facts.analysis.index_of(body).definitions[test]
@@ -135,7 +135,7 @@ _BUILDS = frozenset({"rocm", "hip", "cuda"})
 
 def under_test_for_a_build(op: ir.Op, facts: Facts) -> bool:
     """True behind a test of the build or the system: `if SYSTEM == "rocm":`."""
-    for register, side, body in _tests_before(op, facts):
+    for register, side, body in _tests_before(op, facts, ir.Compare, ir.Choice):
         definitions = facts.analysis.index_of(body).definitions
         test = definitions[register]
         both = side and isinstance(test, ir.Choice) and test.shape == "and"
@@ -159,7 +159,7 @@ def where_memory_is_allocated(op: ir.Op, facts: Facts) -> bool:
         and isinstance(test := facts.analysis.index_of(body).definitions[register], ir.Compare)
         and test.operators[0] == ">"
         and _is_allocated(test.left, body, facts)
-        for register, side, body in _tests_before(op, facts)
+        for register, side, body in _tests_before(op, facts, ir.Compare)
     )
 
 
@@ -172,12 +172,12 @@ def _is_allocated(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
     return isinstance(written, ir.Call) and facts.analysis.resolve_text(index.dotted(written.function)) in _ALLOCATED
 
 
-def _tests_before(op: ir.Op, facts: Facts) -> Iterator[tuple[ir.Register, bool, ir.Body]]:
-    """The conditions that control must pass to come to an operation: each with its sense, and with the body that they stand in."""
+def _tests_before(op: ir.Op, facts: Facts, *kinds: type[ir.Op]) -> Iterator[tuple[ir.Register, bool, ir.Body]]:
+    """The conditions of some classes that control must pass to come to an operation: each with its sense, and the body that they stand in."""
     body = body_of(op, facts)
     block = block_of(body, op) if body is not None else None
     if body is not None and block is not None:
-        for test, side in deciding_sides(body, block):
+        for test, side in deciding_sides(body, block, *kinds):
             yield test, side, body
 
 

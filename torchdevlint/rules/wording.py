@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Meeting
 from torchdevlint.flow.knowledge import functions
@@ -145,8 +143,8 @@ def variable_beside(made: ir.Op, met: ir.Op, body: ir.Body) -> str | None:
 
     None where there is none, where there are more operands than two, or where the variable may not be bound when the tensor is made.
     """
-    written = {op.dst: op for op in Lookup.of(body).all if isinstance(op, ir.ValueOp)}
-    operands = [written.get(register) for register in _operands(met, written)]
+    lookup = Lookup.of(body)
+    operands = [lookup.definition(register) for register in _operands(met, lookup)]
     others = [op for op in operands if op is not made]
     if len(operands) != 2 or len(others) != 1 or not isinstance(others[0], ir.Load):
         return None
@@ -154,14 +152,14 @@ def variable_beside(made: ir.Op, met: ir.Op, body: ir.Body) -> str | None:
     return name if Cfg.of(body).definitely_bound(name, made) else None
 
 
-def _operands(met: ir.Op, written: Mapping[ir.Register, ir.Op]) -> tuple[ir.Register, ...]:
+def _operands(met: ir.Op, lookup: Lookup) -> tuple[ir.Register, ...]:
     """The registers of an operator, or of the tuple or list that a function is given first."""
     if isinstance(met, ir.Binary):
         return (met.left, met.right)
     if isinstance(met, ir.Compare):
         return (met.left, *met.comparators)
     if isinstance(met, ir.Call) and met.arguments:
-        display = written.get(met.arguments[0].value)
+        display = lookup.definition(met.arguments[0].value)
         if isinstance(display, ir.Sequence) and not any(element.starred for element in display.elements):
             return tuple(element.value for element in display.elements)
     return ()

@@ -28,7 +28,7 @@ from torchdevlint.rules.paths import last_name, parts, settings_of
 from torchdevlint.rules.published import is_given_no_file, is_published
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.same_run import file_place, is_of_this_run
-from torchdevlint.rules.structure import calls_to, is_test
+from torchdevlint.rules.structure import calls_to, is_test, once_per_place
 from torchdevlint.rules.surroundings import in_tests, in_unreachable_code, with_trainers_on_host
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
@@ -233,11 +233,18 @@ def _is_dataset(facts: Facts) -> bool:
 def _is_received(call: ir.Call, facts: Facts) -> bool:
     """True for a buffer over an array's memory, or over a service's answer: what another process sent."""
     file = call.argument("f", 0)
-    place = facts.place(file)
+    return _is_of_received(file, facts) or _holds_received(facts.place(file), facts)
+
+
+@once_per_place
+def _holds_received(place: str, facts: Facts) -> bool:
+    return any(_is_of_received(register, facts) for register in facts.index.bound_to(place))
+
+
+def _is_of_received(register: ir.Register | None, facts: Facts) -> bool:
     return any(
         (isinstance(op, ir.Call) and last_name(op, body, facts) in ("numpy", "tobytes"))
         or (isinstance(op, ir.Attribute) and op.name == "content")
-        for register in (file, *facts.index.bound_to(place))
         for op, body in parts(register, facts)
     )
 

@@ -36,6 +36,7 @@ from torchdevlint.rules.structure import (
     called_as,
     demands_accelerator,
     moves_nothing,
+    once_per_body,
     reads_command_line,
     runs_for_each_gpu,
 )
@@ -459,24 +460,34 @@ def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
     for op in lookup.readers(device.dst):
         if not isinstance(op, (ir.Store, ir.StoreAttribute)) or op.value != device.dst:
             continue
-        block = lookup.block(op)
+        others = [
+            other for other in _names_of_host(facts.body, facts).get(op.name, ()) if _is_same_place(op, other, index)
+        ]
+        block = lookup.block(op) if others else None
         opposed = {(test, not side) for test, side in deciding_sides(facts.body, block)} if block is not None else set()
-        others: list[ir.Store | ir.StoreAttribute] = [*lookup.stores(op.name), *lookup.attribute_stores(op.name)]
         for other in others:
-            if not _is_same_place(op, other, index):
-                continue
             there = lookup.block(other)
-            sides = set(deciding_sides(facts.body, there)) if there is not None else set()
-            if opposed & sides and _spells_host(other.value, facts):
+            if there is not None and not opposed.isdisjoint(deciding_sides(facts.body, there)):
                 return True
     return False
 
 
-def _spells_host(register: ir.Register, facts: Facts) -> bool:
+@once_per_body
+def _names_of_host(body: ir.Body, facts: Facts) -> dict[str, list[ir.Store | ir.StoreAttribute]]:
+    """What names the CPU in a body, by the name or attribute that it gets."""
+    lookup, found = Lookup.of(body), dict[str, list[ir.Store | ir.StoreAttribute]]()
+    stores: list[ir.Store | ir.StoreAttribute] = [*lookup.kind(ir.Store), *lookup.kind(ir.StoreAttribute)]
+    for op in stores:
+        if _spells_host(op.value, facts.analysis.index_of(body)):
+            found.setdefault(op.name, []).append(op)
+    return found
+
+
+def _spells_host(register: ir.Register, index: BodyIndex) -> bool:
     """True for "cpu" and `torch.device("cpu")`, on a path that the analysis may not have come to yet."""
-    written = facts.definition(register)
-    if isinstance(written, ir.Call) and written.arguments and facts.index.dotted(written.function).endswith("device"):
-        written = facts.definition(written.arguments[0].value)
+    written = index.definitions[register]
+    if isinstance(written, ir.Call) and written.arguments and index.dotted(written.function).endswith("device"):
+        written = index.definitions[written.arguments[0].value]
     return isinstance(written, ir.Constant) and written.value == "cpu"
 
 

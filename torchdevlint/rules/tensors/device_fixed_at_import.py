@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
-from torchdevlint.rules.order import block_of, import_time_blocks
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.order import block_of
 from torchdevlint.rules.portability.visible_devices_set_too_late import VARIABLES
 from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
 from torchdevlint.rules.structure import target_of_move
@@ -107,17 +108,14 @@ class DeviceFixedAtImport(Rule):
 
 def _is_script(facts: Facts) -> bool:
     """True for a file that is run: it has a main guard, or parses a command line at its top level."""
-    module = facts.program.module
-    reached = {number for number in range(len(module.blocks)) if number in import_time_blocks(module)}
-    return facts.mentions("__name__", "parse_args", "argv") or not reached
+    return facts.mentions("__name__", "parse_args", "argv")
 
 
 def _is_constant(call: ir.Call, facts: Facts) -> bool:
     """True for a value that is bound to an upper-case name: a constant of the library."""
     return any(
-        isinstance(op, ir.Store) and op.value == call.dst and len(op.name) > 2 and op.name.isupper()
-        for block in facts.body.blocks
-        for op in block.ops
+        isinstance(op, ir.Store) and len(op.name) > 2 and op.name.isupper()
+        for op in Lookup.of(facts.body).readers(call.dst)
     )
 
 
