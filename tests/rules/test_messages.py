@@ -83,3 +83,39 @@ def test_the_detail_tells_what_pytorch_raises() -> None:
     assert finding.detail.startswith(
         "A checkpoint that was saved from a GPU fails to load on a machine without that GPU"
     )
+
+
+CLAIMS = """\
+import torch
+from torch import nn
+
+
+def accumulate(model: nn.Module, batches, device):
+    model.to(device)
+    start = torch.zeros(4)
+    return model(start)
+
+
+class Table(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(9, 4)
+
+    def forward(self, x: torch.Tensor):
+        positions = torch.arange(x.size(1))
+        return self.table(positions)
+
+
+def read(device):
+    scores = torch.ones(3, device=device)
+    return scores.numpy()
+"""
+
+
+def test_what_claims_tell_names_the_users_tensors_and_devices() -> None:
+    told = {finding.span.start.row: finding.message for finding in check_source(CLAIMS, level="info")}
+    assert told == {
+        7: "the CPU tensor `start` meets a model on `device` on line 8; create it with `device=device`",
+        17: "the CPU tensor `positions` meets a model on the module's device on line 18; create it with `device=x.device`",
+        23: "`scores` may be on `device`, and NumPy reads host memory; call `.cpu()` first",
+    }

@@ -464,6 +464,9 @@ def said(place: Place, name: str = "") -> str:
             if isinstance(what, Term) and what.op == "parameter":
                 return f"the device of `{what.args[1]}`"
             return f"the device of `{name}`" if name else "the device of its input"
+        given = place.args[0] if place.op == "as_device" else None
+        if isinstance(given, Term) and given.op == "parameter":
+            return f"`{given.args[1]}`"
         return "the device that it was given"
     kind, _, index = place.partition(":")
     words = {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(

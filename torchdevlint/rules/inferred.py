@@ -7,15 +7,25 @@ from collections.abc import Iterator, Sequence
 
 from torchdevlint.findings import Severity
 from torchdevlint.flow.facts import Facts
+from torchdevlint.flow.naming import as_written
 from torchdevlint.infer.analysis import Analysis, Seen, analyse
 from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.summary import Fault
-from torchdevlint.infer.values import Site, Tensor, index_of, said
+from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import reads
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.project import Member
 from torchdevlint.rules.policy import ATTRIBUTE, is_worth_telling, row_of, severity_of
-from torchdevlint.rules.repairs import There, buffer_instead, device_there, is_moved_only, repair_of, store_of
+from torchdevlint.rules.repairs import (
+    There,
+    buffer_instead,
+    device_there,
+    facts_at,
+    is_moved_only,
+    read_on_host,
+    repair_of,
+    store_of,
+)
 from torchdevlint.rules.rule import Elsewhere, Mention, Report, Rule, on_inferred
 from torchdevlint.rules.wording import MISMATCH
 
@@ -151,7 +161,7 @@ def _words(
     fault: Fault, told_at: Site, related: tuple[Mention, ...], there: There | None, facts: Facts
 ) -> tuple[str, str]:
     """What is wrong and what to do, and what happens at run time: message and detail."""
-    where = said(fault.other.device)
+    where = _where(fault, there)
     raises = f"On an accelerator that raises {MISMATCH}."
     if fault.beside is not None:
         what = (
@@ -164,25 +174,25 @@ def _words(
             f"That raises {MISMATCH}.",
         )
     if fault.kind == "host":
+        what = f"{_operand_name(fault, told_at, facts) or 'this tensor'} {_is(fault)} on {where}"
         if fault.roles[1] == "lengths":
-            return (
-                f"this argument must be on the CPU and may be on {where}; add `.cpu()`",
-                "On an accelerator that raises.",
-            )
-        return f"NumPy is given a tensor on {where}; call `.cpu()` first", "On an accelerator that raises a TypeError."
+            return f"{what}, and must be on the CPU here; pass it with `.cpu()`", "On an accelerator that raises."
+        return f"{what}, and NumPy reads host memory; call `.cpu()` first", "On an accelerator that raises a TypeError."
     if fault.site.unit is not told_at.unit:
         met = "at {0}" if related and related[0].op is fault.site.op else "in another file"
         if fault.host is not None and told_at is fault.host.origin:
-            return f"this CPU tensor meets one on {where} {met}; create it there, or move it", raises
+            return f"{_subject(told_at)} meets one on {where} {met}; create it there, or move it", raises
         return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
     if fault.roles == ("input", "module"):
-        what = f"this model is on {where} and its input on the CPU"
-        advice = _advice(there, fault, facts) or "move the input to the model's device"
-        return f"{what}; {advice}", raises
+        if fault.site is not told_at:
+            what = f"{_subject(told_at)} meets a model on {where} on line {{0}}"
+            return f"{what}; {_advice(there, fault, facts) or 'create it there, or move it'}", raises
+        what = f"{_operand_name(fault, told_at, facts) or 'this input'} is on the CPU and meets a model on {where}"
+        return f"{what}; {f'move it with `.to({there.expression})`' if there else 'move it there'}", raises
     if fault.roles == ("module", "input"):
         return f"this model is on the CPU and its input on {where}; move the model to the input's device", raises
     if fault.kind == "index":
-        indexed = f"a CPU tensor is indexed with a tensor on {where}; move one of them to the other's device"
+        indexed = f"a CPU tensor is indexed with a tensor on {where}; bring the index to the CPU with `.cpu()`"
         return indexed, "On an accelerator that raises."
     if fault.host is not None and fault.host.kept and isinstance(told_at.op, ir.StoreAttribute):
         name = fault.host.kept
@@ -193,9 +203,42 @@ def _words(
         )
     if fault.host is not None and fault.site is not told_at:
         advice = _advice(there, fault, facts) or "create it there, or move it"
-        what = "this CPU weight of a loss" if fault.roles[0] == "kept weight" else "this CPU tensor"
-        return f"{what} meets one on {where} on line {{0}}; {advice}", raises
-    return f"a CPU tensor meets one on {where}; move it to the other's device", raises
+        subject = "this CPU weight of a loss" if fault.roles[0] == "kept weight" else _subject(told_at)
+        return f"{subject} meets a tensor on {where} on line {{0}}; {advice}", raises
+    return f"a CPU tensor meets a tensor on {where}; move it to the other's device", raises
+
+
+def _where(fault: Fault, there: There | None) -> str:
+    """The other tensor's device in words, by the variable that holds it where one does."""
+    if there is None or not there.exact or isinstance(fault.other.device, Term) or there.expression.endswith(".device"):
+        return said(fault.other.device)
+    return f"`{there.expression}`"
+
+
+def _is(fault: Fault) -> str:
+    return "is" if fault.verdict == "broken" and not fault.sometimes else "may be"
+
+
+def _subject(made: Site) -> str:
+    """The tensor that is made at a place, by the one name that it is bound to."""
+    names = set()
+    if made.body is not None and isinstance(made.op, ir.ValueOp):
+        names = {op.name for op in Lookup.of(made.body).readers(made.op.dst) if isinstance(op, ir.Store)}
+    return f"the CPU tensor `{as_written(names.pop())}`" if len(names) == 1 else "this CPU tensor"
+
+
+def _operand_name(fault: Fault, told_at: Site, facts: Facts) -> str:
+    """What the call that a finding stands at reads, as it is written there; "" where that has no name."""
+    inside, call = facts_at(told_at, facts), told_at.op
+    if inside is None or not isinstance(call, ir.Call) or told_at is not fault.site:
+        return ""
+    if fault.kind == "host":
+        register = read_on_host(call, fault.roles[1], inside)
+    else:
+        given = [argument.value for argument in call.arguments]
+        register = given[0] if len(given) == 1 else None
+    spelled = inside.text(register)
+    return f"`{spelled}`" if spelled else ""
 
 
 def _advice(there: There | None, fault: Fault, facts: Facts) -> str:

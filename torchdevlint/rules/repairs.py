@@ -141,8 +141,7 @@ def _value_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
     if inside is None or not isinstance(call, ir.Call):
         return None
     role = fault.roles[1]
-    receiver = inside.receiver(call)
-    register = receiver if role == "method" else _read_on_host(call, role, inside)
+    register = read_on_host(call, role, inside)
     if register is None:
         return None
     detach = role != "lengths" and inside.value(register).needs_grad and not inside.no_grad
@@ -157,8 +156,10 @@ def _value_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
 _LENGTHS = {"pack_padded_sequence": ("lengths", 1), "tensor_split": ("tensor_indices_or_sections", 1)}
 
 
-def _read_on_host(call: ir.Call, role: str, inside: Facts) -> ir.Register | None:
-    """The argument that is read on the host: by its place, or the one that may be a tensor."""
+def read_on_host(call: ir.Call, role: str, inside: Facts) -> ir.Register | None:
+    """The operand that is read on the host: what the method is called on, the argument by its place, or the one that may be a tensor."""
+    if role == "method":
+        return inside.receiver(call)
     name = inside.callee(call)
     if role == "lengths":
         keyword, position = _LENGTHS.get(name.rpartition(".")[2], ("", 0))
