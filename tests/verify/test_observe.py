@@ -152,7 +152,7 @@ def test_what_helpers_are_given_adds_findings(folder: Path) -> None:
     assert _places(report["findings"]) == [("helpers.py", "TDL509", 10), ("helpers.py", "TDL505", 16)]
     assert not plain & {"TDL505", "TDL509"}
     assert all(finding["observed"] for finding in report["findings"])
-    assert "a tensor on an accelerator" in report["findings"][0]["message"]
+    assert "on an accelerator, and NumPy reads host memory" in report["findings"][0]["message"]
     assert (done.returncode, report["exit_code"], report["ended"]) == (0, 0, "exit code 7")
     assert "without a sandbox" in done.stderr
 
