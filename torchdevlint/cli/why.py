@@ -193,10 +193,6 @@ def _demoted(asked: _Asked, report: Report) -> Iterator[str]:
         for question in questions:
             if question(report.op, facts):
                 yield f"{told} and no more: {_first_line(question)}"
-    if report.rests_on is not None:
-        most = report.rests_on.most_severe(facts)
-        if most < report.rule.severity:
-            yield f"{_article(most)} and no more: the callers do not bear it out, or are not seen"
 
 
 def _first_line(question: object) -> str:

@@ -80,26 +80,3 @@ def from_string(text: str) -> Device:
     if kind == "meta":
         return META
     return Device("acc", text) if kind in ACCELERATORS else TOP
-
-
-def join(left: Device, right: Device) -> Device:
-    """The least upper bound: equal devices stay, anything else is unknown."""
-    if left == right:
-        return left
-    if left.place == "sym" and right.place == "sym" and left.name == right.name:
-        return left
-    return TOP
-
-
-def differ(left: Device, right: Device) -> bool:
-    """True when the two cannot be the same on a machine where the named devices are accelerators.
-
-    CPU against ACC or SYM, and two accelerators of different type or index. SYM against SYM or ACC is unknown, hence False.
-    """
-    if left.place == "cpu":
-        return right.may_be_accelerator
-    if right.place == "cpu":
-        return left.may_be_accelerator
-    if left.place == "acc" and right.place == "acc" and left.name != right.name:
-        return left.type != right.type or (":" in left.name and ":" in right.name)
-    return False

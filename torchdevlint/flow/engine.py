@@ -183,10 +183,8 @@ def _toned_down(report: Report, facts: Facts) -> Report:
     """
     if report.severity <= Severity.INFO or report.proven:
         return report
-    rule, premise = report.rule, report.rests_on
-    if any(quiet(report.op, facts) for quiet in rule.quiet_in):
+    if any(quiet(report.op, facts) for quiet in report.rule.quiet_in):
         return report._replace(severity=Severity.INFO)
-    most = premise.most_severe(facts) if premise is not None else Severity.ERROR
-    if most is Severity.ERROR and report.severity is Severity.ERROR:
-        most = Severity.WARNING if any(doubt(report.op, facts) for doubt in rule.doubtful_in) else most
-    return report._replace(severity=min(report.severity, most))
+    if report.severity is Severity.ERROR and any(doubt(report.op, facts) for doubt in report.rule.doubtful_in):
+        return report._replace(severity=Severity.WARNING)
+    return report

@@ -13,7 +13,6 @@ from torchdevlint.flow.devices import Device
 from torchdevlint.flow.naming import as_written
 from torchdevlint.flow.values import NOTHING, UNKNOWN, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.flow.analysis import Analysis
@@ -305,13 +304,6 @@ class Facts:
             summary and summary.is_module and self.frame is not None and self.frame.body.name in summary.forward_methods
         )
 
-    @property
-    def in_setup(self) -> bool:
-        """True in `__init__` of a class and in methods that only it reaches, where a module is still on the CPU."""
-        summary = self.class_summary
-        name = self.frame.body.name if self.frame is not None else ""
-        return bool(summary and name in summary.setup_methods and name not in summary.forward_methods)
-
     def nearest_device(self, at: ir.Op | None = None) -> str | None:
         """The spelling of a device that is in scope here (`device`, `self.device`, `args.device`), or None; at operation `at` of this body, if given.
 
@@ -332,17 +324,6 @@ class Facts:
             device.place == "sym"
             and any(parameter.name == name for parameter in self.body.parameters)
             and self.analysis.given_on_host(self.body, name)
-        )
-
-    def read_on_host(self, device: Device) -> bool:
-        """True when this function gives a tensor of that device to `.numpy()` as it is: its author knows it to be on the CPU."""
-        assert self.frame is not None
-        lookup = Lookup.of(self.body)
-        return device.place == "sym" and any(
-            isinstance(op, ir.Call) and op.function == method.dst
-            for method in lookup.attributes("numpy")
-            if self.value(method.object).device == device
-            for op in lookup.readers(method.dst)
         )
 
     def optimizers_over(self, ref: str) -> list[Value]:

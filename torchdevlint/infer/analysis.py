@@ -56,7 +56,6 @@ MOST_RECURSIVE = 100  # ... of functions that are being run already
 MOST_STEPS = 60_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
-_ANYBODY = Site(ir.Op(None), None, None)  # type: ignore[arg-type] # the one who calls from outside
 
 
 class Analysis:

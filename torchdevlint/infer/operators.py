@@ -42,7 +42,6 @@ _IGNORED_KEYWORDS = frozenset(
     {"out", "dtype", "generator", "memory_format", "names", "device", "layout", "pin_memory", "requires_grad"}
 )
 _INDEX_NAMES = frozenset({"index", "indices"})
-_MOST_PARTS = 12
 # Functions that take a number for a tensor that may be zero-dimensional: for any (torch/csrc/utils/python_arg_parser.cpp,
 # `should_allow_numbers_as_tensors`, and overloads of the name that the stubs do not tell apart), or for those behind the first.
 TAKE_NUMBERS = frozenset(

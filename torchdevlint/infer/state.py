@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from torchdevlint.infer.values import Const, Guard, Rec, Term, Value, one_of
@@ -103,8 +102,3 @@ def old_field(place: Any, key: Any) -> Term:
     if isinstance(key, str) and key.startswith("."):
         return Term("attribute", place, key[1:])
     return Term("element", place) if key == "*" else Term("item", place, Const(key[1]))
-
-
-def without(facts: Facts, dropped: Iterable[Guard]) -> Facts:
-    """The facts without some of them."""
-    return facts - frozenset(dropped)

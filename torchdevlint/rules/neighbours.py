@@ -435,7 +435,3 @@ def is_program(facts: Facts) -> bool:
         and not member.project.is_in_package(member.path)
         and not importers(member)
     )
-
-
-def _callee(call: ir.Call, body: ir.Body, facts: Facts) -> str:
-    return facts.analysis.resolve_text(facts.analysis.index_of(body).dotted(call.function))

@@ -8,7 +8,7 @@ from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Term, is_accelerator
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.rules.rule import ERROR, WARNING
 from torchdevlint.severity import Severity
 
@@ -35,6 +35,7 @@ _BY_CLAIM: dict[tuple[str, str], Row] = {
 }
 ATTRIBUTE = Row("TDL603", ERROR, WARNING)
 _FACTORY = Row("TDL504", ERROR, WARNING)
+_OF_A_NUMBER = Row("TDL522", ERROR, WARNING)
 _INPUT = Row("TDL401", ERROR, WARNING)
 _OTHER = Row("TDL505", ERROR, WARNING)
 
@@ -54,13 +55,57 @@ def row_of(fault: Fault) -> Row:
     is_batch = host is not None and host.implicit == "batch"
     if fault.roles[0] == "input" and (is_batch or fault.site.body is None or fault.site.body.name != "forward"):
         return _INPUT
+    made = host.origin.op if host is not None and host.origin is not None else None
+    is_factory = host is not None and host.implicit and not is_batch and isinstance(made, ir.Call)
+    if is_factory and _is_of_a_number(fault):
+        return _OF_A_NUMBER
     if is_accelerator(fault.other.device) and not fault.chain and fault.seen_inside is None:
         return _OTHER  # the function itself names both devices
-    made = host.origin.op if host is not None and host.origin is not None else None
-    is_call = isinstance(made, ir.Call)
-    if host is not None and host.implicit and host.implicit != "batch" and is_call:
+    if is_factory:
         return _FACTORY
     return _INPUT if fault.roles[0] == "input" else _OTHER
+
+
+_READS = frozenset({"item", "tolist"})
+_EXTREMES = frozenset({"max", "min", "amax", "amin", "sum"})
+
+
+def _is_of_a_number(fault: Fault) -> bool:
+    """True for a factory that is given a number which a tensor has told: `torch.arange(lengths.max())`."""
+    made = fault.place
+    if made.body is None or not isinstance(made.op, ir.Call):
+        return False
+    lookup = Lookup.of(made.body)
+    met = _variables_of(fault.site.op, lookup) if fault.site.body is made.body else frozenset[str]()
+    pending = [argument.value for argument in made.op.arguments if argument.keyword in (None, "data")]
+    while pending:
+        written = lookup.definition(pending.pop())
+        if isinstance(written, ir.Binary):
+            pending += [written.left, written.right]
+        elif isinstance(written, ir.Sequence):
+            pending += [element.value for element in written.elements]
+        elif isinstance(written, ir.Call):
+            method = lookup.definition(written.function)
+            if not isinstance(method, ir.Attribute):
+                pending += [argument.value for argument in written.arguments]  # `int(x.max()) + 1`
+                continue
+            receiver = lookup.definition(method.object)
+            is_met = isinstance(receiver, ir.Load) and receiver.name in met
+            if method.name in _READS or (method.name in _EXTREMES and is_met and not written.arguments):
+                return True
+    return False
+
+
+def _variables_of(op: ir.Op, lookup: Lookup) -> frozenset[str]:
+    """The variables whose values, or parts of them, an operation takes."""
+    found, pending = set[str](), [*reads(op)]
+    while pending:
+        written = lookup.definition(pending.pop())
+        if isinstance(written, ir.Load):
+            found.add(written.name)
+        elif written is not None:
+            pending += reads(written)
+    return frozenset(found)
 
 
 def severity_of(fault: Fault) -> Severity:

@@ -14,7 +14,6 @@ from torchdevlint.program import ir
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import NodeEdit
     from torchdevlint.flow.facts import Facts
-    from torchdevlint.rules.premises import Premise
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 
@@ -57,8 +56,6 @@ class Report(NamedTuple):
     `detail` says what happens at run time, with PyTorch's own words, and why. Both may hold `{0}`, `{1}`, ...: the line numbers of
     `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`), with the name of the file in front where that is another one.
     `holds` is asked once the whole file was analysed, when every use of a value is known; a report that does not hold is dropped.
-    `rests_on` is the argument that must be on an accelerator for it to be true. Where every caller in a project gives a CPU tensor, it is a note;
-    where callers are unknown, an error is a warning.
     """
 
     rule: type[Rule]
@@ -68,7 +65,6 @@ class Report(NamedTuple):
     related: tuple[Mention, ...] = ()
     fix: MakesFix | None = None
     holds: Callable[[], bool] | None = None
-    rests_on: Premise | None = None
     proven: bool = False  # by inference: no surroundings make it a note
     detail: str = ""
 
@@ -192,14 +188,13 @@ class Rule:
         related: tuple[Mention, ...] = (),
         fix: MakesFix | None = None,
         holds: Callable[[], bool] | None = None,
-        rests_on: Premise | None = None,
         proven: bool = False,
         detail: str = "",
     ) -> Report:
         """A report of this rule on `op` (the expression to change)."""
         told = self.severity if severity is None else severity
         message, detail = as_written(message), as_written(detail)
-        return Report(type(self), op, message, told, related, fix, holds, rests_on, proven, detail)
+        return Report(type(self), op, message, told, related, fix, holds, proven, detail)
 
     @classmethod
     def hooks(cls) -> Iterator[tuple[Hook, str]]:

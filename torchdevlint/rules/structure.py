@@ -290,9 +290,6 @@ def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
     return register is None or facts.constant(register) not in ("fork", None)
 
 
-_HOST_CLASS = re.compile(r"(?:Dataset|DataModule|Processor|Collat\w*|Loader|Transforms?|Tokenizer|Pipeline)\Z")
-
-
 def is_test(facts: Facts) -> bool:
     """True in a test by its name: fixtures are made on the CPU."""
     body: ir.Body | None = facts.body
@@ -331,14 +328,6 @@ def _asserts(body: ir.Body) -> bool:
     )
 
 
-def prepares_data(facts: Facts) -> bool:
-    """True in classes that load and prepare data, by their names: their arguments are on the host."""
-    summary = facts.class_summary
-    if summary is None or summary.is_module:
-        return False
-    return any(_HOST_CLASS.search(name) for name in (summary.cls.name, *summary.bases))
-
-
 def tensors_within(value: Value) -> Iterator[Value]:
     """The tensors that a value is or holds."""
     if value.kind is Kind.TENSOR:
@@ -364,33 +353,6 @@ def calls_exporter(body: ir.Body, facts: Facts) -> bool:
     index = facts.analysis.index_of(body)
     return any(
         facts.analysis.resolve_text(index.dotted(op.function)) in _EXPORTERS for op in Lookup.of(body).kind(ir.Call)
-    )
-
-
-def converts_on_host(facts: Facts) -> bool:
-    """True in functions that give NumPy their tensors and speak of no device: their author knows them to be on the CPU."""
-    lookup = Lookup.of(facts.body)
-    return lookup.has_attribute("numpy") and not lookup.has_attribute("device", "to", "cuda", "cpu")
-
-
-def draws(facts: Facts) -> bool:
-    """True in a function that draws what it computes, or whose result a function of the file draws: its tensors are on the CPU by custom."""
-    if not facts.imports("matplotlib", "seaborn", "plotly"):
-        return False
-    return _is_drawn(facts.body, facts)
-
-
-@once_per_body
-def _is_drawn(body: ir.Body, facts: Facts) -> bool:
-    around = [index.body for index, _ in facts.analysis.call_sites.get(body.name, ())]
-    return any(_uses_canvas(other, facts) for other in (body, *around))
-
-
-@once_per_body
-def _uses_canvas(body: ir.Body, facts: Facts) -> bool:
-    aliases = facts.analysis.aliases
-    return any(
-        aliases.get(op.name, "").startswith(("matplotlib", "seaborn", "plotly")) for op in Lookup.of(body).kind(ir.Load)
     )
 
 

@@ -28,7 +28,7 @@ from torchdevlint.rules.structure import (
     is_test_file,
     operations,
 )
-from torchdevlint.rules.unreached import is_unnamed, is_unreachable
+from torchdevlint.rules.unreached import is_unreachable
 
 _DATA_FOLDER = re.compile(
     r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
@@ -223,12 +223,6 @@ def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:
     """True in a shadowed function, and in a file that imports what the project lacks."""
     body = body_of(op, facts)
     return body is not None and is_unreachable(body, facts)
-
-
-def in_unnamed_code(op: ir.Op, facts: Facts) -> bool:
-    """True in code of a project that no other code there names, unless it is part of a package for others."""
-    body = body_of(op, facts)
-    return body is not None and is_unnamed(body, facts)
 
 
 def where_batches_may_be_placed(_: ir.Op, facts: Facts) -> bool:

@@ -9,12 +9,11 @@ from pathlib import PurePath
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
-from torchdevlint.rules.neighbours import acts, facts_of, importers, is_program, required_statements
+from torchdevlint.rules.neighbours import facts_of, required_statements
 from torchdevlint.rules.order import is_unconditional
 from torchdevlint.rules.structure import operations
 
 _MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "modules")
-_FEWEST_FILES = 5  # of less than these nothing follows from what they do not import
 
 
 def is_unreachable(body: ir.Body, facts: Facts) -> bool:
@@ -23,36 +22,6 @@ def is_unreachable(body: ir.Body, facts: Facts) -> bool:
     if member is None:
         return False
     return _cannot_be_imported(facts, member) or (body.kind != "module" and _is_shadowed(body, facts))
-
-
-def is_unnamed(body: ir.Body, facts: Facts) -> bool:
-    """True for a function, or a method, that nobody in the project names, in a file that the project imports, and for all of a file that none of them uses.
-
-    What a package defines is for those who install it, but for its programs.
-    """
-    member = facts.analysis.member
-    if member is None or body.kind == "module":
-        return False
-    if member.project.is_package and not _is_whole_program(facts):
-        return False
-    if _is_left_over(facts, member):
-        return True
-    names: set[str] = set()
-    around: ir.Body | None = body
-    while around is not None and around.kind != "module":
-        if around.decorators:
-            return False  # what decorates it may keep it under another name
-        if around.kind == "function" and not _is_called_by_base(around, facts):
-            names.add(around.name)
-        if around.owner is not None:
-            names.add(around.owner.name)
-        around = around.parent
-    unnamed = [name for name in names if not _is_named_here(name, facts)]
-    return (
-        bool(unnamed)
-        and (_is_whole_program(facts) or bool(importers(member)))
-        and not all(member.project.is_mentioned(name, besides=member.path, importing=False) for name in unnamed)
-    )
 
 
 @lru_cache(maxsize=2)
@@ -129,32 +98,6 @@ def _is_in_no_star_import(name: str, facts: Facts, member: Member, seen: frozens
     return bool(stars)
 
 
-@lru_cache(maxsize=2)
-def _is_whole_program(facts: Facts) -> bool:
-    """True for a program that says itself which of its functions run: not by names that its user gives (fire), nor as another program's plugin."""
-    is_complete = (facts.mentions("__name__") or acts(facts)) and not facts.imports("fire")
-    return is_complete and is_program(facts)
-
-
-@lru_cache(maxsize=2)
-def _is_left_over(facts: Facts, member: Member) -> bool:
-    """True for a file of definitions that no other file imports or names, and that does nothing by itself."""
-    if facts.mentions("__name__") or acts(facts) or importers(member):
-        return False
-    stem = PurePath(member.path).stem
-    known = len(member.project.files) >= _FEWEST_FILES
-    return known and stem != "__init__" and not member.project.is_mentioned(stem, besides=member.path)
-
-
-def _is_called_by_base(method: ir.Body, facts: Facts) -> bool:
-    """True for a method that Python, torch's Module or another base of the class may call."""
-    if method.name.startswith("__") or method.name == "forward":
-        return True
-    return method.owner is not None and any(
-        facts.analysis.resolve_text(base) not in ("object", "torch.nn.Module") for base in method.owner.bases
-    )
-
-
 def _is_shadowed(function: ir.Body, facts: Facts) -> bool:
     """True for a function that another one of its name takes the place of in any case, before anything there reads it."""
     parent = function.parent
@@ -173,14 +116,3 @@ def _is_shadowed(function: ir.Body, facts: Facts) -> bool:
             elif isinstance(op, ir.Load) and op.name == function.name and waits:
                 return False
     return False
-
-
-def _is_named_here(name: str, facts: Facts) -> bool:
-    """True when the file reads a name, or spells it in a string, anywhere but in the function itself."""
-    return any(
-        (isinstance(op, (ir.Load, ir.Attribute)) and op.name == name)
-        or (isinstance(op, ir.Constant) and op.value == name)
-        for body in facts.program.bodies
-        if body.name != name
-        for op in operations(body)
-    )

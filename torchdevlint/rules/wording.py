@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
 from torchdevlint.flow.proof import is_no_tensor, is_proven_tensor
-from torchdevlint.flow.values import Evidence, Kind, Value
+from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
@@ -17,36 +16,6 @@ from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import body_of, operations, tensors_within
 
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
-
-_LONGEST_SPELLED = 20  # the device of a tensor is spelled in a message up to this length
-
-
-def describe(value: Value) -> str:
-    """How a message names a tensor that may be on an accelerator."""
-    if value.parameter:
-        return f"the argument `{value.parameter}`"
-    if value.attribute and value.device.name == f"self.{value.attribute}.device":
-        return f"`self.{value.attribute}`, which the caller gave"
-    if value.attribute and value.attribute != "module":
-        return f"`self.{value.attribute}`, which follows the module"
-    if value.attribute == "module" or value.device.name == "self":
-        return "the module's parameters"
-    name = value.device.name
-    if value.device.place == "acc":
-        return f"a tensor on `{name}`"
-    if name.endswith(".device"):
-        return f"a tensor on the device of `{name.removesuffix('.device')}`"
-    return f"a tensor that was moved to `{name}`" if name else "a tensor on another device"
-
-
-def briefly(value: Value) -> str:
-    """As `describe`, in the few words that a message has room for."""
-    name = value.device.name
-    if not value.parameter and value.attribute and value.attribute != "module":
-        return f"`self.{value.attribute}`"
-    if value.parameter or value.attribute == "module" or not name or name == "self":
-        return describe(value)
-    return f"a tensor on `{name}`" if len(name) <= _LONGEST_SPELLED else "a tensor on another device"
 
 
 def factory_name(op: ir.Op, facts: Facts) -> str:
@@ -92,50 +61,6 @@ def _is_empty_elsewhere(made: ir.Call, facts: Facts) -> bool:
         sized = facts.analysis.resolve_text(index.dotted(made.function)) in functions.SIZED_FACTORIES
         return sized and made.positional_count == 1 and type(written.value) is int and written.value == 0
     return isinstance(written, ir.Sequence) and not written.elements
-
-
-def device_expression(meeting: Meeting, facts: Facts) -> str | None:
-    """The spelling of the other tensor's device where the CPU tensor is made, or None."""
-    frame = facts.frame
-    if frame is None:
-        return None
-    name = meeting.other.device.name
-    root = name.partition(".")[0]
-    parameters = {parameter.name for parameter in facts.body.parameters}
-    made = meeting.cpu.origin
-    if made is None or not owns(facts, made) or may_be_none(root, made, facts):
-        return None
-    is_bound = Cfg.of(facts.body).definitely_bound(root, made)
-    if (
-        meeting.other.device.place == "sym"
-        and (root in parameters or root in frame.env)
-        and root not in ("self", frame.index.self_name)
-        and is_bound
-    ):
-        if (
-            root in frame.index.stored
-            and name != root
-            and frame.env.get(root) is not None
-            and frame.env[root].kind is not Kind.TENSOR
-        ):
-            return None
-        return name if name.isidentifier() or all(part.isidentifier() for part in name.split(".")) else None
-    nearest = facts.nearest_device(made)
-    if nearest is not None:
-        return nearest
-    if facts.in_forward and not meeting.other.device.is_accelerator:
-        for parameter in facts.body.parameters[1:]:
-            value = frame.env.get(parameter.name)
-            if (
-                isinstance(value, Value)
-                and value.kind is Kind.TENSOR
-                and value.parameter == parameter.name
-                and value.moved is None
-                and is_surely_tensor(parameter.name, facts)
-            ):
-                return f"{parameter.name}.device"
-    beside = variable_beside(made, meeting.op, facts.body)
-    return None if beside is None else f"{beside}.device"
 
 
 def variable_beside(made: ir.Op, met: ir.Op, body: ir.Body) -> str | None:
@@ -200,11 +125,6 @@ def _asks_for(name: str, test: ir.Register, facts: Facts) -> bool:
     return facts.place(asked) == name
 
 
-def is_host_argument(value: Value, facts: Facts) -> bool:
-    """True for an argument that only CPU tensors are given as: all callers of this file do so, or the function reads it with `.numpy()`. For `holds`."""
-    return value.moved is None and (facts.given_on_host(value.device) or facts.read_on_host(value.device))
-
-
 _HOST_WORDS = (
     "len",
     "length",
@@ -232,60 +152,12 @@ def is_host_name(place: str) -> bool:
     return any(word in last for word in _HOST_WORDS)
 
 
-_DATA_WORDS = (
-    "dataset",
-    "transform",
-    "collate",
-    "sampler",
-    "augment",
-    "reader",
-    "tokenizer",
-    "loader",
-    "processor",
-    "preprocess",
-    "get_batch",
-)
-
-
-_SAMPLES = frozenset("img image pic sample data".split())
-
-
-def _is_transform(call: ir.Body) -> bool:
-    """True for `__call__(self, img)`: the shape of torchvision's transforms, which prepare one sample."""
-    return [parameter.name in _SAMPLES for parameter in call.parameters[1:]] == [True]
-
-
-def is_data_code(facts: Facts) -> bool:
-    """True in code that prepares data, where tensors are on the CPU by custom."""
-    if facts.frame is None:
-        return False
-    summary = facts.class_summary
-    if summary is not None and summary.is_module:
-        return False
-    around = facts.body.parent.name if facts.body.parent is not None else ""
-    if summary is not None and any(base.lower().endswith(("dataset", "transform")) for base in summary.bases):
-        return True
-    if facts.body.name == "__call__" and summary is not None and _is_transform(facts.body):
-        return True
-    names = [facts.body.name.lower(), around.lower(), summary.cls.name.lower() if summary is not None else ""]
-    return facts.body.name in ("__getitem__", "__iter__") or any(word in name for word in _DATA_WORDS for name in names)
-
-
 def give_device(call: ir.Op, expression: str, ground: Ground) -> NodeFix | None:
     """The fix that adds `device=expression` to a call that takes it."""
     from torchdevlint.fixes import builders
 
     edits = builders.add_keyword(call, "device", expression)
     return NodeFix(ground, f"Create it with `device={expression}`", edits) if edits else None
-
-
-def how_to_make_there(made: ir.Call, expression: str | None, facts: Facts) -> str:
-    """The advice of a message about a tensor that a call makes on the CPU."""
-    if expression is None:
-        return "create it on the other tensor's device"
-    if owns(facts, made) and facts.callee(made) in functions.HOST_FACTORIES:
-        return f"move it with `.to({expression})`"
-    return f"create it with `device={expression}`"
 
 
 def make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) -> NodeFix | None:
@@ -305,19 +177,6 @@ def make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) -> 
         edits = builders.combine(edits, new)
     how = f"Create it with `device={expression}`" if takes_device(made, facts) else f"Move it with `.to({expression})`"
     return NodeFix(ground, how, edits) if edits else None
-
-
-def is_certainly_there(meeting: Meeting, expression: str | None) -> bool:
-    """True where the expression is the device of the very tensor that is met, or that of weights whose place is known.
-
-    A model of unknown class may place its inputs itself, and keep part of its weights on the CPU.
-    """
-    if expression == meeting.other.device.name:
-        return True
-    module = meeting.module
-    if meeting.role == "input" and module is not None:
-        return module.symbol in LEAF_MODULES_WITH_WEIGHTS or isinstance(module.definition, ir.Class)
-    return meeting.other.evidence >= Evidence.STRONG
 
 
 def fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:
