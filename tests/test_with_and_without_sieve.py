@@ -44,7 +44,10 @@ def test_the_findings_of_all_fixtures_are_the_same(tmp_path: Path, capsys: pytes
         cli.main([*common, *options, str(fixtures)])
         return capsys.readouterr().out
 
-    for options in ((), ("--select", "ALL", "--level", "info")):
+    for options in (("--select", "ALL", "--level", "info"), ()):
+        if not options:  # what hides most reports: the repaired twins have none to hide
+            for path in fixtures.rglob("fixed*.py"):
+                path.unlink()
         with_sieve = told(*options)
         assert len(json.loads(with_sieve)) > 100
         assert with_sieve == told("--no-sieve", *options)
