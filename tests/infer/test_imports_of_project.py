@@ -244,6 +244,10 @@ def test_a_default_device_that_a_program_sets_is_that_of_the_files_it_imports(tm
     plain = {"rays.py": rays, "main.py": main.format("")}
     assert told(tmp_path / "plain", plain, "rays.py") == [(4, "TDL505", "broken")]
     assert told(tmp_path / "set", {"rays.py": rays, "main.py": main.format(setting)}, "rays.py") == []
+    of_test = {**plain, "tests/test_rays.py": "import rays\n" + setting}
+    assert told(tmp_path / "test", of_test, "rays.py") == [(4, "TDL505", "broken")]
+    quoted = {**plain, "texts.py": f'TEXT = """\nimport rays\n{setting}"""\n'}
+    assert told(tmp_path / "text", quoted, "rays.py") == [(4, "TDL505", "broken")]
 
 
 def test_what_is_only_handed_on_is_told_elsewhere(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -64,6 +64,9 @@ class Files(Protocol):
     def importing(self, path: str) -> Iterator[str]:
         """The files with an import statement that holds the name of a module."""
 
+    def imported_by(self, path: str) -> frozenset[str]:
+        """The files that run for the import statements of a file."""
+
     def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[str]:
         """The files that hold one of the parts and match a pattern."""
 
@@ -112,10 +115,11 @@ class Imports:
 
     @cached_property
     def _setting_default(self) -> frozenset[str]:
-        """The files that set torch's default device."""
+        """The files that set torch's default device; a test sets it for its own run."""
         if self._base is not None:
             return self._base._setting_default
-        return frozenset(self.files.holding((b"set_default_",), _SETTING)) if self.files is not None else frozenset()
+        found = self.files.holding((b"set_default_",), _SETTING) if self.files is not None else ()
+        return frozenset(path for path in found if not self.is_test(path))
 
     def sets_current_device(self, unit: Unit) -> bool:
         """True where a file of the project, or one that stands alone, may make an accelerator the current one."""
@@ -141,16 +145,35 @@ class Imports:
         setting = self._setting_default
         if not setting or path in setting:
             return bool(setting - {path}) and not setting.isdisjoint(dependents_of(files, path))
-        found, pending = {path}, [path]
+        # The words of import statements rule most files out; where they do not, the imports themselves are asked.
+        found: dict[str, bool] = {}
+        if not self._comes_from(files, path, setting, found, lambda _, __: True):
+            self._led_to_by_setting.update(found)
+            return False
+        leads = self._comes_from(files, path, setting, {}, lambda other, one: one in files.imported_by(other))
+        self._led_to_by_setting[path] = leads
+        return leads
+
+    def _comes_from(
+        self,
+        files: Files,
+        path: str,
+        setting: frozenset[str],
+        found: dict[str, bool],
+        imports: Callable[[str, str], bool],
+    ) -> bool:
+        """True where a file of `setting` imports a file or one that does, tests aside; else `found` gets all that do."""
+        pending, known = [path], self._led_to_by_setting
+        found[path] = False
         while pending:
-            for other in files.importing(pending.pop()):
-                if other in setting or self._led_to_by_setting.get(other):
-                    self._led_to_by_setting[path] = True
+            one = pending.pop()
+            for other in files.importing(one):
+                if other in found or known.get(other) is False or self.is_test(other) or not imports(other, one):
+                    continue
+                if other in setting or known.get(other):
                     return True
-                if other not in found and other not in self._led_to_by_setting:
-                    found.add(other)
-                    pending.append(other)
-        self._led_to_by_setting.update(dict.fromkeys(found, False))
+                found[other] = False
+                pending.append(other)
         return False
 
     def unit_of(self, body: ir.Body) -> Unit | None:
