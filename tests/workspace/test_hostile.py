@@ -268,6 +268,13 @@ def test_what_escapes_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert capsys.readouterr().err == (
         "torchdevlint: failed: ValueError: a fault of two lines (a fault of torchdevlint; TORCHDEVLINT_TRACEBACK=1 shows where)\n"
     )
+
+    def refuse(_: object) -> int:
+        raise PermissionError(13, "Permission denied", "a\x1b[31m\n::error::b")
+
+    monkeypatch.setattr(cli, "_run", refuse)
+    assert cli.main(["check"]) == 2
+    assert capsys.readouterr().err == "torchdevlint: a\\x1b[31m\\n::error::b: Permission denied\n"
     monkeypatch.setenv("TORCHDEVLINT_TRACEBACK", "1")
     assert cli.main(["check"]) == 2
     assert "Traceback" in capsys.readouterr().err

@@ -91,7 +91,8 @@ def _ended(message: str, code: int) -> int:
     except (OSError, ValueError):
         _silence(sys.stdout)
     try:
-        print(f"torchdevlint: {message}", file=sys.stderr, flush=True)
+        tell(message)
+        sys.stderr.flush()
     except (OSError, ValueError):
         _silence(sys.stderr)
     return code
