@@ -70,6 +70,42 @@ SHAPES: dict[str, tuple[int, str, Callable[[int], str]]] = {
             "    def forward(self, x):\n        return self.b(self.a(x)) + torch.zeros(3)\n"
         ),
     ),
+    "loaders": (
+        60,
+        _IN_FUNCTION + "    from torch.utils.data import DataLoader\n",
+        lambda i: f"    l{i} = DataLoader(a, batch_size=4)\n    for x in l{i}:\n        y{i} = x.cuda()\n",
+    ),
+    "values that may be another": (100, _IN_FUNCTION, lambda i: f"    y{i} = a and x or torch.zeros({i})\n"),
+    "classes that inherit from each other": (
+        50,
+        "import torch\nfrom torch import nn\n\nclass M0(nn.Module):\n    pass\n",
+        lambda i: f"class M{i + 1}(M{i}):\n    def m{i}(self, x):\n        return x + torch.zeros({i})\n",
+    ),
+    "calls of one function": (
+        100,
+        "import torch\n\ndef f(x, y):\n    return x + y.cuda()\n",
+        lambda i: f"y{i} = f(torch.zeros({i}), torch.ones({i}))\n",
+    ),
+    "assertions about the machine": (
+        100,
+        _IN_FUNCTION,
+        lambda i: f"    assert x.shape[0] == {i} and torch.cuda.is_available()\n    x = x.cuda()\n",
+    ),
+    "files that are opened": (
+        60,
+        _IN_FUNCTION,
+        lambda i: f"    with open('a{i}') as h:\n        y{i} = torch.load(h)\n",
+    ),
+    "nested functions": (
+        100,
+        _IN_FUNCTION,
+        lambda i: f"    def g{i}(y):\n        return y + torch.zeros({i})\n    x = g{i}(x)\n",
+    ),
+    "types of tensors": (
+        100,
+        _IN_FUNCTION,
+        lambda i: f"    if isinstance(x, torch.cuda.FloatTensor):\n        y{i} = torch.zeros({i}) + x\n",
+    ),
     "collectives": (
         100,
         "import torch\nimport torch.distributed as dist\n\ndef f(x):\n",

@@ -379,7 +379,8 @@ class Frame:
                 self._note_requirements(operands, strict)
             return
         told: set[int] = set()
-        for number, (value, role) in enumerate(operands):
+        elsewhere = [(at, value) for at, (value, _) in enumerate(operands) if any(map(_may_be_elsewhere, value.parts))]
+        for number, (value, role) in enumerate(operands) if elsewhere else ():
             for part in value.parts:
                 if not (part.is_fresh_cpu or (part.symbol == "argument" and part.moved is None)):
                     continue
@@ -387,7 +388,7 @@ class Frame:
                     part.origin is not None and id(part.origin) in told
                 ):
                     continue
-                others = [v for at, (v, _) in enumerate(operands) if at != number and not self._follows(v, part)]
+                others = [v for at, v in elsewhere if at != number and not self._follows(v, part)]
                 other = _best_other(part, others)
                 if other is not None:
                     told.add(id(part.origin))
@@ -474,15 +475,15 @@ class Frame:
                 self.requirements.setdefault(name, other)
 
 
+def _may_be_elsewhere(part: Value) -> bool:
+    return part.kind is Kind.TENSOR and part.device.may_be_accelerator
+
+
 def _best_other(part: Value, others: list[Value]) -> Value | None:
     best: Value | None = None
     for value in others:
         for other in value.parts:
-            if (
-                other.kind is not Kind.TENSOR
-                or not other.device.may_be_accelerator
-                or other.origin is part.origin is not None
-            ):
+            if not _may_be_elsewhere(other) or other.origin is part.origin is not None:
                 continue
             if best is None or other.evidence > best.evidence:
                 best = other

@@ -350,14 +350,15 @@ class Analysis:
         module = self.module_of(self.unit)
         assert module is not None
         self._heap = module.heap
-        heard = Heard()
+        heard, called = Heard(), _Called(self)
+        called.add(module.heard)
         for cls in program.classes:
-            self._root(heard, cls)
+            called.add(self._root(heard, cls))
         for body in program.bodies:
             is_nested = body.parent is not None and body.parent.kind != "module"
             is_open = body.kind == "function" and body.owner is None
-            if is_open and not (is_nested and body in self._called_from(module.heard, heard)):
-                self._root(heard, body)
+            if is_open and not (is_nested and body in called.bodies):
+                called.add(self._root(heard, body))
         self._heap = {}
         self.roots = heard
         for one in self._told_by(module.heard, heard):
@@ -395,11 +396,8 @@ class Analysis:
         """What was told, also by the summaries of this file's functions that were asked for on the way."""
         return [*heard, *(summary.heard for summary in self._reached(*heard).values())]
 
-    def _called_from(self, *heard: Heard) -> set[ir.Body]:
-        return set[ir.Body]().union(*(one.called for one in self._told_by(*heard)))
-
-    def _root(self, heard: Heard, root: ir.Class | ir.Body) -> None:
-        """Adds what a root tells, once it is known; the limits are those of all roots together."""
+    def _root(self, heard: Heard, root: ir.Class | ir.Body) -> Heard:
+        """Adds what a root tells, and gives it, once it is known; the limits are those of all roots together."""
         known = self.kept.roots.get(root) if self.kept.roots is not None else None
         if known is None or heard.replays + known.replays > MOST_REPLAYS or heard.steps + known.steps > MOST_STEPS:
             with self._hearing() as known:
@@ -410,6 +408,7 @@ class Analysis:
             if self.kept.roots is not None and is_whole:
                 self.kept.roots[root] = known
         heard.add(known)
+        return known
 
     def _outside(self) -> Context:
         ctx = Context(self, self.unit, "root")
@@ -513,6 +512,28 @@ class Analysis:
             joined = several[0] if before is after else join(*several)
             fields[key] = _placed(joined) if isinstance(key, str) and key.startswith(".") else joined
         ctx.heap[ref] = Rec(old.kind, old.cls, fields)
+
+
+class _Called:
+    """The bodies that were called in some evaluations, and in the summaries of this file's functions that these asked for."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._seen: set[ir.Body] = set()
+        self.bodies: set[ir.Body] = set()
+
+    def add(self, heard: Heard) -> None:
+        """One more evaluation."""
+        self.bodies |= heard.called
+        pending = [heard]
+        while pending:
+            for body in pending.pop().asked:
+                summary = self._analysis.kept.summaries.get(body) if body not in self._seen else None
+                if summary is not None:
+                    self._seen.add(body)
+                    pending.append(summary.heard)
+                    if self._analysis.unit_of(body) is self._analysis.unit:
+                        self.bodies |= summary.heard.called
 
 
 def _origin_of(value: object) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import tensors
@@ -15,6 +17,7 @@ from torchdevlint.infer.values import (
     UNKNOWN,
     UNKNOWN_INDEX,
     OneOf,
+    Place,
     Site,
     Tensor,
     Term,
@@ -74,12 +77,11 @@ def claim(
             _judge_host(ctx, side, site, chain)
         met = False
     else:
-        for at, first in enumerate(sides):
-            for second in sides[at + 1 :]:
-                for a in first:
-                    for b in second:
-                        if consistent(a.guards, b.guards) and _is_reached(ctx, a, b):
-                            met = _judge(ctx, kind, a, b, site, chain, weak=weak) and met
+        for first, second in _apart(sides):
+            for a in first:
+                for b in second:
+                    if consistent(a.guards, b.guards) and _is_reached(ctx, a, b):
+                        met = _judge(ctx, kind, a, b, site, chain, weak=weak) and met
     if ctx.mode == "summary" and is_pending and (kind == "host" or len(operands) > 1):
         ctx.emit(Claim(kind, tuple(operands), site, chain))
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
@@ -88,6 +90,22 @@ def claim(
                 ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:
         recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
+
+
+def _apart(sides: list[list[_Side]]) -> Iterator[tuple[list[_Side], list[_Side]]]:
+    """The pairs of operands in their order, without those that are surely on one device: of many operands, most are."""
+    places = [{side.tensor.device for side in several} for several in sides]
+    elsewhere: dict[Place, list[int]] = {}  # by a place, the operands that are not surely there
+    for at, first in enumerate(sides):
+        if len(places[at]) == 1:
+            (place,) = places[at]
+            if place not in elsewhere:
+                elsewhere[place] = [other for other, found in enumerate(places) if found and found != places[at]]
+            others = islice(elsewhere[place], bisect_right(elsewhere[place], at), None)
+        else:
+            others = islice(range(len(sides) if first else 0), at + 1, None)
+        for other in others:
+            yield first, sides[other]
 
 
 def _prove_inputs(ctx: Context, operands: Sequence[Operand]) -> None:

@@ -7,7 +7,7 @@ first in each of them and in one order: they are compared as sequences, without 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import compress, count, islice
+from itertools import compress, count, filterfalse, islice
 from operator import is_not
 from typing import TypeVar
 
@@ -21,7 +21,7 @@ def unlike(tables: Sequence[Mapping[_Key, object]]) -> dict[_Key, None]:
     for other in tables[1:]:
         alike = next(compress(count(), map(is_not, first, other)), min(len(first), len(other)))
         found.update(dict.fromkeys(compress(islice(first, alike), map(is_not, first.values(), other.values()))))
-        rest = islice(first.items(), alike, None)
-        found.update(dict.fromkeys(key for key, value in rest if other.get(key) is not value))
-        found.update(dict.fromkeys(key for key in islice(other, alike, None) if key not in first))
+        rest = [*islice(first, alike, None)]
+        found.update(dict.fromkeys(compress(rest, map(is_not, map(first.get, rest), map(other.get, rest)))))
+        found.update(dict.fromkeys(filterfalse(first.__contains__, islice(other, alike, None))))
     return found

@@ -59,8 +59,20 @@ def _under_test(facts: Facts) -> bool:
     """True where the machine was asked, and no tensor."""
     if facts.block is None:
         return False
-    tests = [test for test in deciding_tests(facts.body, facts.block) if facts.value(test).kind is Kind.CONDITION]
-    return bool(tests) and all(_asks(test, facts) for test in tests)
+    # By test: whether it and the tests above it ask the machine alone; None where none of them is a condition that is known.
+    known: dict[ir.Register, bool | None] = facts.analysis.remembered.setdefault((_under_test, id(facts.body)), {})
+    passed: list[ir.Register] = []
+    answer: bool | None = None
+    for test in deciding_tests(facts.body, facts.block):
+        if test in known:
+            answer = known[test]
+            break
+        passed.append(test)
+    for test in reversed(passed):
+        if facts.value(test).kind is Kind.CONDITION:
+            answer = answer is not False and _asks(test, facts)
+        known[test] = answer
+    return bool(answer)
 
 
 def _asks_machine(register: ir.Register | None, facts: Facts, depth: int) -> bool:

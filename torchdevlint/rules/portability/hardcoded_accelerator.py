@@ -432,8 +432,13 @@ def _is_default(call: ir.Call, facts: Facts) -> bool:
     """True for the default value of a parameter or of a setting in a class body: somebody else may choose."""
     if facts.body.kind == "class":
         return True
-    defaults = (p.default for body in facts.body.functions for p in body.parameters)
-    return any(register == call.dst for register in defaults)
+    return call.dst in _defaults(facts.body, facts)
+
+
+@once_per_body
+def _defaults(body: ir.Body, facts: Facts) -> frozenset[ir.Register | None]:
+    """The default values of the functions that a body makes."""
+    return frozenset(parameter.default for function in body.functions for parameter in function.parameters)
 
 
 def _is_elsewhere(facts: Facts) -> bool:

@@ -10,6 +10,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.calls import MODEL_NAME
 from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
@@ -45,6 +46,7 @@ _KNOWN_PACKAGES = tuple(
     for name in "torch builtins numpy transformers safetensors argparse collections dataclasses typing".split()
 )
 _METADATA = frozenset({"item", "tolist", "numpy", "element_size", "dim", "size", "shape", "dtype"})
+_ROOT = re.compile(r"[.\[]")
 _MOVES = frozenset({"to", "cuda", "type_as", "cpu"})
 
 
@@ -462,12 +464,22 @@ def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
     if op is None:
         return False
     path = op.name if isinstance(op, ir.Store) else f"{facts.place(op.object)}.{op.name}"
-    return bool(index.use(path).attributes & _MOVES) or any(
-        isinstance(other := index.definitions[register], ir.Call)
-        and any(facts.place(argument.value) == path for argument in other.arguments)
-        for register, read in index.readers.attributes.items()
-        if read & _MOVES
-    )
+    into_moved = index.once(_given_to_moved).get(_ROOT.split(path, maxsplit=1)[0], ())
+    return bool(index.use(path).attributes & _MOVES) or any(facts.place(register) == path for register in into_moved)
+
+
+def _given_to_moved(index: BodyIndex) -> dict[str, list[ir.Register]]:
+    """What goes into a call whose result is moved as it is made, by the name that each path starts with."""
+    found: dict[str, list[ir.Register]] = {}
+    for made, read in index.readers.attributes.items():
+        call = index.definitions[made]
+        for argument in call.arguments if isinstance(call, ir.Call) and read & _MOVES else ():
+            start = index.definitions[argument.value]
+            while isinstance(start, (ir.Attribute, ir.Subscript)):
+                start = index.definitions[start.object]
+            if isinstance(start, ir.Load):
+                found.setdefault(start.name, []).append(argument.value)
+    return found
 
 
 def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | None, facts: Facts) -> bool:

@@ -10,6 +10,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.platforms import is_extension
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import (
@@ -227,24 +228,23 @@ def _has_cuda_extension(facts: Facts) -> bool:
 
 def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
     """True for a constructor call (reported as such), `isinstance(x, torch.cuda.FloatTensor)`, `x.type() == ...` and `Union[torch.cuda.FloatTensor]`."""
-    held = {register}
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Sequence) and any(element.value in held for element in op.elements):
-                held.add(op.dst)
-            elif isinstance(op, ir.Call):
-                if op.function == register:
-                    return True
-                if any(argument.value in held for argument in op.arguments):
-                    written = facts.definition(op.function)
-                    name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
-                    return name in ("isinstance", "issubclass", "set_default_tensor_type")
-            elif (
-                (isinstance(op, ir.Subscript) and op.index in held and op.object != register)
-                or (isinstance(op, ir.Compare) and (op.left in held or held & set(op.comparators)))
-                or (isinstance(op, ir.Attribute) and op.object == register)
-            ):
+    held = Lookup.of(facts.body).trail(register)
+    for op in held:
+        if isinstance(op, ir.Sequence):
+            held.add(op.dst)
+        elif isinstance(op, ir.Call):
+            if op.function == register:
                 return True
+            if any(argument.value in held for argument in op.arguments):
+                written = facts.definition(op.function)
+                name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
+                return name in ("isinstance", "issubclass", "set_default_tensor_type")
+        elif (
+            (isinstance(op, ir.Subscript) and op.index in held and op.object != register)
+            or isinstance(op, ir.Compare)
+            or (isinstance(op, ir.Attribute) and op.object == register)
+        ):
+            return True
     return False
 
 

@@ -8,6 +8,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
 
 _ARRAY_MAKERS = frozenset({"numpy.array", "numpy.asarray"})
@@ -100,7 +101,7 @@ def _is_host(call: ir.Call, facts: Facts) -> bool:
 
 def _trains(body: ir.Body) -> bool:
     """True when the function itself runs a backward pass: gradients are on."""
-    return any(isinstance(op, ir.Attribute) and op.name == "backward" for block in body.blocks for op in block.ops)
+    return Lookup.of(body).has_attribute("backward")
 
 
 def _start_of_chain(register: ir.Register | None, facts: Facts) -> ir.Register | None:
