@@ -913,6 +913,18 @@ def test_an_attribute_may_come_from_a_class_of_another_file(tmp_path: Path, stor
     assert [finding.code for finding in found] == ([] if stored == "device" else ["TDL607"])
 
 
+@pytest.mark.parametrize(
+    "stored", ["net.device = at", "net.parts[0].device = at", "self.device = at", "net.device == at"]
+)
+def test_an_attribute_may_be_set_from_another_file(tmp_path: Path, stored: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "net.py").write_text(DEVICE_READ)
+    (tmp_path / "run.py").write_text(f"from net import Net\ndef run(self, at):\n    net = Net()\n    {stored}\n")
+    found = check_paths([tmp_path / "net.py"], isolated=True, select=["TDL607"])
+    is_set = "device =" in stored and "==" not in stored and not stored.startswith("self.")
+    assert [finding.code for finding in found] == ([] if is_set else ["TDL607"])
+
+
 @pytest.mark.parametrize("read", [True, False])
 def test_a_device_that_nothing_reads_ties_nothing(read: bool) -> None:
     source = f"""

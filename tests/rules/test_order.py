@@ -66,3 +66,21 @@ def test_import_time_blocks(text: str, at_import: bool) -> None:
 def test_deciding_tests(text: str, count: int) -> None:
     body = module_of(text)
     assert len(list(order.deciding_tests(body, place(body, "a")[0]))) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("a = 1\nprint(a)\n", True),
+        ("a = 1\nprint(b)\n", False),
+        ("a = 1\na = 2\nprint(a)\n", False),
+        ("a = 1\nif c:\n    a = 2\nprint(a)\n", True),
+        ("for b in c:\n    a = b\n", False),
+        ("for b in c:\n    print(a)\n    a = b\n", True),
+        ("for a in c:\n    b = a\n", True),
+        ("a = 1\ndef f():\n    return a\n", True),
+    ],
+)
+def test_is_read_after(text: str, is_read: bool) -> None:
+    body = module_of(text)
+    assert order.is_read_after(body, place(body, "a")[1], "a") is is_read

@@ -85,3 +85,32 @@ def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block
 @lru_cache(maxsize=256)
 def _behind(body: ir.Body, start: int) -> frozenset[int]:
     return frozenset(reachable(body, start))
+
+
+def is_read_after(body: ir.Body, op: ir.Op, name: str) -> bool:
+    """True when control may come from an operation to a read of a name before the name is bound again, and where a function inside reads it."""
+    inner = list(body.functions)
+    while inner:
+        function = inner.pop()
+        if Lookup.of(function).loads(name):
+            return True
+        inner += function.functions
+    lookup = Lookup.of(body)
+    start = lookup.block(op)
+    if start is None:
+        return True
+    number = lookup.number(op)
+    pending, seen = [[later for later in start.ops if lookup.number(later) > number]], set[int]()
+    following = [start]
+    while pending:
+        ops, block = pending.pop(), following.pop()
+        first = next((one for one in ops if isinstance(one, (ir.Load, ir.Store)) and one.name == name), None)
+        if isinstance(first, ir.Load):
+            return True
+        if first is None:
+            for next_ in block.successors:
+                if next_ not in seen:
+                    seen.add(next_)
+                    pending.append(body.blocks[next_].ops)
+                    following.append(body.blocks[next_])
+    return False

@@ -40,8 +40,7 @@ class ModuleHasNoDeviceAttribute(Rule):
 
     ## When it stays silent
     A base class of another file; `__getattr__`; the attribute is set anywhere in the file, also from outside (`model.device = ...`,
-    `setattr`), or by a subclass, also of another file of the project; `try`
-    around the line or `hasattr`.
+    `setattr`), by a subclass, or from outside in a file of the project that names the class; `try` around the line or `hasattr`.
 
     ## Fix safety
     Unsafe: `next(self.parameters())` raises StopIteration for a module without parameters, and a sharded module has several devices.
@@ -95,6 +94,7 @@ class ModuleHasNoDeviceAttribute(Rule):
                 _defines(summary, op.name, facts)
                 or not only_plain_bases(summary, facts.analysis)
                 or _is_given_by_heirs(summary, op.name, facts)
+                or _is_given_by_others(summary, op.name, facts)
             ):
                 continue
             yield self.report(
@@ -144,6 +144,19 @@ def _is_given_by_heirs(summary: ClassSummary, name: str, facts: Facts) -> bool:
     return any(
         stores.search(member.project.read(path))
         for path in member.project.holding((summary.cls.name.encode(),), heir)
+        if path != member.path
+    )
+
+
+def _is_given_by_others(summary: ClassSummary, name: str, facts: Facts) -> bool:
+    """True where another file of the project names the class, and sets the attribute of an object from outside: `policy.device = device`."""
+    member = facts.analysis.member
+    if member is None:
+        return False
+    stores = re.compile(rf"(?m)^[ \t]*(?!self\.{name}\b)\w[\w.\[\]]*\.{name}[ \t]*=[^=]".encode())
+    return any(
+        summary.cls.name.encode() in member.project.read(path)
+        for path in member.project.holding((f".{name}".encode(),), stores)
         if path != member.path
     )
 

@@ -177,7 +177,8 @@ _KEEPS_ITEMS = frozenset("sum zip list tuple reversed sorted enumerate chain fro
 
 
 def _is_made_of(register: ir.Register, wanted: set[ir.Register], body: ir.Body, facts: Facts) -> bool:
-    """True for what is put together of one of these values: `*self.x`, `self.x.values()`, `sum(zip(self.x, others), ())[:-1]`, also by a name."""
+    """True for what is put together of one of these values: `*self.x`, `self.x.values()`, `sum(zip(self.x, others), ())[:-1]`, also by a name, and by what is
+    taken of it one by one."""
     index = facts.analysis.index_of(body)
     left, seen = [register], set[ir.Register]()
     while left:
@@ -201,6 +202,12 @@ def _is_made_of(register: ir.Register, wanted: set[ir.Register], body: ir.Body, 
             left += [op.left, op.right]
         elif isinstance(op, ir.Sequence):
             left += [element.value for element in op.elements]
+        elif isinstance(op, ir.Comprehension):
+            left.append(op.value)
+        elif isinstance(op, ir.Unpack):
+            left.append(op.source)
+        elif isinstance(op, ir.Iterate):
+            left.append(op.iterable)
         elif isinstance(op, ir.Load):
             left += index.stored.get(op.name, ())
     return False

@@ -11,6 +11,7 @@ from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.order import is_read_after
 from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_op
 from torchdevlint.rules.structure import once_per_body, once_per_place, registers_at, target_of_move
 
@@ -45,7 +46,7 @@ class DiscardedDeviceMove(Rule):
 
     ## Fix safety
     `x = x.to(...)` is safe: the old line did nothing. It is unsafe for an argument that only its name (`labels`) tells to be a tensor. None
-    is made where the receiver is no name, attribute or plain subscript.
+    is made where the receiver is no name, attribute or plain subscript, and for a name that nothing reads afterwards.
 
     ## Proof
     After the statement the tensor is still in host memory; after the assignment it is on the accelerator.
@@ -83,7 +84,7 @@ class DiscardedDeviceMove(Rule):
             again.replace("{", "{{").replace("}", "}}"),
             detail=thrown.replace("{", "{{").replace("}", "}}"),
             severity=INFO if _is_placed(call, method.object, facts) else severity if does == "moves" else WARNING,
-            fix=lambda: _assign(call, safe=severity is ERROR),
+            fix=lambda: _assign(call, safe=severity is ERROR) if _is_wanted(place, call, facts) else None,
         )
 
     @on_op(ir.StoreAttribute)
@@ -171,6 +172,11 @@ def _is_given_to_a_model(place: str, facts: Facts) -> bool:
         for register in registers_at(place, facts)
         for op in lookup.readers(register)
     )
+
+
+def _is_wanted(place: str, call: ir.Call, facts: Facts) -> bool:
+    """False for a name that nothing reads before it is bound again: to bind it to the result would change nothing."""
+    return not place.isidentifier() or is_read_after(facts.body, call, place)
 
 
 def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
