@@ -66,7 +66,7 @@ class Inferred(Rule):
         for fault in sorted(analysis.decided(), key=lambda fault: fault.verdict != "broken"):
             if row_of(fault).code != self.code or not is_worth_telling(fault) or known.of(fault) is not None:
                 continue
-            store = store_of(fault) if self.code == ATTRIBUTE.code else None
+            store = store_of(fault, facts) if self.code == ATTRIBUTE.code else None
             place = store or fault.told_at
             there = device_there(fault, facts) if store is None else None
             related = tuple(_mentions(fault, place, member))

@@ -192,7 +192,7 @@ def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
 # ---------------------------------------------------------------------------------------------------- attributes of modules
 
 
-def store_of(fault: Fault) -> Site | None:
+def store_of(fault: Fault, facts: Facts) -> Site | None:
     """Where a module keeps the tensor: the one store of the attribute, in the file where it is made."""
     host, made = fault.host, fault.place
     if host is None or not host.kept:
@@ -200,7 +200,8 @@ def store_of(fault: Fault) -> Site | None:
     for body in (made.body, fault.site.body):
         while body is not None and body.owner is None:
             body = body.parent
-        methods = body.owner.methods.values() if body is not None and body.owner is not None else ()
+        cls = body.owner if body is not None else None
+        methods = cls.methods.values() if cls is not None and facts.analysis.summary_of(cls).is_module else ()
         stores = [
             made.unit.site(op, method)
             for method in methods
