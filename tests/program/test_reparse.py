@@ -126,6 +126,11 @@ def test_a_key_in_a_method_takes_the_others():
     assert [one is other for one, other in zip(before, after, strict=True)] == [True, True, False, False, True]
 
 
+def test_edits_in_a_class_and_behind_it_are_both_seen():
+    texts = [TEXT, TEXT.replace("return 3", "return 4").replace("third\n", "other\n")]
+    assert taken(texts) == 1
+
+
 @pytest.mark.parametrize("newline", ["\r\n", "\r", "\f\n"])
 def test_other_newlines_are_parsed_as_a_whole(newline):
     texts = [TEXT.replace("\n", newline).replace("return y", f"return y{number}") for number in range(2)]

@@ -105,6 +105,8 @@ def _in_class(before: Version, change: _Change, lines: list[str], rows: Rows) ->
     if len(rows) != len(before.rows) or at == len(rows) or not rows[at].inner:
         return None
     old = before.rows[at]
+    if change.length - change.tail > rows[at].last:
+        return None  # what stands behind the class has changed as well
     ends_alone = _ends_alone(before.lines, before.rows, at) and _ends_alone(lines, rows, at)
     kept = change.kept(old.inner, rows[at].inner, 0 if ends_alone else 1) if old.inner else None
     around = (*before.rows[:at], *change.moved(before.rows[at + 1 :])), (*rows[:at], *rows[at + 1 :])
