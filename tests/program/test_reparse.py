@@ -128,7 +128,7 @@ def test_a_key_in_a_method_takes_the_others():
 
 def test_edits_in_a_class_and_behind_it_are_both_seen():
     texts = [TEXT, TEXT.replace("return 3", "return 4").replace("third\n", "other\n")]
-    assert taken(texts) == 1
+    assert taken(texts) == 0  # but one statement stands behind both, and that one may take comments
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r", "\f\n"])
