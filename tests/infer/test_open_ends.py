@@ -370,3 +370,25 @@ def test_what_is_computed_from_a_number_may_have_no_dimension() -> None:
     """
     assert told(text.format("query.size(-1)")) == []
     assert told(text.format("[1.0, 2.0]")) == [("open", "torch.tensor([1.0, 2.0])")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "v.cpu().numpy() if hasattr(v, 'cpu') else v",
+        "v.cpu() if hasattr(v, 'is_cuda') else v",
+        "v if hasattr(v, 'cpu') else 0",
+    ],
+)
+@pytest.mark.parametrize("moved", ["v = v.to(device)", "pass"])
+def test_what_lacks_an_attribute_of_tensors_is_none(moved: str, value: str) -> None:
+    text = f"""
+    import numpy as np
+
+    def collect(v, device):
+        {moved}
+        w = {value}
+        return np.array(w)
+    """
+    expected = [("open", "np.array(w)")] if value.endswith("else 0") and moved != "pass" else []
+    assert told(text) == expected

@@ -74,7 +74,8 @@ def claim(
     met = True
     if kind == "host":
         for side in sides[0]:
-            _judge_host(ctx, side, site, chain)
+            if _is_reached(ctx, side, side):
+                _judge_host(ctx, side, site, chain)
         met = False
     else:
         for first, second in _apart(sides):

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 _TENSOR_CLASSES = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.autograd.Variable", "torch.FloatTensor"})
+TENSOR_ATTRIBUTES = frozenset({"device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda"})
 _CONTAINERS = {
     "builtins.list": ("list",),
     "builtins.dict": ("dict",),
@@ -112,8 +113,10 @@ def asks_for_cuda(term: Term) -> bool:
 
 
 def is_for_the_host(facts: Facts) -> bool:
-    """True where control comes only if a tensor is on the CPU, or if there is no accelerator."""
+    """True where control comes only if a tensor is on the CPU, if there is no accelerator, or for what is no tensor."""
     for term, outcome in facts:
+        if term.op == "has" and not outcome and term.args[1] in TENSOR_ATTRIBUTES:
+            return True
         if asks_for_cuda(term) and not outcome:
             return True
         if term.op == "equal":

@@ -18,6 +18,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -528,12 +529,11 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
 
 
 def has_attribute(ctx: Context, value: Value, name: str) -> Value:
-    """`hasattr(value, name)`."""
+    """`hasattr(value, name)`; what was moved has what tensors have."""
     if isinstance(value, Tensor):
-        return Const(
-            name in loader.tensor_methods()
-            or name in ("device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda")
-        )
+        return Const(name in loader.tensor_methods() or name in TENSOR_ATTRIBUTES)
+    if isinstance(value, Term) and value.op == "moved" and name in TENSOR_ATTRIBUTES:
+        return TRUE
     if isinstance(value, (Tup, Const)) or value in (NUMBER, SIZE):
         return Const(hasattr((), name)) if isinstance(value, Tup) else NUMBER
     if isinstance(value, Term) and value is not UNKNOWN:
