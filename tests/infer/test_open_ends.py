@@ -392,3 +392,39 @@ def test_what_lacks_an_attribute_of_tensors_is_none(moved: str, value: str) -> N
     """
     expected = [("open", "np.array(w)")] if value.endswith("else 0") and moved != "pass" else []
     assert told(text) == expected
+
+
+TRAINED = """
+from transformers import Trainer, TrainingArguments
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Mine(Trainer):
+    def compute_loss(self, model, inputs):
+        return model(**inputs).loss
+
+
+class Own(Trainer):
+    def __init__(self, model, rate):
+        super().__init__(model=model)
+        self.rate = rate
+
+
+net = Net()
+{}
+print(net(torch.ones(3).cuda()))
+"""
+
+
+@pytest.mark.parametrize("made", ["Trainer(net, TrainingArguments('out'))", "Mine(model=net)", "Own(net, 0.1)"])
+def test_a_trainer_moves_the_model_that_it_is_given(made: str) -> None:
+    assert told(TRAINED.format(made)) == []
+    assert told(TRAINED.format("print(net)")) == [("broken", "net(torch.ones(3).cuda())")]

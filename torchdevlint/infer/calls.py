@@ -19,6 +19,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
+from torchdevlint.infer.trainers import is_trainer
 from torchdevlint.infer.values import (
     HOST,
     MANY,
@@ -330,6 +331,8 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
         return ref
     if kind:
         return ref
+    if any(is_trainer(base) for base in classes.foreign_bases_of(analysis, cls)):
+        devices.take_to_trainer(ctx, args, keywords)
     names = classes.field_names(analysis, cls)
     is_tuple = classes.is_named_tuple(analysis, cls)
     for at, (name, has_default) in enumerate(names):

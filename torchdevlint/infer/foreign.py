@@ -20,6 +20,7 @@ from torchdevlint.infer import (
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.summary import Operand
+from torchdevlint.infer.trainers import is_trainer
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ARRAY,
@@ -157,6 +158,8 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     handler = library.find(name)
     if handler is not None:
         return handler(ctx, args, keywords, site)
+    if is_trainer(name):
+        devices.take_to_trainer(ctx, args, keywords)
     root = name.partition(".")[0]
     if root == "builtins":
         return python_calls.builtin(ctx, name[9:], args, keywords, site)
