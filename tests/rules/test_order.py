@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import libcst as cst
 import pytest
 
@@ -82,5 +84,7 @@ def test_deciding_tests(text: str, count: int) -> None:
     ],
 )
 def test_is_read_after(text: str, is_read: bool) -> None:
-    body = module_of(text)
+    module = module_of(text)
+    assert order.is_read_after(module, place(module, "a")[1], "a")  # whoever imports it may read it
+    (body,) = module_of("def g(c):\n" + textwrap.indent(text, "    ")).functions
     assert order.is_read_after(body, place(body, "a")[1], "a") is is_read

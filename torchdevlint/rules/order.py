@@ -88,7 +88,11 @@ def _behind(body: ir.Body, start: int) -> frozenset[int]:
 
 
 def is_read_after(body: ir.Body, op: ir.Op, name: str) -> bool:
-    """True when control may come from an operation to a read of a name before the name is bound again, and where a function inside reads it."""
+    """True when control may come from an operation to a read of a name before the name is bound again, and where others may read it: a function
+    inside, or whoever imports the module.
+    """
+    if body.kind in ("module", "class"):
+        return True
     inner = list(body.functions)
     while inner:
         function = inner.pop()
