@@ -65,8 +65,8 @@ SAMPLES = {
     "each repository without its mark of a project's root, before the mends that followed; those in notebooks are left out here",
     "blind2": "116 drawn at random (seed 20261124), at most six of each, from 40 other repositories after those mends and before the last, with the mark of a "
     "project's root, read in the same way",
-    "blind3": "156 drawn at random (two of them on one line; seed 23112026), at most six of each, from 40 other repositories (six had no finding) after those mends and before the last, read "
-    "in the same way",
+    "blind3": "156 drawn at random (two of them on one line; seed 23112026), at most six of each, from 40 other repositories (six had "
+    "no finding) after those mends and before the last, read in the same way",
     "rule": "read while its rule was written: no random sample",
 }
 # Findings that say "this works only on such a machine" or "in this order": true by their wording, so they are told apart.
