@@ -204,3 +204,24 @@ def test_distributed_data_parallel(tmp_path: Path) -> None:
 def test_cuda_visible_devices(tmp_path: Path, when: str, value: str, expected: str) -> None:
     run = Run(tmp_path, [str(_PROGRAMS / "cuda_visible_devices.py"), when, value], Shape(2))
     assert run.out.strip() == expected, run.err
+
+
+_AT_BARRIER = """
+import torch, torch.distributed as dist
+from torch.utils._python_dispatch import _get_current_dispatch_mode
+seen = []
+original = dist.distributed_c10d.ProcessGroup.barrier
+dist.distributed_c10d.ProcessGroup.barrier = lambda *given, **named: seen.append(
+    _get_current_dispatch_mode()
+) or original(*given, **named)
+dist.init_process_group("gloo", init_method="file://" + __file__ + ".meet", rank=0, world_size=1)
+dist.barrier()
+print(_get_current_dispatch_mode() is not None, seen)
+dist.destroy_process_group()
+"""
+
+
+def test_nothing_of_the_machine_is_kept_by_who_waits_at_a_barrier(tmp_path: Path) -> None:
+    """Gloo's thread would need the interpreter's lock to drop it, while the end of the process group holds that and waits for the thread."""
+    run = run_code(tmp_path, _AT_BARRIER, fresh=True, GLOO_SOCKET_IFNAME="lo")
+    assert run.out.splitlines() == ["True [None]"], run.err

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import torch.distributed as dist
+from torch.utils._python_dispatch import _disable_current_modes
 
 from torchdevlint.machine import errors
 from torchdevlint.machine.notes import note
@@ -81,6 +82,19 @@ def _on_gpu_only(original: Any) -> Any:
     return collective
 
 
+def _outside_of_modes(original: Any) -> Any:
+    """Without the machine's dispatch mode. Gloo's thread keeps the modes of who waits at a barrier and needs the interpreter's lock to drop them, which the
+    thread that ends the process group holds while it waits for that one (torch 2.13, ProcessGroupGloo.cpp, `AsyncWork`, `~ProcessGroupGloo`).
+    """
+
+    @functools.wraps(original)
+    def barrier(*args: Any, **kwargs: Any) -> Any:
+        with _disable_current_modes():
+            return original(*args, **kwargs)
+
+    return barrier
+
+
 def _is_nccl_available() -> bool:
     return True
 
@@ -93,6 +107,7 @@ def install() -> None:
     patched = {name: _on_gpu_only(getattr(dist, name)) for name in _COLLECTIVES}
     patched["init_process_group"] = _without_nccl(dist.init_process_group)
     patched["new_group"] = _without_nccl(dist.new_group)
+    patched["barrier"] = _outside_of_modes(dist.barrier)
     patched["get_backend"] = _get_backend(dist.get_backend)
     patched["is_nccl_available"] = _is_nccl_available
     for name, function in patched.items():
