@@ -51,6 +51,28 @@ def test_what_is_broken_on_some_paths_alone_is_no_error(test: str, severity: Sev
     assert finding.severity is severity
 
 
+def test_an_attribute_is_not_told_of_where_it_is_none_yet() -> None:
+    text = """
+    class Means(nn.Module):
+        def __init__(self, count):
+            super().__init__()
+            self.count = count
+            self.centroids = None
+
+        def begin(self, x):
+            if x.shape[0] > 3:
+                self.centroids = torch.rand(self.count, 3)
+            else:
+                self.centroids = torch.zeros(self.count, 3)
+
+        def forward(self, x: torch.Tensor):
+            self.begin(x)
+            return x @ self.centroids.T
+    """
+    rows = [finding.span.start.row for finding in found(text, "TDL603")]
+    assert set(rows) == {12, 14}
+
+
 def test_what_made_a_tensor_is_told_of_once() -> None:
     text = """
     class Head(nn.Module):

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from torchdevlint.explain.log import Failure, Frame, is_torch, users_frames
+from torchdevlint.explain.log import Failure, is_torch, users_frames
 from torchdevlint.explain.messages import OPERANDS, Sighting
 
 
@@ -260,9 +260,3 @@ def _parsed(text: str) -> ast.AST | None:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return None
-
-
-def failing_frame(failure: Failure) -> Frame | None:
-    """The user's line: the innermost frame that is neither PyTorch's nor a package's."""
-    frames = users_frames(failure)
-    return frames[0] if frames else None

@@ -206,12 +206,17 @@ def store_of(fault: Fault, facts: Facts) -> Site | None:
             made.unit.site(op, method)
             for method in methods
             for op in Lookup.of(method).kind(ir.StoreAttribute)
-            if op.name == host.kept
+            if op.name == host.kept and not _is_constant(op.value, method, facts)
         ]
         if stores and made.unit is fault.site.unit:
             setup = [site for site in stores if site.body is not None and site.body.name == "__init__"]
             return (setup or stores)[0] if len(setup or stores) == 1 else None
     return None
+
+
+def _is_constant(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    """True for what is no tensor yet: `self.centroids = None`."""
+    return isinstance(facts.analysis.index_of(body).definitions[register], ir.Constant)
 
 
 def buffer_instead(store: Site, facts: Facts) -> NodeFix | None:

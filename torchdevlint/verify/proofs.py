@@ -109,12 +109,6 @@ def _read(path: Path) -> Proof:
     )
 
 
-@cache
-def shapes_of(code: str) -> tuple[str, ...]:
-    """The machine shapes on which a rule's fault shows, as its proof names them; none without a proof."""
-    return next((proof.shapes for proof in all_proofs() if proof.code == code), ())
-
-
 def shape_called(name: str) -> Shape:
     """The machine behind a name in `SHAPES`."""
     return Shape(build=name) if name in _WITHOUT_GPU else Shape(gpus=int(name))  # type: ignore[arg-type]
