@@ -1,14 +1,15 @@
 """Repairs that people made, mined from histories and read by nobody: what share of them does the linter see before the repair?
 
 usage: python benchmarks/mined.py mine MIRRORS [--most N] [--seconds N]      renew mined_cases.jsonl from fetched repositories
-       python benchmarks/mined.py score MIRRORS [--half seen|unseen] [--cases N] [--projects N] [--revision REV] [--floor] [--journal FILE] [--write]
+       python benchmarks/mined.py score MIRRORS [--half seen|unseen] [--cases N] [--alone | --projects N] [--seconds N] [--revision REV] [--floor]
+                                                [--journal FILE] [--write]
 
 MIRRORS is a folder of git directories named OWNER+NAME. mined_cases.jsonl holds references alone (repository, commit, path, lines). Each repository
 is on one side for good: "seen" where somebody here has read its code, else by a hash of its name. A case is scored twice: the file by itself, and in the
 whole tree of the parent commit. It counts as found where a finding with a code of its family, or a related place of one, is within three lines of
 what the repair changed; "resolved" where that finding is gone from the repaired file. "Stray" counts the findings of the repaired files that stand
-elsewhere, for 1,000 lines. A case whose repository is not there is skipped and counted. All cases inside their projects take about an hour: with --journal
-what the linter said is kept in a file, and the same command goes on where it was ended.
+elsewhere, for 1,000 lines. The linter runs once for both levels. A case whose repository is not there is skipped and counted, and so is one whose tree takes
+more CPU time than --seconds. With --journal what the linter said is kept in a file, and the same command goes on where it was ended.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import page
 from accuracy import ROOT, checked_out
@@ -34,7 +37,8 @@ from oracles import revision_of
 CASES = ROOT / "benchmarks" / "mined_cases.jsonl"
 RESULTS = ROOT / "benchmarks" / "results" / "mined.json"
 NEAR = 3
-LEVELS = {"default": [], "notes": ["--level", "info", "--extend-select", "TDL"]}
+ALL_LEVELS = ("--level", "info", "--extend-select", "TDL")  # the default level is a part of what this tells
+LEVELS = ("default", "notes")
 CONTEXT = (
     "*.py",
     "*.toml",
@@ -77,8 +81,20 @@ FLOOR = {  # what the patterns of `floor` count for
     "FLOOR-numpy": "numpy-on-gpu",
 }
 
-Told = tuple[str, tuple[int, ...]]  # a code, and the lines it speaks of
 BATCH = 40  # cases whose files one run of the linter reads
+SECONDS = 60  # of CPU time for the files of one tree
+
+
+class Told(NamedTuple):
+    """A finding: its code, the lines it speaks of, and whether the default level and selection show it."""
+
+    code: str
+    rows: tuple[int, ...]
+    default: bool
+
+
+class OutOfTime(Exception):
+    """The linter took more CPU time than it was given."""
 
 
 def read_cases(path: Path = CASES) -> list[Case]:
@@ -111,7 +127,12 @@ def half_of(repo: str, read: frozenset[str]) -> str:
 
 def near(told: Iterable[Told], lines: Sequence[int]) -> set[str]:
     """The codes that are told within `NEAR` lines of one of `lines`."""
-    return {code for code, rows in told if any(abs(row - line) <= NEAR for row in rows for line in lines)}
+    return {one.code for one in told if any(abs(row - line) <= NEAR for row in one.rows for line in lines)}
+
+
+def at_level(told: Iterable[Told], level: str) -> list[Told]:
+    """What a run at one of `LEVELS` would tell, of what the run with notes told."""
+    return [one for one in told if one.default or level == "notes"]
 
 
 def rows_of(finding: Mapping[str, object]) -> tuple[int, ...]:
@@ -124,44 +145,64 @@ def rows_of(finding: Mapping[str, object]) -> tuple[int, ...]:
     return tuple(rows)
 
 
-def check(paths: Sequence[Path], options: Sequence[str], package: Path) -> dict[str, list[Told]]:
-    """What the linter of `package` says of files, by absolute path; a run that fails says so on stderr and counts as silent."""
+@cache
+def on_by_default(package: Path) -> frozenset[str]:
+    """The codes that the linter of `package` runs without being asked."""
+    rules = json.loads(_linter(package, ["rule", "--output-format", "json"]).stdout)
+    return frozenset(rule["code"] for rule in rules if rule["default"])
+
+
+def check(
+    paths: Sequence[Path], options: Sequence[str], package: Path, seconds: int | None = None
+) -> dict[str, list[Told]]:
+    """What the linter of `package` says of files at every level, by absolute path; a run that fails says so on stderr and counts as silent.
+
+    Raises OutOfTime where the linter takes more than `seconds` of CPU time for 300 files.
+    """
     told: dict[str, list[Told]] = defaultdict(list)
-    command = [
-        sys.executable,
-        "-m",
-        "torchdevlint",
-        "check",
-        "--output-format",
-        "json",
-        "--exit-zero",
-        "--no-cache",
-        *options,
-    ]
+    command = ["check", "--output-format", "json", "--exit-zero", "--no-cache", *ALL_LEVELS, *options]
     for at in range(0, len(paths), 300):
-        done = subprocess.run(
-            [*command, *map(str, paths[at : at + 300])],
-            cwd=package,
-            env={**os.environ, "PYTHONPATH": str(package)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = _linter(package, [*command, *map(str, paths[at : at + 300])], seconds)
         try:
             findings = json.loads(done.stdout)
         except ValueError:
+            if done.returncode < 0 and seconds is not None:  # ended by a signal
+                raise OutOfTime(f"more than {seconds} s of CPU time") from None
             print(f"the linter printed no JSON: {done.stderr[:300]}", file=sys.stderr)
             continue
         for finding in findings:
-            told[finding["filename"]].append((finding["code"], rows_of(finding)))
+            default = finding["severity"] != "info" and finding["code"] in on_by_default(package)
+            told[finding["filename"]].append(Told(finding["code"], rows_of(finding), default))
     return told
+
+
+def _linter(package: Path, arguments: Sequence[str], seconds: int | None = None) -> subprocess.CompletedProcess[str]:
+    """A run of the linter of `package`, ended by the system after so many seconds of CPU time."""
+    return subprocess.run(
+        [sys.executable, "-m", "torchdevlint", *arguments],
+        cwd=package,
+        env={**os.environ, "PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=None if seconds is None else _limit(seconds),
+    )
+
+
+def _limit(seconds: int) -> Callable[[], None]:
+    """What holds the process that calls it to so many seconds of CPU time."""
+    import resource  # not on Windows, where the trees cannot be held to a time
+
+    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
 
 
 class Journal:
     """What a revision of the linter said of each case so far, in a file of JSON lines; without a file nothing is kept.
 
-    Raises ValueError for a file of another revision.
+    An empty entry is a case that was skipped. Raises ValueError for a file of another revision or form.
     """
+
+    FORM = 2
 
     def __init__(self, path: Path | None = None, revision: str = "") -> None:
         self._path = path
@@ -172,17 +213,20 @@ class Journal:
         lines = text[: text.rfind("\n") + 1].splitlines()
         if not text.endswith("\n"):  # new, or the run was killed while it wrote a line
             path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-        begun = json.loads(lines[0])["revision"] if lines else revision
-        if begun != revision:
+        head = json.loads(lines[0]) if lines else {"revision": revision, "form": self.FORM}
+        if head["revision"] != revision:
             raise ValueError(
-                f"{path} was begun with revision {begun} of the linter, and this is {revision}: name another file"
+                f"{path} was begun with revision {head['revision']} of the linter, and this is {revision}: name another file"
             )
+        if head.get("form") != self.FORM:
+            raise ValueError(f"{path} was begun by another version of this script: name another file")
         if not lines:
-            self._append({"revision": revision})
+            self._append(head)
         for line in lines[1:]:
             entry = json.loads(line)
             self._told[entry["key"]] = {
-                side: [(code, tuple(rows)) for code, rows in told] for side, told in entry["told"].items()
+                side: [Told(code, tuple(rows), default) for code, rows, default in told]
+                for side, told in entry["told"].items()
             }
 
     def __contains__(self, key: str) -> bool:
@@ -254,9 +298,10 @@ class Sides:
 
 @dataclasses.dataclass(slots=True)
 class Score:
-    """Counts of one way to run; `lines` and `stray` are of the repaired files."""
+    """Counts of one way to run; `lines` and `stray` are of the repaired files, `skipped` are cases beside the others."""
 
     cases: int = 0
+    skipped: int = 0
     right: int = 0
     resolved: int = 0
     stray: int = 0
@@ -277,53 +322,62 @@ def right_codes(case: Case, told: Iterable[Told], lines: Sequence[int]) -> set[s
     return {code for code in near(told, lines) if code.startswith(EXPECTED[case.category])}
 
 
-def score_alone(
-    cases: Sequence[Case], sides: Sides, options: Sequence[str], package: Path, journal: Journal | None = None
-) -> Score:
-    """Each file by itself, before and after its repair."""
+def score_alone(cases: Sequence[Case], sides: Sides, package: Path, journal: Journal | None = None) -> dict[str, Score]:
+    """Each file by itself, before and after its repair, by level."""
     kept = Journal() if journal is None else journal
-    keys = {case.id: " ".join(["alone", case.id, *options]) for case in cases}
-    waiting = [case for case in cases if keys[case.id] not in kept]
+    waiting = [case for case in cases if f"alone {case.id}" not in kept]
     for at in range(0, len(waiting), BATCH):
         some = waiting[at : at + BATCH]
         paths = [sides.path(case, side) for case in some for side in ("before", "after")]
-        told = check(paths, ["--isolated", *options], package)
+        told = check(paths, ["--isolated"], package)
         for case in some:
-            kept[keys[case.id]] = {side: told.get(str(sides.path(case, side)), []) for side in ("before", "after")}
-    score = Score()
+            its = {side: told.get(str(sides.path(case, side)), []) for side in ("before", "after")}
+            kept[f"alone {case.id}"] = its
+    scores = {level: Score() for level in LEVELS}
     for case in cases:
-        before, after = kept[keys[case.id]]["before"], kept[keys[case.id]]["after"]
-        right = right_codes(case, before, case.before_lines)
-        score.add(case, bool(right), bool(right - near(after, case.after_lines)))
-        score.stray += sum(not near([one], case.after_lines) for one in after)
-        score.lines += sides.path(case, "after").read_bytes().count(b"\n")
-    return score
+        lines = sides.path(case, "after").read_bytes().count(b"\n")
+        for level, score in scores.items():
+            before, after = (at_level(kept[f"alone {case.id}"][side], level) for side in ("before", "after"))
+            right = right_codes(case, before, case.before_lines)
+            score.add(case, bool(right), bool(right - near(after, case.after_lines)))
+            score.stray += sum(not near([one], case.after_lines) for one in after)
+            score.lines += lines
+    return scores
 
 
 def score_inside(
-    cases: Sequence[Case], sides: Sides, package: Path, journal: Journal | None = None
+    cases: Sequence[Case], sides: Sides, package: Path, journal: Journal | None = None, seconds: int = SECONDS
 ) -> dict[str, Score]:
-    """Each file in the whole tree of the parent commit, by level. A case whose tree is not at hand is left out."""
+    """Each file in the whole tree of the parent commit, by level. A tree that is not at hand or takes more than `seconds` of CPU time is skipped."""
     kept = Journal() if journal is None else journal
     groups: dict[tuple[str, str], list[Case]] = defaultdict(list)
     for case in cases:
-        groups[case.repo, case.parent_commit].append(case)
-    for (repo, commit), members in groups.items():
-        waiting = [case for case in members if f"inside {case.id}" not in kept]
-        tree = sides.tree(repo, commit) if waiting else None
+        if f"inside {case.id}" not in kept:
+            groups[case.repo, case.parent_commit].append(case)
+    for (repo, commit), waiting in groups.items():
+        tree = sides.tree(repo, commit)
         if tree is None:
             continue
-        paths = sorted({tree / case.path for case in waiting})
-        levels = {level: check(paths, ["--force-exclude", *options], package) for level, options in LEVELS.items()}
+        try:
+            told = check(
+                sorted({tree / case.path for case in waiting}), ["--force-exclude", "--jobs", "1"], package, seconds
+            )
+            its = {case.id: {"before": told.get(str(tree / case.path), [])} for case in waiting}
+        except OutOfTime as error:
+            print(f"{repo} at {commit[:12]}: {error}, skipped", file=sys.stderr, flush=True)
+            its = {}
         for case in waiting:
-            kept[f"inside {case.id}"] = {level: told.get(str(tree / case.path), []) for level, told in levels.items()}
+            kept[f"inside {case.id}"] = its.get(case.id, {})
         subprocess.run(["rm", "-rf", str(tree)], check=False)
     scores = {level: Score() for level in LEVELS}
     for case in cases:
-        if f"inside {case.id}" not in kept:
-            continue
+        key = f"inside {case.id}"
+        told_before = kept[key].get("before") if key in kept else None
         for level, score in scores.items():
-            right = right_codes(case, kept[f"inside {case.id}"][level], case.before_lines)
+            if told_before is None:
+                score.skipped += 1
+                continue
+            right = right_codes(case, at_level(told_before, level), case.before_lines)
             score.add(case, bool(right), bool(right))
     return scores
 
@@ -334,7 +388,10 @@ def score_floor(cases: Sequence[Case], sides: Sides) -> Score:
 
     score = Score()
     for case in cases:
-        before, after = (floor.findings(sides.path(case, side).read_bytes()) for side in ("before", "after"))
+        before, after = (
+            [Told(*found, True) for found in floor.findings(sides.path(case, side).read_bytes())]
+            for side in ("before", "after")
+        )
         right = {code for code in near(before, case.before_lines) if FLOOR[code] == case.category}
         score.add(case, bool(right), bool(right - near(after, case.after_lines)))
         score.stray += sum(not near([one], case.after_lines) for one in after)
@@ -390,16 +447,12 @@ def command_score(arguments: argparse.Namespace) -> None:
             chosen = drawn([case for case in there if half_of(case.repo, read) == half], arguments.cases)
             if not chosen:
                 continue
-            runs = {
-                f"alone, {level}": score_alone(chosen, sides, options, package, journal)
-                for level, options in LEVELS.items()
-            }
+            alone = score_alone(chosen, sides, package, journal)
+            runs = {f"alone, {level}": score for level, score in alone.items()}
             if not arguments.alone:
                 some = drawn(chosen, arguments.projects)
-                runs |= {
-                    f"in its project, {level}": score
-                    for level, score in score_inside(some, sides, package, journal).items()
-                }
+                inside = score_inside(some, sides, package, journal, arguments.seconds)
+                runs |= {f"in its project, {level}": score for level, score in inside.items()}
             if arguments.floor:
                 runs["patterns alone"] = score_floor(chosen, sides)
             results[half] = {name: dataclasses.asdict(score) for name, score in runs.items()}
@@ -417,13 +470,21 @@ def command_score(arguments: argparse.Namespace) -> None:
 def report(half: str, runs: Mapping[str, Score]) -> list[str]:
     """A table of one half."""
     families = sorted({family for score in runs.values() for family in score.families})
-    head = [half, "cases", "right", "resolved", "stray / 1,000 lines", *families]
+    head = [half, "cases", "skipped", "right", "resolved", "stray / 1,000 lines", *families]
     rows = []
     for name, score in runs.items():
         stray = f"{1000 * score.stray / score.lines:.2f}" if score.lines else "-"
         shares = [share(*reversed(score.families.get(family, [0, 0]))) for family in families]
         rows.append(
-            [name, score.cases, share(score.right, score.cases), share(score.resolved, score.cases), stray, *shares]
+            [
+                name,
+                score.cases,
+                score.skipped,
+                share(score.right, score.cases),
+                share(score.resolved, score.cases),
+                stray,
+                *shares,
+            ]
         )
     return ["", *page.table(head, rows)]
 
@@ -450,6 +511,13 @@ def main() -> None:
     scorer.add_argument("--alone", action="store_true", help="leave out the runs inside the projects")
     scorer.add_argument(
         "--projects", type=int, metavar="N", help="at most N cases of each half in their projects, drawn by hash"
+    )
+    scorer.add_argument(
+        "--seconds",
+        type=int,
+        default=SECONDS,
+        metavar="N",
+        help=f"CPU time for the files of one tree, which is skipped when it takes more (default {SECONDS})",
     )
     scorer.add_argument("--floor", action="store_true", help="score the patterns of floor.py as well")
     scorer.add_argument(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import subprocess
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def test_a_history_is_mined_by_what_it_changes_and_scored_before_and_after(tmp_p
     assert [(case.category, case.before_lines) for case in cases] == [("load-no-map-location", (5,))]
     sides = mined.Sides(mirrors, tmp_path / "out")
     assert sides.write(cases) == cases
-    alone = mined.score_alone(cases, sides, [], mined.ROOT)
+    alone = mined.score_alone(cases, sides, mined.ROOT)["default"]
     inside = mined.score_inside(cases, sides, mined.ROOT)["default"]
     assert (alone.cases, alone.right, alone.resolved) == (1, 1, 1)
     assert (inside.cases, inside.right) == (1, 1)
@@ -101,20 +102,71 @@ def test_a_repository_stays_on_its_side_and_what_was_read_is_seen() -> None:
 def test_a_journal_goes_on_where_a_run_was_ended(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     journal = mined.Journal(path, "abc1234")
-    journal["inside one"] = {"default": [("TDL101", (3, 4))], "notes": []}
+    told = {"before": [mined.Told("TDL101", (3, 4), True)], "after": []}
+    journal["alone one"] = told
     with path.open("a", encoding="utf-8") as file:
         file.write('{"key": "inside two", "to')  # killed while it wrote
     again = mined.Journal(path, "abc1234")
-    again["inside three"] = {"default": [], "notes": []}
+    again["inside three"] = {}
     third = mined.Journal(path, "abc1234")
-    assert third["inside one"] == {"default": [("TDL101", (3, 4))], "notes": []}
+    assert third["alone one"] == told
     assert "inside two" not in third
     assert "inside three" in third
     with pytest.raises(ValueError, match="begun with revision abc1234"):
         mined.Journal(path, "def5678")
+    path.write_text('{"revision": "abc1234"}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="another version of this script"):
+        mined.Journal(path, "abc1234")
 
 
-def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+NOTED = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mask = torch.ones(4)
+
+    def forward(self, x):
+        return x * self.mask
+
+
+def load(net, path):
+    net.load_state_dict(torch.load(path))
+    return net.cuda()
+
+
+def mean(batches):
+    total = 0.0
+    for batch in batches:
+        total += batch.cuda().cpu().cuda().sum().item()
+    return total
+
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.save(Net().to(device), "net.pt")  # noqa: TDL517
+"""
+
+
+def test_the_default_level_is_the_part_of_a_run_with_notes_that_a_plain_run_tells(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(NOTED, encoding="utf-8")
+    told = mined.check([path], ["--isolated"], mined.ROOT)[str(path)]
+    command = ["check", "--isolated", "--no-cache", "--exit-zero", "--output-format", "json", str(path)]
+    plain = json.loads(mined._linter(mined.ROOT, command).stdout)
+    assert [(one.code, one.rows) for one in mined.at_level(told, "default")] == [
+        (finding["code"], mined.rows_of(finding)) for finding in plain
+    ]
+    off_by_default = {one.code for one in told} - mined.on_by_default(mined.ROOT)
+    assert plain
+    assert "TDL001" in off_by_default
+    assert len(mined.at_level(told, "notes")) > len(plain) + len(off_by_default)
+
+
+def case_of(tmp_path: Path) -> tuple[mining.Case, mined.Sides]:
+    """A case without a repository, and its files."""
     case = mining.Case(
         **{field.name: "" for field in dataclasses.fields(mining.Case)}
         | {
@@ -130,10 +182,36 @@ def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path, monkeypatch: py
     for side in ("before", "after"):
         sides.path(case, side).parent.mkdir(parents=True, exist_ok=True)
         sides.path(case, side).write_text("import torch\n", encoding="utf-8")
+    return case, sides
+
+
+def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, sides = case_of(tmp_path)
     journal = mined.Journal(tmp_path / "journal.jsonl", "abc1234")
-    journal["alone one"] = {"before": [("TDL515", (7,))], "after": []}
-    journal["inside one"] = {"default": [], "notes": [("TDL515", (7,))]}
+    journal["alone one"] = {"before": [mined.Told("TDL515", (7,), True)], "after": []}
+    journal["inside one"] = {"before": [mined.Told("TDL515", (7,), False)]}
     monkeypatch.setattr(mined, "check", lambda *_: pytest.fail("the linter was asked"))
-    assert mined.score_alone([case], sides, [], tmp_path, journal).right == 1
+    alone = mined.score_alone([case], sides, tmp_path, journal)
+    assert (alone["default"].right, alone["notes"].right) == (1, 1)
     inside = mined.score_inside([case], sides, tmp_path, journal)
     assert (inside["default"].right, inside["notes"].right) == (0, 1)
+
+
+def test_a_tree_that_takes_too_long_is_skipped_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case, sides = case_of(tmp_path)
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    monkeypatch.setattr(sides, "tree", lambda *_: tree)
+    endless = tmp_path / "package" / "torchdevlint"
+    endless.mkdir(parents=True)
+    (endless / "__init__.py").touch()
+    (endless / "__main__.py").write_text("while True: pass\n", encoding="utf-8")
+    journal = mined.Journal(tmp_path / "journal.jsonl", "abc1234")
+    inside = mined.score_inside([case], sides, endless.parent, journal, seconds=1)
+    assert [(score.cases, score.skipped) for score in inside.values()] == [(0, 1), (0, 1)]
+    assert "a/b at : more than 1 s of CPU time, skipped" in capsys.readouterr().err
+    assert journal["inside one"] == {}
+    again = mined.score_inside([case], sides, tmp_path / "nowhere", journal)
+    assert again["notes"].skipped == 1
