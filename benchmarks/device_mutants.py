@@ -143,6 +143,7 @@ def run_suite(suite: dict[str, Any], mirrors: Path, work: Path, python: str, sec
             "TIMEBOX_SECONDS": str(seconds),
             "TIMEBOX_TEST": str((6, 30)[number]),  # as mutants a test may take five times as long
             "TIMEBOX_CPU": str(cpu[number]),
+            "TIMEBOX_ORDER": str(cpu[0]),
         }
         with (work / f"{suite['name']}.log{number}").open("wb") as log:
             child = subprocess.Popen(

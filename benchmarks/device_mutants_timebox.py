@@ -1,15 +1,16 @@
-"""A pytest plugin for long suites (`-p device_mutants_timebox`): the first case of every test first, an end after so many seconds.
+"""A pytest plugin for long suites (`-p device_mutants_timebox`): the first case of every test first, the short ones first, an end after so many seconds.
 
 `TIMEBOX_SECONDS` of CPU time end the run (counted from the first test), `TIMEBOX_TEST` seconds of it a test that takes longer. The later runs of a mutant
 session, of chosen tests alone, have four times as much: a test that only just ended in the first one must not fail there for want of time.
-`TIMEBOX_CPU` names a file for the CPU seconds of each test; with `TIMEBOX_OLD_NUMPY` NumPy has the aliases (`np.float`, `np.product`) that
-suites from before 2.0 need.
+`TIMEBOX_CPU` names a file for the CPU seconds of each test, `TIMEBOX_ORDER` such a file of an earlier run, which says how long they take;
+with `TIMEBOX_OLD_NUMPY` NumPy has the aliases (`np.float`, `np.product`) that suites from before 2.0 need.
 """
 
 from __future__ import annotations
 
 import collections
 import json
+import math
 import os
 import signal
 import time
@@ -47,12 +48,14 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Breadth first: many tests with one case each say more than one test with many."""
+    """Breadth first: many tests with one case each say more than one test with many, and many short ones more than a long one."""
+    earlier = Path(os.environ.get("TIMEBOX_ORDER", ""))
+    seconds = json.loads(earlier.read_text(encoding="utf-8")) if earlier.is_file() else {}
     counts: collections.Counter[str] = collections.Counter()
-    order = {}
+    order: dict[str, tuple[int, float]] = {}
     for item in items:
         name = item.nodeid.split("[")[0]
-        order[item.nodeid] = counts[name]
+        order[item.nodeid] = counts[name], seconds.get(item.nodeid, math.inf)
         counts[name] += 1
     items.sort(key=lambda item: order[item.nodeid])
 

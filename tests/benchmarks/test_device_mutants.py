@@ -7,9 +7,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import device_mutants as mutants
+import device_mutants_timebox
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
@@ -75,3 +77,31 @@ def test_the_script_of_a_fault_is_short_and_fails(path: Path) -> None:
         [sys.executable, "-m", "torchdevlint", "run", str(path)], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 1 and "Error: " in done.stderr and "device" in done.stderr, done.stderr
+
+
+def test_the_time_box_takes_first_cases_first_and_of_these_the_short_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["t.py::long", "t.py::new", "t.py::many[1]", "t.py::many[2]", "t.py::short"]
+    items: list[Any] = [SimpleNamespace(nodeid=name) for name in names]
+    device_mutants_timebox.pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == [
+        "t.py::long",
+        "t.py::new",
+        "t.py::many[1]",
+        "t.py::short",
+        "t.py::many[2]",
+    ]
+    earlier = tmp_path / "suite.cpu0"
+    earlier.write_text(
+        '{"t.py::long": 9, "t.py::many[1]": 2, "t.py::many[2]": 0.5, "t.py::short": 1}', encoding="utf-8"
+    )
+    monkeypatch.setenv("TIMEBOX_ORDER", str(earlier))
+    device_mutants_timebox.pytest_collection_modifyitems(items)
+    assert [item.nodeid for item in items] == [
+        "t.py::short",
+        "t.py::many[1]",
+        "t.py::long",
+        "t.py::new",
+        "t.py::many[2]",
+    ]
