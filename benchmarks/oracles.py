@@ -22,6 +22,7 @@ A results file is a JSON object:
 `found` are faults that an error or a warning of the default level tells, `with_notes` those that a note tells as well (it contains `found`). `clean` is what was looked
 at without a fault, in `unit` ("programs", "lines", "findings"), `false` the errors and warnings on it, `false_errors` the errors among them, `false_notes` further notes.
 `repairs` were run, `wrong_repairs` broke what ran or left the fault that they were offered for. null stands for what an oracle cannot say.
+`families`, where the faults fall into some, has the first three figures of each: {"creation": [120, 40, 51]}.
 
 `Row`, `Result` and `write` are for the scripts that produce such files: `from oracles import Result, Row, write`.
 """
@@ -35,7 +36,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,7 @@ class Row:
     repairs: int | None = None
     wrong_repairs: int | None = None
     note: str = ""
+    families: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.side not in SIDES:
@@ -165,6 +167,7 @@ def results(folder: Path = RESULTS, mutations: Path = MUTATIONS) -> dict[tuple[s
 def from_mined(stored: Mapping[str, Any]) -> Iterable[Result]:
     """The form of mined.py: by revision ("now" for the working tree), half and way to run."""
     for name, told in stored.items():
+        when, revision = ("now", told.get("revision", "")) if name == "now" else ("before", name)
         rows = []
         for half, runs in told["halves"].items():
             for sample, first, second, note in _MINED:
@@ -173,10 +176,18 @@ def from_mined(stored: Mapping[str, Any]) -> Iterable[Result]:
                     continue
                 found, seen = plain["right"], notes["right"] if notes else None
                 clean, false = (plain["lines"], plain["stray"]) if plain["lines"] else (None, None)
-                rows.append(Row(sample, half, "lines", plain["cases"], found, seen, clean, false, note=note))
-        when, revision = ("now", told.get("revision", "")) if name == "now" else ("before", name)
+                if plain.get("skipped"):
+                    note = f"{sample}, {half}, {when}: {plain['skipped']} more skipped, whose trees took too much CPU time or have too many files"
+                families = _families(plain["families"], notes["families"]) if notes else {}
+                cases = plain["cases"]
+                rows.append(Row(sample, half, "lines", cases, found, seen, clean, false, note=note, families=families))
         about = "Repairs that people made, mined from histories and read by nobody; a case is a commit that changes device handling alone."
         yield Result("mined", when, revision, told["date"], NEEDS["mined"], about, tuple(rows))
+
+
+def _families(plain: Mapping[str, Sequence[int]], notes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """Cases, found, found with notes."""
+    return {family: (*counts, notes[family][1]) for family, counts in sorted(plain.items())}
 
 
 _STRAY = "false: findings elsewhere in the repaired files, some of them true"
@@ -233,6 +244,8 @@ def report(found: Mapping[tuple[str, str], Result]) -> list[str]:
         lines += [sides[-1].about, ""]
         lines += [f"* {_WHEN[told.when]}: {_dated(told)}" for told in sides]
         lines += ["", *page.table(_HEAD, _lines_of(sides))]
+        if families := _families_of(sides):
+            lines += ["", "By family, found (with notes):", "", *page.table(_FAMILIES, families)]
         notes = sorted({row.note for told in sides for row in told.rows if row.note})
         lines += ["", *(f"* {note}" for note in notes)] if notes else []
     return lines[1:]
@@ -264,6 +277,22 @@ def _lines_of(sides: Sequence[Result]) -> list[list[object]]:
     rows = [(row, told.when) for told in sides for row in told.rows]
     rows.sort(key=lambda item: (order.index((item[0].sample, item[0].side)), WHEN.index(item[1])))
     return [[row.sample, row.side, _WHEN[when], *_cells(row)] for row, when in rows]
+
+
+_FAMILIES = ("sample", "side", "family", "faults", *WHEN)
+
+
+def _families_of(sides: Sequence[Result]) -> list[list[object]]:
+    """A line for each family of a sample and side; the faults are those of the last revision."""
+    shares: dict[tuple[str, str, str], dict[str, str]] = {}
+    faults: dict[tuple[str, str, str], int] = {}
+    for told in sides:
+        for row in told.rows:
+            for family, (number, found, with_notes) in row.families.items():
+                key = row.sample, row.side, family
+                faults[key] = number
+                shares.setdefault(key, {})[told.when] = f"{_share(found, number)} ({_share(with_notes, number)})"
+    return [[*key, faults[key], *(shares[key].get(when, "-") for when in WHEN)] for key in sorted(shares)]
 
 
 def _cells(row: Row) -> list[object]:

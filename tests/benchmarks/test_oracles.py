@@ -60,6 +60,24 @@ def test_the_form_of_mined_repairs_is_read() -> None:
     )
 
 
+def test_families_stand_in_a_table_of_their_own_and_what_was_skipped_is_told() -> None:
+    def run(right: int, families: dict[str, list[int]], skipped: int = 0) -> dict[str, object]:
+        return {"cases": 4, "right": right, "stray": 0, "lines": 0, "families": families, "skipped": skipped}
+
+    plain, notes = {"creation": [3, 1], "not-moved": [1, 0]}, {"creation": [3, 2], "not-moved": [1, 1]}
+    before = {"in its project, default": run(1, plain), "in its project, notes": run(3, notes)}
+    now = {"in its project, default": run(0, {"creation": [4, 0]}, 1)}
+    now["in its project, notes"] = run(1, {"creation": [4, 1]}, 1)
+    stored = {
+        "40bab7e": {"date": "2026-11-22", "halves": {"seen": before}},
+        "now": {"date": "2026-11-22", "halves": {"seen": now}},
+    }
+    lines = oracles.report({("mined", told.when): told for told in oracles.from_mined(stored)})
+    assert "| the file in its project | seen | creation | 4 | 33% (67%) | 0% (25%) |" in lines
+    assert "| the file in its project | seen | not-moved | 1 | 0% (100%) | - |" in lines
+    assert any(line.startswith("* the file in its project, seen, now: 1 more skipped") for line in lines)
+
+
 def test_the_page_of_mutations_is_read() -> None:
     (result,) = oracles.from_mutations(oracles.MUTATIONS.read_text(encoding="utf-8"))
     (row,) = result.rows
