@@ -13,6 +13,7 @@ libraries need. `sheets` writes what a reader needs to judge each place of a run
 places judged real and on the lines that ran with GPU operands, and writes results/mutants.now.json and, with another checkout,
 results/mutants.before.json. `page` renders the table from the data file.
 
+`environment` of a suite is set for its runs: an empty TIMEBOX_ORDER keeps its tests in their order, where one changes the device of those after it.
 `seen` of a suite says why its places are no result: whoever worked on the analysis had read the library's code or its roots. Where it is empty nobody had.
 
 A place's verdict is a reader's: "real" (a user who puts model and inputs on a GPU meets it), "told" (gone when the library is told its device, by a parameter or
@@ -139,11 +140,11 @@ def run_suite(suite: dict[str, Any], mirrors: Path, work: Path, python: str, sec
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "src"), str(HERE), str(ROOT)]),
             "OMP_NUM_THREADS": "1",
+            "TIMEBOX_ORDER": str(cpu[0]),
             **suite.get("environment", {}),
             "TIMEBOX_SECONDS": str(seconds),
             "TIMEBOX_TEST": str((6, 30)[number]),  # as mutants a test may take five times as long
             "TIMEBOX_CPU": str(cpu[number]),
-            "TIMEBOX_ORDER": str(cpu[0]),
         }
         with (work / f"{suite['name']}.log{number}").open("wb") as log:
             child = subprocess.Popen(
@@ -165,7 +166,7 @@ def take(suite: dict[str, Any], report: Path, folder: Path, cpu: Sequence[Path])
         return
     found = json.loads(report.read_text(encoding="utf-8"))
     judged = {_key(place): place for place in suite.get("places", ())}
-    counts = found["tests"]
+    counts = {outcome: number for outcome, number in found["tests"].items() if outcome != "skipped"}
     suite["ran"], suite["passed"] = sum(counts.values()), counts.get("passed", 0)
     suite["otherwise"] = len(found["failed_otherwise"])
     suite["cost"] = _cost(cpu)
