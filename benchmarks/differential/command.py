@@ -25,6 +25,7 @@ import collections
 import contextlib
 import dataclasses
 import datetime
+import difflib
 import random
 import subprocess
 import tempfile
@@ -253,9 +254,10 @@ def agree(cases: Sequence[Case], shrinker: Shrinker | None, number: int) -> None
 
 
 def show(cases: Sequence[Case], number: int, shrinker: Shrinker | None) -> None:
-    """Prints disagreements of each kind."""
+    """Prints disagreements and wrong repairs of each kind; kept entries are never shown, they would be read."""
     kinds: dict[str, list[Case]] = collections.defaultdict(list)
-    for case in cases:
+    open_cases = [case for case in cases if not case.kept]
+    for case in open_cases:
         if case.outcome not in (FOUND, SILENT, DROPPED):
             kinds[case.outcome].append(case)
     for kind, found in kinds.items():
@@ -264,3 +266,10 @@ def show(cases: Sequence[Case], number: int, shrinker: Shrinker | None) -> None:
             print(f"\n### {kind}: {case.verdict.text} {case.answer.crash}\n{case.verdict.told}\n\n{program.text()}")
             for said in case.answer.findings:
                 print(f"#   {said}")
+    wrong = [(case, repair) for case in open_cases for repair in case.repairs if repair.outcome in ("wrong", "left")]
+    for case, repair in wrong[:number]:
+        print(f"\n### {repair.fix} repair {repair.outcome}: {repair.why}\n\n{case.program.text()}")
+        for said in case.answer.findings:
+            print(f"#   {said}{f' [{said.fix} repair]' if said.fix else ''}")
+        before, after = (program.text().splitlines() if program else [] for program in (case.program, repair.program))
+        print(*difflib.unified_diff(before, after, "before", "repaired", lineterm=""), sep="\n")

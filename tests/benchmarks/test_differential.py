@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import warm
-from differential import agreed, draw
+from differential import agreed, command, draw
 from differential.judges import ROOT, Answer, Linter, Machine, Said, Verdict, judges
 from differential.programs import Program
 from differential.score import (
@@ -24,6 +24,7 @@ from differential.score import (
     NOTE,
     SILENT,
     Case,
+    Repaired,
     by_construct,
     judge_repair,
     measure,
@@ -140,6 +141,21 @@ def test_repairs_are_judged(verdict: str, machine: Verdict, before: Verdict, aft
     case = Case(drawn, False, FAULTY, Verdict(verdict, story=frozenset({("main.py", 4)})), found, FOUND)
     assert judge_repair(case, "safe", machine, before, after).outcome == outcome
     assert judge_repair(case, "safe", Verdict("died"), before, after).outcome == "unknown"
+
+
+def test_wrong_repairs_are_shown_and_kept_programs_never(capsys: pytest.CaptureFixture[str]) -> None:
+    repaired = Program({"main.py": "import torch\n\nx = torch.ones(3).to(y)\n"}, "main.py")
+    wrong = Repaired("safe", "wrong", "NameError", ("TDL504",), repaired)
+    answer = Answer((said(4, fix="safe"),))
+    kept = next(one for one in draw.combined(1, 40, with_kept=True) if one.spec.kept)
+    for one in (kept, next(iter(draw.singles(1, 1)))):
+        case = Case(one, False, FAULTY, Verdict("fault"), answer, FOUND, (wrong, Repaired("unsafe", "good")))
+        command.show([case], 1, None)
+        told = capsys.readouterr().out
+        assert bool(told) is not one.spec.kept
+    assert "### safe repair wrong: NameError" in told
+    assert "+x = torch.ones(3).to(y)" in told
+    assert "unsafe repair" not in told
 
 
 def test_the_machine_tells_the_lines_and_survives_an_exit(all_judges: Judges) -> None:
