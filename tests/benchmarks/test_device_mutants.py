@@ -49,15 +49,21 @@ def test_a_sheet_holds_what_a_reader_needs(tmp_path: Path) -> None:
     assert sheet["test"] == "def test_one(self):\n        f(torch.ones(2))"
 
 
-def test_a_run_is_counted_without_the_tests_that_were_skipped_and_keeps_verdicts(tmp_path: Path) -> None:
+def test_a_run_is_counted_without_tests_that_were_skipped_or_took_too_long_and_keeps_verdicts(tmp_path: Path) -> None:
     report = tmp_path / "lib.json"
-    found = {"tests": {"passed": 3, "failed": 1, "skipped": 5}, "failed_otherwise": {}, "returns": []}
+    late, other = {"error": "TooLong: more than 30 s"}, {"error": "AssertionError"}
+    found = {
+        "tests": {"passed": 3, "failed": 2, "skipped": 5},
+        "failed_otherwise": {"a": late, "b": other},
+        "returns": [],
+    }
     found |= {"places": [_report(tmp_path)], "lines_with_gpu_operands": {str(tmp_path / "lib.py"): [3]}}
     report.write_text(json.dumps(found), encoding="utf-8")
     place = {"created": ["lib.py", 2], "moved": None, "met": ["lib.py", 3], "verdict": "real", "why": "made on the CPU"}
     suite: dict[str, Any] = {"name": "lib", "places": [place, {**place, "met": ["lib.py", 9]}]}
     mutants.take(suite, report, tmp_path, [tmp_path / "lib.cpu0", tmp_path / "lib.cpu1"])
-    assert (suite["ran"], suite["passed"], suite["lines"]) == (4, 3, {"lib.py": [3]})
+    assert (suite["ran"], suite["passed"], suite["otherwise"]) == (4, 3, 1)
+    assert suite["lines"] == {"lib.py": [3]}
     assert [(place["met"], place["verdict"]) for place in suite["places"]] == [(["lib.py", 3], "real")]
 
 
