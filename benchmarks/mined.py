@@ -460,11 +460,25 @@ def command_score(arguments: argparse.Namespace) -> None:
     if arguments.write:
         stored = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
         before = stored.get(arguments.revision or "now", {})
-        kept = before["halves"] if before.get("revision") == revision else {}  # the other half, of an earlier run
-        now = {"date": page.today(), "revision": revision, "halves": {**kept, **results}}
+        is_same = before.get("revision") == revision  # then the other half may be of an earlier run
+        now = {"date": page.today(), "revision": revision}
+        for name, its in ("halves", results), ("commands", dict.fromkeys(results, command_of(arguments))):
+            now[name] = {**(before.get(name, {}) if is_same else {}), **its}
         stored[arguments.revision or "now"] = now
         RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def command_of(arguments: argparse.Namespace) -> str:
+    """How these figures are had again."""
+    options = [f"--half {arguments.half}"] if arguments.half else []
+    options += [
+        f"--{name} {value}" for name in ("cases", "projects") if (value := getattr(arguments, name)) is not None
+    ]
+    options += [f"--{name}" for name in ("alone", "floor") if getattr(arguments, name)]
+    options += [f"--seconds {arguments.seconds}"] if arguments.seconds != SECONDS else []
+    options += [f"--revision {arguments.revision}"] if arguments.revision else []
+    return " ".join(["python benchmarks/mined.py score MIRRORS", *options])
 
 
 def report(half: str, runs: Mapping[str, Score]) -> list[str]:

@@ -182,7 +182,8 @@ def from_mined(stored: Mapping[str, Any]) -> Iterable[Result]:
                 cases = plain["cases"]
                 rows.append(Row(sample, half, "lines", cases, found, seen, clean, false, note=note, families=families))
         about = "Repairs that people made, mined from histories and read by nobody; a case is a commit that changes device handling alone."
-        yield Result("mined", when, revision, told["date"], NEEDS["mined"], about, tuple(rows))
+        commands = "; ".join(f"`{command}`" for command in sorted(set(told.get("commands", {}).values())))
+        yield Result("mined", when, revision, told["date"], commands or NEEDS["mined"], about, tuple(rows))
 
 
 def _families(plain: Mapping[str, Sequence[int]], notes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:

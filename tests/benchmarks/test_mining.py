@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mined
 import mining
+import oracles
 import pytest
 
 PATCH = """\
@@ -215,3 +216,23 @@ def test_a_tree_that_takes_too_long_is_skipped_and_counted(
     assert journal["inside one"] == {}
     again = mined.score_inside([case], sides, tmp_path / "nowhere", journal)
     assert again["notes"].skipped == 1
+
+
+def test_figures_are_kept_with_their_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case, sides = case_of(tmp_path)
+    paths = {side: sides.path(case, side) for side in ("before", "after")}
+    monkeypatch.setattr(mined, "RESULTS", tmp_path / "results" / "mined.json")
+    monkeypatch.setattr(mined, "read_cases", lambda: [case])
+    monkeypatch.setattr(mined, "repositories_read", lambda: frozenset(("a/b",)))
+    monkeypatch.setattr(mined.Sides, "write", lambda *_: [case])
+    monkeypatch.setattr(mined.Sides, "path", lambda _, case, side: paths[side])
+    for words in (["--alone"], ["--alone", "--half", "seen", "--floor"]):
+        monkeypatch.setattr("sys.argv", ["mined.py", "score", str(tmp_path), *words, "--write"])
+        mined.main()
+    stored = json.loads(mined.RESULTS.read_text(encoding="utf-8"))
+    assert stored["now"]["commands"] == {"seen": "python benchmarks/mined.py score MIRRORS --half seen --alone --floor"}
+    assert stored["now"]["halves"]["seen"]["alone, notes"]["cases"] == 1
+    (told,) = oracles.from_mined(stored)
+    assert told.command == "`python benchmarks/mined.py score MIRRORS --half seen --alone --floor`"
