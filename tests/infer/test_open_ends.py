@@ -152,6 +152,23 @@ def test_conditions_that_belong_together_are_kept_together() -> None:
     assert told(text) == []
 
 
+@pytest.mark.parametrize(
+    ("passed", "reached"),
+    [("a < b", "a > b"), ("a == b", "a > b"), ("a < b", "a == b"), ("a > b", "a != b"), ("a <= b", "b < a"), ("a == b", "a != b")],
+)
+def test_a_comparison_that_failed_rules_no_other_one_out(passed: str, reached: str) -> None:
+    body = f"    if {passed}:\n        raise ValueError\n    if {reached}:\n        return x + torch.zeros(4)\n    return x\n"
+    assert told(f"def f(x: torch.Tensor, a, b):\n{body}") == [("open", "torch.zeros(4)")]
+
+
+@pytest.mark.parametrize(
+    ("passed", "dead"), [("a < b", "a < b"), ("a < b", "b > a"), ("a == b", "not a != b"), ("a >= b", "not a < b")]
+)
+def test_a_comparison_that_failed_rules_its_like_out(passed: str, dead: str) -> None:
+    body = f"    if {passed}:\n        raise ValueError\n    if {dead}:\n        return x + torch.zeros(4)\n    return x\n"
+    assert told(f"def f(x: torch.Tensor, a, b):\n{body}") == []
+
+
 def test_a_branch_that_is_never_taken_is_not_told() -> None:
     assert told("DEBUG = False\nif DEBUG:\n    print(torch.zeros(3).cuda() + torch.ones(3))\n") == []
 

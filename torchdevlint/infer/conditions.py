@@ -104,7 +104,21 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
 def _without_not(term: Term, outcome: bool) -> Guard:
     while term.op == "not":
         term, outcome = term.args[0], not outcome
+    if term.op == "binary" and term.args[0] in _AS_LESS:
+        operator, left, right = term.args
+        name, is_turned, is_same = _AS_LESS[operator]
+        left, right = (right, left) if is_turned else (left, right)
+        term, outcome = Term("binary", name, left, right), outcome is is_same
     return term, outcome
+
+
+# How a comparison is said by `<` or `==`: the operator, whether its operands change places, whether the outcome is the same.
+_AS_LESS = {
+    "ne": ("eq", False, False),
+    "gt": ("lt", True, True),
+    "le": ("lt", True, False),
+    "ge": ("lt", False, False),
+}
 
 
 def asks_for_cuda(term: Term) -> bool:

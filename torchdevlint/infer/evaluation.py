@@ -360,7 +360,7 @@ class Evaluation:
         if operator in ("==", "!=") and isinstance(left, Const) and isinstance(right, Const):
             found = conditions.equal(left, right)
             return found if operator == "==" else conditions.negated(found)
-        return tensors.binary(self.ctx, "compare", left, right, self._site(op))
+        return tensors.binary(self.ctx, tensors.COMPARISONS[operator], left, right, self._site(op))
 
     def sequence(self, op: ir.Sequence) -> Value:
         """A tuple, list or set display."""

@@ -458,7 +458,6 @@ _SIGNS = {
     "xor": "^",
     "concat": "+",
 }
-_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _WORKERS = (
     "concurrent.futures.ThreadPoolExecutor",
     "concurrent.futures.ProcessPoolExecutor",
@@ -525,7 +524,7 @@ _TABLE: dict[str, Handler] = {
     "operator.neg": _first,
     **{f"operator.{name}": _operator(sign) for name, sign in _SIGNS.items()},
     **{f"operator.i{name.rstrip('_')}": _operator(sign, in_place=True) for name, sign in _SIGNS.items()},
-    **{f"operator.{name}": _operator("compare") for name in _COMPARISONS},
+    **{f"operator.{name}": _operator(name) for name in tensors.COMPARISONS.values()},
     "heapq.heappush": _pushed,
     "heapq.heappop": _popped,
     "heapq.heappushpop": _push_and_pop,

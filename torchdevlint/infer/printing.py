@@ -41,6 +41,7 @@ _PLACES = {HOST: "cpu", ACCELERATOR: "accelerator", CHOSEN: "accelerator if ther
 _SORTS = {"other": "no tensor", "size": "torch.Size", "accelerator": "name of an accelerator"}
 _MOST_ITEMS = 4
 _MOST_NESTED = 3
+_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _LONGEST = 40  # characters of a constant
 
 
@@ -173,7 +174,7 @@ def _term(term: Term, ctx: Context | None, nested: int) -> str:
             given = [inner(one) for one in args[1]] + [f"{name}={inner(one)}" for name, one in args[2]]
             return f"{inner(args[0])}({_several(given)})"
         case "binary":
-            return f"{inner(args[1])} {args[0]} {inner(args[2])}"
+            return f"{inner(args[1])} {_SIGNS.get(args[0], args[0])} {inner(args[2])}"
         case "moved":
             return f"{inner(args[0])}.to({show_place(args[1])})"
         case "own" | "device_of" | "as_device":

@@ -229,8 +229,9 @@ def _gives_way(best: Tensor, other: Tensor) -> bool:
 def binary(
     ctx: Context, operator: str, left: Value, right: Value, site: Site | None, *, in_place: bool = False
 ) -> Value:
-    """`left operator right`; comparisons have the operator "compare"."""
-    if operator == "compare" and isinstance(left, Const) and isinstance(right, Const):
+    """`left operator right`; a comparison has its operator in words (`COMPARISONS`)."""
+    is_comparison = operator in _IN_WORDS
+    if is_comparison and isinstance(left, Const) and isinstance(right, Const):
         return NUMBER
     if operator == "%" and isinstance(left, Const) and isinstance(left.value, str):
         return OTHER  # a text that is formatted
@@ -246,7 +247,7 @@ def binary(
         return _of_python_values(ctx, operator, left, right, site)
     if (
         not known
-        and operator == "compare"
+        and is_comparison
         and len(terms) == 1
         and all(isinstance(o, Const) or o in terms for o in several)
     ):
@@ -279,6 +280,8 @@ def binary(
     return Term("binary", operator + "=" if in_place else operator, left, right)
 
 
+COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_IN_WORDS = frozenset(COMPARISONS.values())
 _DUNDERS = {
     "+": "add",
     "-": "sub",
@@ -630,6 +633,7 @@ def _is_method_of_tensors(name: str) -> bool:
 
 
 __all__ = [
+    "COMPARISONS",
     "Sort",
     "as_tensor",
     "attribute",
