@@ -77,7 +77,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, OneOf):
         found = []
         saved, is_choice = ctx.is_choice, len(function.options) > 1
-        for guards, one in function.options[:_MOST_CALLEES]:
+        for guards, one in ctx.possible(function)[:_MOST_CALLEES]:
             if one != NONE:
                 ctx.is_choice = saved or (is_choice and _is_elsewhere(ctx, one))
                 with ctx.under(guards):
@@ -86,7 +86,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         return one_of(found)
     args, keywords, is_spread = _spread(ctx, args, keywords)
     if isinstance(function, Func):
-        if not is_spread and any(isinstance(a, (Star, DoubleStar)) and is_open(a.value) for a in args):
+        if not is_spread and any(map(_is_open_star, args)):
             return residual(ctx, function, args, keywords, site)
         return _enter(ctx, function, args, keywords, site)
     if isinstance(function, Cls):
@@ -95,6 +95,8 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         if any(isinstance(one, DoubleStar) for one in args) and function.name.startswith("torch."):
             # Keywords that nobody knows may say where: `torch.zeros(3, **options)`.
             return residual(ctx, function, args, keywords, site) if ctx.mode == "summary" else unknown(site)
+        if ctx.mode == "summary" and any(map(_is_open_star, args)) and is_trainer(function.name):
+            return residual(ctx, function, args, keywords, site)  # which of them is the model, a caller tells
         return foreign.call(ctx, function.name, list(args), keywords, site)
     if isinstance(function, Bound):
         if ctx.mode == "summary" and isinstance(function.object, Bound) and any(map(is_open, args)):
@@ -113,6 +115,10 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
             return tensors.open_method(ctx, function, list(args), keywords, site)
         return residual(ctx, function, args, keywords, site)
     return UNKNOWN
+
+
+def _is_open_star(argument: Value) -> bool:
+    return isinstance(argument, (Star, DoubleStar)) and is_open(argument.value)
 
 
 def _is_elsewhere(ctx: Context, function: Value) -> bool:

@@ -169,6 +169,8 @@ def equal(first: Value, second: Value) -> Value:
         return one_of([(guards, equal(option, second)) for guards, option in first.options])
     if isinstance(first, Const) and isinstance(second, Const):
         return Const(bool(first.value == second.value))
+    if isinstance(second, (Ext, Cls)):
+        return identical(first, second)
     if isinstance(second, (Const, Device, Term)) and isinstance(first, Term) and first is not UNKNOWN:
         return NUMBER if second is UNKNOWN else Term("equal", first, second)
     if isinstance(second, Term) and second is not UNKNOWN and isinstance(first, (Const, Device)):
@@ -178,6 +180,28 @@ def equal(first: Value, second: Value) -> Value:
     if first == ACCELERATOR_NAME and isinstance(second, Const):
         return FALSE if str(second.value).startswith("cpu") else TRUE if second.value == "cuda" else NUMBER
     return NUMBER
+
+
+def identical(first: Value, second: Value) -> Value:
+    """`first is second`: of modules and classes, which have names, and of what a caller gives."""
+    if isinstance(first, OneOf):
+        return one_of([(guards, identical(option, second)) for guards, option in first.options])
+    if isinstance(first, (Ext, Cls)) and isinstance(second, (Ext, Cls)):
+        return TRUE if first == second else FALSE if _is_another(first, second) else NUMBER
+    if isinstance(first, Term) and first is not UNKNOWN and isinstance(second, (Ext, Cls)):
+        return Term("equal", first, second)
+    if isinstance(second, Term) and isinstance(first, (Ext, Cls)):
+        return identical(second, first)
+    if isinstance(first, Const) and isinstance(second, Const) and isinstance(second.value, bool):
+        return Const(first.value is second.value)
+    return NUMBER
+
+
+def _is_another(first: Ext | Cls, second: Ext | Cls) -> bool:
+    """True for two of the project, and for what two libraries define; within one, names can mean the same: `torch.float` and `torch.float32`."""
+    if isinstance(first, Ext) and isinstance(second, Ext):
+        return first.name.partition(".")[0] != second.name.partition(".")[0]
+    return True
 
 
 def is_instance(ctx: Context, value: Value, cls: Value) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +10,7 @@ from torchdevlint.infer.imports import Global
 from torchdevlint.infer.state import NO_FACTS, Facts, Heap
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
+    NONE,
     NUMBER,
     UNKNOWN,
     Cls,
@@ -25,7 +26,9 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    consistent,
     join,
+    one_of,
     waits,
 )
 
@@ -171,6 +174,21 @@ class Context:
     def is_full(self) -> bool:
         """True where a summary has as many events as it may."""
         return len(self.events) >= MOST_EVENTS
+
+    def lift(self, function: Callable[[Value], Value], value: Value) -> Value:
+        """A function of each alternative, under the conditions of that one; None is none of them, as nothing can be asked of it."""
+        if not isinstance(value, OneOf):
+            return function(value)
+        found: list[tuple[Facts, Value]] = []
+        for guards, option in self.possible(value):
+            if option != NONE:
+                with self.under(guards):
+                    found.append((guards, function(option)))
+        return one_of(found)
+
+    def possible(self, value: OneOf) -> list[tuple[Facts, Value]]:
+        """The alternatives that what holds here does not rule out; all of them where it rules out each."""
+        return [one for one in value.options if consistent(one[0], self.facts)] or list(value.options)
 
     @contextmanager
     def under(self, facts: Facts) -> Iterator[None]:

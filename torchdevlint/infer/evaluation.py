@@ -53,6 +53,7 @@ from torchdevlint.infer.values import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
 
 _FORMS = {"property": "property", "cached_property": "property", "contextmanager": "contextmanager"}
 _BINDING = frozenset({"classmethod", "staticmethod"})
@@ -339,11 +340,16 @@ class Evaluation:
         if operator in ("is", "is not") and right == NONE:
             found = conditions.is_none(left)
             return found if operator == "is" else conditions.negated(found)
+        of = self._type_asked(op.left)
+        if of is not None and operator in ("is", "is not", "==", "!=", "in", "not in"):
+            found = conditions.is_instance(self.ctx, of, right)  # taken as that: hardly a class is derived from these
+            return found if operator in ("is", "==", "in") else conditions.negated(found)
         if operator in ("in", "not in"):
             found = _contains(self.ctx, left, right)
             return found if operator == "in" else conditions.negated(found)
         if operator in ("is", "is not"):
-            return NUMBER
+            found = conditions.identical(left, right)
+            return found if operator == "is" else conditions.negated(found)
         is_name = isinstance(right, Const) and isinstance(right.value, (str, bool, type(None)))
         if operator in ("==", "!=") and (
             is_name
@@ -361,6 +367,13 @@ class Evaluation:
             found = conditions.equal(left, right)
             return found if operator == "==" else conditions.negated(found)
         return tensors.binary(self.ctx, tensors.COMPARISONS[operator], left, right, self._site(op))
+
+    def _type_asked(self, register: ir.Register) -> Value | None:
+        """The value of which `type(value)` is in a register; None for anything else."""
+        made = Lookup.of(self.body).definition(register)
+        if isinstance(made, ir.Call) and len(made.arguments) == 1 and self._get(made.function) == Ext("builtins.type"):
+            return self._get(made.arguments[0].value)
+        return None
 
     def sequence(self, op: ir.Sequence) -> Value:
         """A tuple, list or set display."""

@@ -32,7 +32,6 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     join,
-    lift,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -> Value:
     """`value.name`."""
     if isinstance(value, OneOf):
-        return lift(lambda one: attribute(ctx, one, name, site), value)
+        return ctx.lift(lambda one: attribute(ctx, one, name, site), value)
     if isinstance(value, Tensor):
         return tensors.attribute(ctx, value, name)
     if isinstance(value, Term):
@@ -151,7 +150,7 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
 def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Value:
     """`value[key]`."""
     if isinstance(value, OneOf):
-        return lift(lambda one: item(ctx, one, key, site), value)
+        return ctx.lift(lambda one: item(ctx, one, key, site), value)
     if isinstance(value, Tensor):
         return tensors.index(ctx, value, key, site)
     if isinstance(value, Tup):
@@ -237,7 +236,7 @@ def _made_by_default(ctx: Context, value: Ref, rec: Rec, key: Any, site: Site | 
 def element(ctx: Context, value: Value) -> Value:
     """Any element of an iterable."""
     if isinstance(value, OneOf):
-        return lift(lambda one: element(ctx, one), value)
+        return ctx.lift(lambda one: element(ctx, one), value)
     if isinstance(value, Tensor):
         rank = value.rank - 1 if value.rank and value.rank > 0 else None
         return Tensor(value.device, rank, value.origin, value.implicit)
@@ -289,7 +288,7 @@ def _next_of(ctx: Context, value: Value) -> Value | None:
 def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) -> Value:
     """Part `index` of what is unpacked into `count` targets."""
     if isinstance(value, OneOf):
-        return lift(lambda one: unpacked(ctx, one, index, count, starred), value)
+        return ctx.lift(lambda one: unpacked(ctx, one, index, count, starred), value)
     known = items(ctx, value)
     if known is not None:
         if starred:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from torchdevlint.infer import claims, devices, modules, operators, reading
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.conditions import on_accelerator
+from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -39,6 +41,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    consistent,
     is_open,
     one_of,
     options_of,
@@ -48,6 +51,7 @@ from torchdevlint.stubs import loader
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
+_MOST_CASES = 6  # that conditions make of the operands of one operation
 PROOF_ATTRIBUTES = frozenset({"is_cuda", "requires_grad", "grad_fn", "is_sparse", "is_leaf"})
 _SAME = frozenset({"T", "mT", "data", "real", "imag", "grad", "H"})
 _NUMBERS = frozenset({"ndim", "dtype", "requires_grad", "layout", "itemsize", "nbytes", "is_leaf", "grad_fn", "names"})
@@ -177,8 +181,37 @@ def _is_container(ctx: Context, value: Value) -> bool:
 # ---------------------------------------------------------------------------------------------------- results
 
 
+def by_case(values: Sequence[Value], result: Callable[[list[Value]], Value]) -> Value:
+    """The result of an operation under each of the conditions that tell alternatives of its operands apart.
+
+    So what is moved under a flag, and everything computed from it, stays together: `if cuda: x = x.cuda()`.
+    """
+    cases: list[tuple[Facts, list[Value]]] = [(NO_FACTS, list(values))]
+    for at, value in enumerate(values):
+        if not isinstance(value, OneOf) or not all(guards for guards, _ in value.options):
+            continue
+        cases = [
+            (reached | guards, [*given[:at], option, *given[at + 1 :]])
+            for reached, given in cases
+            for guards, option in value.options
+            if consistent(reached, guards)
+        ]
+        if not 0 < len(cases) <= _MOST_CASES:
+            return result(list(values))
+    return one_of([(reached, result(given)) for reached, given in cases])
+
+
 def combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
     """What comes out of operands that share a device: on that of the first that is no zero-dimensional CPU tensor."""
+
+    def result(values: list[Value]) -> Value:
+        given = [operand._replace(value=value) for operand, value in zip(operands, values, strict=True)]
+        return _combined(ctx, given, rank)
+
+    return by_case([operand.value for operand in operands], result)
+
+
+def _combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
     best, pending = _best(ctx, [operand.value for operand in operands])
     if best is not None:
         if best.device == HOST and pending and ctx.mode == "summary":
@@ -263,13 +296,24 @@ def binary(
         tolerant = operator != "@"
         role = "target" if in_place else "operand"
         claims.claim(ctx, "same", [Operand(left, tolerant and not in_place, role), Operand(right, tolerant)], site)
-    best, _ = _best(ctx, list(values))
+    if in_place:
+        return _result_of_binary(ctx, operator, list(values), site, in_place=True)
+    return by_case(values, lambda given: _result_of_binary(ctx, operator, given, site))
+
+
+def _result_of_binary(
+    ctx: Context, operator: str, values: list[Value], site: Site | None, *, in_place: bool = False
+) -> Value:
+    left, right = values
+    several = [one for value in values for one in alternatives(value)]
+    terms = [one for one in several if isinstance(one, Term) and one is not UNKNOWN]
+    best, _ = _best(ctx, values)
+    if best is None and not terms:
+        return _of_python_values(ctx, operator, left, right, site)
     if all(term.op == "moved" for term in terms):
         if best is None:
             return UNKNOWN
-        if in_place and isinstance(left, Tensor):
-            return left
-        if isinstance(left, OneOf) and in_place:
+        if in_place and isinstance(left, (Tensor, OneOf)):
             return left
         ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
         return Tensor(
@@ -393,14 +437,15 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
 def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
     """`target[key] = value`."""
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
-    for one in alternatives(target):
+    for guards, one in options_of(target):
         known = as_tensor(ctx, one)
         opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
-        if (isinstance(known, Tensor) and not isinstance(one, Ref)) or opened:
+        if not (isinstance(known, Tensor) and not isinstance(one, Ref)) and not opened:
+            _store_in_container(ctx, one, key, value, site)
+            continue
+        with ctx.under(guards):
             if _claim_index(ctx, one, parts, site, "assigned"):
                 claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
-            continue
-        _store_in_container(ctx, one, key, value, site)
 
 
 def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None) -> None:

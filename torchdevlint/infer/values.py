@@ -399,10 +399,13 @@ def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
 def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozenset[Guard], Value]]) -> Value:
     """The join of guarded values. What is equal is told once, under what all its guards share."""
     found: dict[Value, frozenset[Guard]] = {}
+    ruled_out: dict[Value, frozenset[Guard]] = {}
     for guards, value in options:
         for inner, option in options_of(value):
+            kept = found if not inner or consistent(guards, inner) else ruled_out  # a condition comes out one way
             both = guards | inner if inner else guards
-            found[option] = found[option] & both if option in found else both
+            kept[option] = kept[option] & both if option in kept else both
+    found = found or ruled_out
     if len(found) > 1:
         found.pop(UNKNOWN, None)
         _join_tensors(found)
