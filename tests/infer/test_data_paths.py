@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from torchdevlint.infer.analysis import analyse
 from torchdevlint.program import from_ast
 from torchdevlint.program.project import member
-from torchdevlint.rules.policy import is_worth_telling, row_of
+from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
 
 HEAD = "import torch\nfrom torch import nn\n"
 
@@ -234,3 +236,58 @@ def test_two_accelerators_are_told_where_they_are_brought_together(tmp_path: Pat
     main = "from ops import scaled\nprint(scaled(torch.rand(3).cuda(), torch.rand(3).to('cuda:3')))\n"
     assert told_of(tmp_path, {"ops.py": ops, "main.py": main}, "main.py") == [(4, "TDL505", "broken")]
     assert told_of(tmp_path, {"ops.py": ops, "main.py": main}, "ops.py") == []
+
+
+# ---------------------------------------------------------------------------------------------------- callers
+
+SHAPED = """
+def turn(poses: torch.Tensor, method="pca"):
+    if method == "pca":
+        return torch.eye(4) @ poses
+    return poses
+"""
+
+
+def severities(tmp_path: Path, files: dict[str, str], name: str) -> list[str]:
+    """What the policy makes of what is told of a file of a project."""
+    (tmp_path / ".git").mkdir(exist_ok=True, parents=True)
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / path).write_text(HEAD + text, encoding="utf-8")
+    asked = member(str(tmp_path / name))
+    assert asked is not None
+    found = analyse(from_ast.lower(ast.parse(HEAD + files[name])), asked.path, asked.project).decided()
+    return [severity_of(fault, asked).label for fault in found if is_worth_telling(fault)]
+
+
+def test_a_claim_that_the_callers_in_other_files_do_not_break_is_a_note(tmp_path: Path) -> None:
+    used = "from shape import turn\nprint(turn(load(), method='up'))\n"
+    assert severities(tmp_path / "alone", {"shape.py": SHAPED}, "shape.py") == ["warning"]
+    assert severities(tmp_path / "used", {"shape.py": SHAPED, "main.py": used}, "shape.py") == ["info"]
+
+
+def test_a_claim_that_a_caller_leaves_to_its_own_callers_stays(tmp_path: Path) -> None:
+    used = "from shape import turn\ndef place(poses: torch.Tensor):\n    return turn(poses)\n"
+    assert severities(tmp_path, {"shape.py": SHAPED, "main.py": used}, "shape.py") == ["warning"]
+
+
+def test_a_package_has_other_callers_than_its_own(tmp_path: Path) -> None:
+    used = "from pack.shape import turn\nprint(turn(load(), method='up'))\n"
+    files = {"pyproject.toml": "", "pack/__init__.py": "", "pack/shape.py": SHAPED, "pack/main.py": used}
+    files = {path: text for path, text in files.items() if path != "pyproject.toml"}
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pack'\n", encoding="utf-8")
+    assert severities(tmp_path, files, "pack/shape.py") == ["warning"]
+
+
+@pytest.mark.parametrize("text", ["x.cuda() if flag else x", "torch.zeros(3).cuda() if flag else torch.zeros(3)"])
+def test_the_other_side_of_a_move_is_for_the_cpu(text: str) -> None:
+    made = "torch.zeros(3)" if text.startswith("x") else "torch.ones(3)"
+    assert told(f"def f(x: torch.Tensor, flag):\n    y = {text}\n    return y * x\n") == []
+    assert told(f"def f(x: torch.Tensor, flag):\n    return {made} * x\n") == [(4, "TDL504", "open")]
+
+
+def test_a_device_that_another_file_chooses_is_chosen(tmp_path: Path) -> None:
+    env = "import os\nif torch.cuda.is_available():\n    PLACE = torch.device('cuda')\nelse:\n    PLACE = torch.device('cpu')\n"
+    main = "from env import PLACE\ndef f(a):\n    return torch.ones(3) + torch.from_numpy(a).to({})\n"
+    assert told_of(tmp_path, {"env.py": env, "main.py": main.format("PLACE")}, "main.py") == [(5, "TDL505", "broken")]
+    assert told_of(tmp_path, {"env.py": env, "main.py": main.format("torch.float64")}, "main.py") == []

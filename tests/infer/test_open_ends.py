@@ -154,7 +154,14 @@ def test_conditions_that_belong_together_are_kept_together() -> None:
 
 @pytest.mark.parametrize(
     ("passed", "reached"),
-    [("a < b", "a > b"), ("a == b", "a > b"), ("a < b", "a == b"), ("a > b", "a != b"), ("a <= b", "b < a"), ("a == b", "a != b")],
+    [
+        ("a < b", "a > b"),
+        ("a == b", "a > b"),
+        ("a < b", "a == b"),
+        ("a > b", "a != b"),
+        ("a <= b", "b < a"),
+        ("a == b", "a != b"),
+    ],
 )
 def test_a_comparison_that_failed_rules_no_other_one_out(passed: str, reached: str) -> None:
     body = f"    if {passed}:\n        raise ValueError\n    if {reached}:\n        return x + torch.zeros(4)\n    return x\n"
@@ -165,7 +172,9 @@ def test_a_comparison_that_failed_rules_no_other_one_out(passed: str, reached: s
     ("passed", "dead"), [("a < b", "a < b"), ("a < b", "b > a"), ("a == b", "not a != b"), ("a >= b", "not a < b")]
 )
 def test_a_comparison_that_failed_rules_its_like_out(passed: str, dead: str) -> None:
-    body = f"    if {passed}:\n        raise ValueError\n    if {dead}:\n        return x + torch.zeros(4)\n    return x\n"
+    body = (
+        f"    if {passed}:\n        raise ValueError\n    if {dead}:\n        return x + torch.zeros(4)\n    return x\n"
+    )
     assert told(f"def f(x: torch.Tensor, a, b):\n{body}") == []
 
 
@@ -435,13 +444,120 @@ class Own(Trainer):
         self.rate = rate
 
 
+class Passing(Trainer):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.losses = []
+
+
 net = Net()
 {}
 print(net(torch.ones(3).cuda()))
 """
 
 
-@pytest.mark.parametrize("made", ["Trainer(net, TrainingArguments('out'))", "Mine(model=net)", "Own(net, 0.1)"])
+@pytest.mark.parametrize(
+    "made", ["Trainer(net, TrainingArguments('out'))", "Mine(model=net)", "Own(net, 0.1)", "Passing(model=net)"]
+)
 def test_a_trainer_moves_the_model_that_it_is_given(made: str) -> None:
     assert told(TRAINED.format(made)) == []
     assert told(TRAINED.format("print(net)")) == [("broken", "net(torch.ones(3).cuda())")]
+
+
+FLAGGED = """
+def train(args, loader, net):
+    for img, target in loader:
+        if args.cuda:
+            img, target = img.cuda(), target.cuda()
+        chosen = (target == net(img).argmax(1)).nonzero().view(-1)
+        {}
+"""
+
+
+def test_what_a_flag_moves_stays_together_through_what_is_computed_from_it() -> None:
+    text = FLAGGED + "def main(args, net, files):\n    train(args, torch.utils.data.DataLoader(files), net)\n"
+    assert told(text.format("use(img[chosen, ...])")) == []
+    assert told(text.format("use(torch.zeros(9)[chosen])")) == [("broken", "torch.zeros(9)")]
+
+
+def test_an_element_of_a_list_keeps_the_condition_under_which_it_was_put_there() -> None:
+    text = """
+    def encode(texts, is_numpy: bool):
+        found = []
+        for text in texts:
+            part = torch.zeros(3, device="cuda")
+            if is_numpy:
+                part = part.cpu()
+            found.extend(part)
+        if {}:
+            return [one.numpy() for one in found]
+    """
+    assert told(text.format("is_numpy")) == []
+    assert [verdict for verdict, _ in told(text.format("not is_numpy"))] == ["broken"]
+
+
+@pytest.mark.parametrize("kind", ["isinstance(v, torch.Tensor)", "type(v) is torch.Tensor", "type(v) == torch.Tensor"])
+def test_a_test_of_the_kind_holds_for_the_branch_that_was_taken(kind: str) -> None:
+    text = f"""
+    import numpy as np
+    def plot(data, device):
+        data = {{k: v.to(device) if {kind} else v for k, v in data.items()}}
+        shown = {{k: v.cpu().numpy() if {kind} else v for k, v in data.items()}}
+        return np.array(shown["x"])
+    """
+    assert told(text) == []
+
+
+FRAMEWORK = """
+import numpy
+def resize(input):
+    fw = numpy if type(input) is numpy.ndarray else torch
+    return rounded(grid(fw, input.device if fw is torch else None), fw)
+def grid(fw, device):
+    if fw is numpy:
+        return fw.arange(4)
+    return fw.arange(4, device=device)
+def rounded(x, fw):
+    if fw is {}:
+        return numpy.array(x)
+    return x.ceil()
+"""
+
+
+def test_a_module_that_is_a_value_is_known_by_its_identity() -> None:
+    assert told(FRAMEWORK.format("numpy")) == []
+    assert [verdict for verdict, _ in told(FRAMEWORK.format("torch"))] == ["open"]
+
+
+def test_a_device_of_none_is_the_default_device() -> None:
+    text = """
+    def points(n, device=None):
+        return torch.linspace(0, 1, n, device=device)
+    def main(x):
+        x = x.cuda()
+        return x + points(4{})
+    """
+    assert told(text.format("")) == [("broken", "torch.linspace(0, 1, n, device=device)")]
+    assert told(text.format(", device=x.device")) == []
+
+
+def test_what_is_made_on_a_device_of_none_meets_what_is_made_on_none() -> None:
+    text = """
+    def points(n, device=None):
+        return torch.linspace(0, 1, n, device=device)
+    def shape(x):
+        return torch.max(torch.zeros(1), x.exp())
+    print(shape(points(4{})))
+    """
+    assert told(text.format("")) == []
+    assert told(text.format(", 'cuda'")) == [("broken", "torch.zeros(1)")]
+
+
+def test_a_name_of_an_unknown_file_may_be_a_device() -> None:
+    text = """
+    from settings import {}
+    def f(x: torch.Tensor, a):
+        return x + torch.from_numpy(a).to({})
+    """
+    assert told(text.format("PLACE", "PLACE")) == []
+    assert [verdict for verdict, _ in told(text.format("DTYPE", "DTYPE"))] == ["open"]

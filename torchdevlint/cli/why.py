@@ -16,7 +16,7 @@ from torchdevlint.infer.printing import row_of
 from torchdevlint.infer.recorder import Recorder, Seen
 from torchdevlint.infer.summary import Fault
 from torchdevlint.program import ir
-from torchdevlint.program.project import member
+from torchdevlint.program.project import Member, member
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.policy import is_worth_telling, severity_of
 from torchdevlint.rules.policy import row_of as policy_row
@@ -42,6 +42,7 @@ class _Asked(NamedTuple):
     result: Result
     analysis: Analysis
     recorder: Recorder
+    member: Member | None
 
 
 def explain(rule: type[Rule], place: Place) -> Iterator[str]:
@@ -51,7 +52,7 @@ def explain(rule: type[Rule], place: Place) -> Iterator[str]:
     project = member(place.path) if settings.project else None
     result = ask(place.program, rules, NOTHING_OBSERVED, settings.target_torch, project)
     recorder = Recorder(place.program, set(place.ops))
-    asked = _Asked(rule, place, settings, result, inferred(place, recorder), recorder)
+    asked = _Asked(rule, place, settings, result, inferred(place, recorder), recorder, project)
     reports = [report for report in result.reports if _row(report.op) == place.row]
     mine = [report for report in reports if report.rule is rule]
     faults = _faults(asked)
@@ -258,7 +259,7 @@ def _of_fault(asked: _Asked, fault: Fault) -> Iterator[str]:
     roles = ", ".join(role or "operand" for role in fault.roles)
     meets = f" (met on line {row_of(fault.site)})" if fault.place is not fault.site else ""
     yield f"  line {row_of(fault.place)}{meets}: {fault.verdict}, claim {fault.kind!r}, roles {roles}"
-    yield f"    row: {row.code}, broken {row.broken.label}, open {row.open.label}; here {severity_of(fault).label}"
+    yield f"    row: {row.code}, broken {row.broken.label}, open {row.open.label}; here {severity_of(fault, asked.member).label}"
     told = _why_not(asked, fault)
     if told:
         yield f"    not told: {told}"

@@ -79,6 +79,9 @@ class Analysis:
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self.met: set[tuple[Site, Site | None]] = set()
         self.passed: set[tuple[Site, ir.Body]] = set()
+        self.calls: set[ir.Body] = set()  # the bodies that the file's code calls, its own and those of other files
+        self._called_elsewhere: set[ir.Body] = set()
+        self._open_elsewhere: set[tuple[int, int, str]] = set()
         self.bounds: Counter[str] = Counter()
         self._running: dict[ir.Body, int] = {}
         self._unfinished: dict[ir.Body, tuple[Summary, int]] = {}  # of a cycle whose first member is not done
@@ -314,7 +317,7 @@ class Analysis:
             fault.other.device for fault in self.faults.values() if fault.verdict == "open" and fault.kind == "host"
         }
         return [
-            fault
+            fault._replace(is_settled=True) if self._is_settled(fault) else fault
             for fault in self.faults.values()
             if fault.told_at.unit is self.unit
             # A repair there is possible: what else is on the way is no fault of its own.
@@ -328,8 +331,16 @@ class Analysis:
             for fault in caller.faults.values():
                 if fault.told_at.unit is self.unit and fault.verdict == "broken":
                     self._keep(fault)
+                elif fault.told_at.unit is self.unit:
+                    self._open_elsewhere.add(fault.key)
             self.met |= {(site, origin) for site, origin in caller.met if site.unit is self.unit}
+            self._called_elsewhere |= {body for body in caller.calls if self.unit_of(body) is self.unit}
         return self
+
+    def _is_settled(self, fault: Fault) -> bool:
+        """True for a claim that a function leaves to its callers, of which other files have some, and which none of those leaves open or breaks."""
+        is_left = fault.verdict == "open" and fault.other.device != OWN_SELF and waits(fault.other.device)
+        return is_left and fault.entry in self._called_elsewhere and fault.key not in self._open_elsewhere
 
     def _is_told(self, fault: Fault, read_on_host: set[Place]) -> bool:
         if fault.host is None or fault.other.device == OWN_SELF:
@@ -360,7 +371,7 @@ class Analysis:
             if is_open and not (is_nested and body in called.bodies):
                 called.add(self._root(heard, body))
         self._heap = {}
-        self.roots = heard
+        self.roots, self.calls = heard, called.bodies
         for one in self._told_by(module.heard, heard):
             self.met |= one.met
             self.passed |= one.passed

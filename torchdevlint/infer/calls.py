@@ -21,6 +21,7 @@ from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.trainers import is_trainer
 from torchdevlint.infer.values import (
+    DEFAULT,
     HOST,
     MANY,
     NONE,
@@ -77,7 +78,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, OneOf):
         found = []
         saved, is_choice = ctx.is_choice, len(function.options) > 1
-        for guards, one in ctx.possible(function)[:_MOST_CALLEES]:
+        for guards, one in function.options[:_MOST_CALLEES]:
             if one != NONE:
                 ctx.is_choice = saved or (is_choice and _is_elsewhere(ctx, one))
                 with ctx.under(guards):
@@ -499,6 +500,8 @@ class Replay:
                     return Tensor(default, value.rank)
             return value
         here = self.place(place)
+        if here == DEFAULT:  # `device=None`
+            return tensors.made(ctx, value.origin, value.rank)
         if place.op == "default" and here is not place:
             implicit: Literal["", "default"] = "" if ctx.default() else "default"
             origin = value.origin if here == HOST else None

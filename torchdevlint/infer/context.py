@@ -180,22 +180,19 @@ class Context:
         if not isinstance(value, OneOf):
             return function(value)
         found: list[tuple[Facts, Value]] = []
-        for guards, option in self.possible(value):
+        for guards, option in value.options:
             if option != NONE:
                 with self.under(guards):
                     found.append((guards, function(option)))
         return one_of(found)
 
-    def possible(self, value: OneOf) -> list[tuple[Facts, Value]]:
-        """The alternatives that what holds here does not rule out; all of them where it rules out each."""
-        return [one for one in value.options if consistent(one[0], self.facts)] or list(value.options)
-
     @contextmanager
     def under(self, facts: Facts) -> Iterator[None]:
-        """More facts hold for a while."""
-        saved = self.facts
+        """More facts hold for a while. Where they cannot, nothing is claimed."""
+        saved, muted = self.facts, self.mute
         self.facts = saved | facts
+        self.mute = muted or not consistent(facts, saved)
         try:
             yield
         finally:
-            self.facts = saved
+            self.facts, self.mute = saved, muted

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "xla", "tpu")
+_HAVE_DTYPES = ("torch", "numpy", "builtins")  # what other libraries and files name may be a device
 MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
 PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
@@ -153,7 +154,9 @@ def _is_dtype(value: Value) -> bool:
         return value.op == "attribute" and "dtype" in value.args[1]
     if isinstance(value, Sort):
         return value != ACCELERATOR_NAME
-    return isinstance(value, Ext)
+    if not isinstance(value, Ext):
+        return False
+    return value.name.partition(".")[0] in _HAVE_DTYPES or "dtype" in value.name.lower()
 
 
 def is_device(value: Value | None) -> bool:

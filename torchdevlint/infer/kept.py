@@ -30,6 +30,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    join,
     parts_of,
 )
 from torchdevlint.program import ir
@@ -56,7 +57,9 @@ class ModuleRun:
             return None
         rec = self.heap.get(name.unit.globals)
         found = rec.fields.get("." + name.name) if rec is not None else None
-        return found if found is not None and _stands_alone(found) else None
+        if isinstance(found, OneOf) and all(isinstance(one, Device) for one in alternatives(found)):
+            found = join(*alternatives(found))  # chosen at the import, for whoever reads it
+        return found if found is not None and all(map(_stands_alone, alternatives(found))) else None
 
     def lent(self, name: Global, heap: Heap) -> Value | None:
         """What a global holds that lives in the file's heap; what can be reached from it is put into `heap`, unless it is there.

@@ -237,7 +237,8 @@ def _tensor(
     if given is not None and given != NONE:
         place = devices.as_device(ctx, given)
         if place != DEFAULT:
-            return Tensor(place, MANY if rank is None else rank, site if place == HOST else None)
+            is_named = place != HOST and not isinstance(place, Term)
+            return Tensor(place, MANY if rank is None else rank, None if is_named else site)
     if result.device in ("cpu", "accelerator"):
         always = result.device == "cpu"
         return Tensor(HOST if always else ACCELERATOR, rank, site if always else None, "always" if always else "")

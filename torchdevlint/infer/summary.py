@@ -71,7 +71,7 @@ class Fault(NamedTuple):
 
     `host` is the tensor on the CPU (None for a claim on the host alone), `other` the one that is elsewhere; `chain` the calls that led here.
     `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere, and whether
-    the branches go together is not known.
+    the branches go together is not known. `is_settled`: other files call the function that it is open for, and none of these calls breaks it.
     """
 
     verdict: Verdict
@@ -84,6 +84,7 @@ class Fault(NamedTuple):
     beside: Tensor | None = None
     seen_inside: Tensor | None = None  # `other` as a function sees it for any caller, where one breaks its claim
     sometimes: bool = False
+    is_settled: bool = False  # open, and the calls in other files of the project do not break it
 
     @property
     def place(self) -> Site:

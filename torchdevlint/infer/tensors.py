@@ -278,12 +278,7 @@ def binary(
     terms = [one for one in several if isinstance(one, Term) and one is not UNKNOWN]
     if not known and not terms:
         return _of_python_values(ctx, operator, left, right, site)
-    if (
-        not known
-        and is_comparison
-        and len(terms) == 1
-        and all(isinstance(o, Const) or o in terms for o in several)
-    ):
+    if not known and is_comparison and len(terms) == 1 and all(isinstance(o, Const) or o in terms for o in several):
         is_name = isinstance(right, Const) and isinstance(right.value, (str, type(None)))
         return NUMBER if is_name else Term("binary", operator, left, right)
     if known:

@@ -75,7 +75,7 @@ class Inferred(Rule):
                 place.op,
                 message,
                 detail=detail,
-                severity=severity_of(fault),
+                severity=severity_of(fault, member),
                 related=related,
                 fix=lambda fault=fault, store=store, there=there: (  # type: ignore[misc]
                     buffer_instead(store, facts) if store is not None else repair_of(fault, there, facts)

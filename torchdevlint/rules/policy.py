@@ -8,8 +8,10 @@ from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Term, is_accelerator
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
-from torchdevlint.rules.rule import ERROR, WARNING
+from torchdevlint.program.project import Member
+from torchdevlint.rules.rule import ERROR, INFO, WARNING
 from torchdevlint.severity import Severity
 
 
@@ -26,7 +28,7 @@ _BY_CLAIM: dict[tuple[str, str], Row] = {
     ("host", "lengths"): Row("TDL514", ERROR, WARNING),
     ("host", ""): Row("TDL509", ERROR, WARNING),
     ("index", "indexed"): Row("TDL506", ERROR, WARNING),
-    ("index", "assigned"): Row("TDL506", WARNING, WARNING),  # no GPU has shown it: PyTorch's source moves the index
+    ("index", "assigned"): Row("TDL506", INFO, INFO),  # no GPU has shown it: PyTorch's source moves the index
     ("same", "weight"): Row("TDL302", ERROR, WARNING),
     ("same", "kept weight"): Row("TDL301", ERROR, WARNING),
     ("same", "target"): Row("TDL515", ERROR, WARNING),
@@ -108,15 +110,29 @@ def _variables_of(op: ir.Op, lookup: Lookup) -> frozenset[str]:
     return frozenset(found)
 
 
-def severity_of(fault: Fault) -> Severity:
-    """How severe a fault is: what is broken on some paths alone is no error."""
+def severity_of(fault: Fault, member: Member | None = None) -> Severity:
+    """How severe a fault is: what is broken on some paths alone is no error, and what the project's own calls do not break is a note.
+
+    A package that is installed has other callers than its own.
+    """
     row = row_of(fault)
+    if fault.is_settled and member is not None and not _is_offered(fault, member):
+        return INFO
     return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
+
+
+def _is_offered(fault: Fault, member: Member) -> bool:
+    """True for a fault in what a package offers to whoever installs it."""
+    entry = fault.entry
+    names = [entry.name, entry.owner.name if entry.owner is not None else ""] if entry is not None else []
+    is_private = any(name.startswith("_") and not name.endswith("__") for name in names)
+    return not is_private and member.project.is_package and member.project.is_in_package(member.path)
 
 
 _EXPORTS = frozenset({"export", "trace"})
 _SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
 _ASKS = frozenset({"device", "is_cuda"})
+_CUDA = "cuda"
 _PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
 _MOVES = frozenset({"to", "cuda"})
 _SIZES = ("shape", "size", "numel")
@@ -150,6 +166,8 @@ def is_worth_telling(fault: Fault) -> bool:
         return False  # a parameter that the constructor makes moves with its module; who makes it anew afterwards is not seen
     if made.body is not None and (_exports(made.body) or _is_probe(made.op, made.body)):
         return False
+    if any(one.body is not None and _is_other_side_of_a_move(one.op, one.body) for one in (made, fault.site)):
+        return False  # `x.cuda() if flag else x`: without the flag nothing is on a GPU
     return not _exports(body) and not _is_moved_at_once(fault.site.op, body)
 
 
@@ -218,6 +236,17 @@ def _is_probe(made: ir.Op, body: ir.Body) -> bool:
 
 def _exports(body: ir.Body) -> bool:
     return Lookup.of(body).has_attribute(*_EXPORTS)
+
+
+def _is_other_side_of_a_move(op: ir.Op, body: ir.Body) -> bool:
+    """True for an operation in one branch of a test whose other branch names CUDA: the test asks whether the program runs on a GPU."""
+    cfg, lookup = Cfg.of(body), Lookup.of(body)
+    opposite = {(test, not outcome) for test, outcome in cfg.decided_by(op)}
+    if not opposite:
+        return False
+    named: list[ir.Op] = [one for one in lookup.kind(ir.Constant) if str(one.value).partition(":")[0] == _CUDA]
+    named += lookup.attributes(_CUDA)
+    return any(not opposite.isdisjoint(cfg.decided_by(one)) for one in named)
 
 
 def _is_moved_at_once(met: ir.Op, body: ir.Body) -> bool:

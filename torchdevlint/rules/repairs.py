@@ -41,6 +41,8 @@ def device_there(fault: Fault, facts: Facts) -> There | None:
     inside = facts_at(made, facts)
     if inside is None or made.body is None or fault.host is None or fault.beside is not None:
         return None
+    if _is_told_where(made.op, made.body):
+        return None  # the caller decides
     place = _place_met(fault)
     parameter = _parameter_met(made, place)
     if parameter is not None:
@@ -57,6 +59,12 @@ def device_there(fault: Fault, facts: Facts) -> There | None:
                 return There(f"{given.name}.device", exact=True)
     beside = variable_beside(made.op, fault.site.op, made.body) if fault.site.body is made.body else None
     return There(f"{beside}.device", exact=inside.in_forward) if beside is not None else None
+
+
+def _is_told_where(made: ir.Op, body: ir.Body) -> bool:
+    """True for a factory that is given a device by a variable: `torch.zeros(3, device=device)`."""
+    given = made.keyword("device") if isinstance(made, ir.Call) else None
+    return given is not None and isinstance(Lookup.of(body).definition(given), ir.Load)
 
 
 def _is_that(nearest: str, place: Place, inside: Facts) -> bool:
