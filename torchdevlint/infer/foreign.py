@@ -161,6 +161,11 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     if is_trainer(name):
         devices.take_to_trainer(ctx, args, keywords)
     root = name.partition(".")[0]
+    owner, _, last = name.rpartition(".")
+    if last in devices.MOVES and root != "torch" and owner not in ("", "builtins", "builtins.super"):
+        place = devices.target_of(ctx, last, args, keywords)  # `batch.cuda()` of what an unknown file defines
+        if place is not None:
+            return devices.move(ctx, UNKNOWN, place, site)
     if root == "builtins":
         return python_calls.builtin(ctx, name[9:], args, keywords, site)
     if root == "torch":
