@@ -4,7 +4,8 @@
 
 Each FOLDER is a project of ordinary device code. A mutation deletes one `.to(device)` or `.cuda()`, the `device=` of one torch factory or `.to`, one
 `map_location=`, one `register_buffer` (the tensor becomes a plain attribute) or one `.cpu()` before `.numpy()`. It counts as found when a finding that the
-untouched file does not have stands within three lines of the deletion (or of the start of its expression), or names a line there as a related place.
+untouched file does not have stands within three lines of the deletion (or of the start of its expression), or names a line there as a related place:
+an error or a warning of the default level, and for the page of all oracles a note or a finding of a rule that is off by default as well.
 
 Not every deletion is a fault: a tensor that is moved twice, a default that was the CPU anyway. With `--machine`, the project's driver in
 benchmarks/mutation_drivers/ runs the untouched and the mutated code on a virtual GPU (see mutation_machine.py), and a deletion is *confirmed* where the run then
@@ -30,7 +31,8 @@ import oracles
 from page import table
 
 from torchdevlint import check_source
-from torchdevlint.findings import Finding
+from torchdevlint.findings import Finding, Severity
+from torchdevlint.rules.registry import all_rules
 from torchdevlint.source.positions import spans
 
 NEAR = 3
@@ -38,6 +40,7 @@ VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
 _FACTORIES = frozenset(
     "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor".split()
 )
+_RULES = tuple(f"TDL{group}" for group in range(1, 10))
 _SKIPPED = frozenset(("test", "tests", "docs", "benchmarks"))
 _BEGIN, _END = "<!-- begin mutations -->", "<!-- end mutations -->"
 FAMILIES = (".to(device)", "device=", "map_location=", "register_buffer", ".cpu() before .numpy()")
@@ -65,6 +68,7 @@ class Judged:
     found: bool
     verdict: str | None = None
     why: str = ""
+    noted: bool = False  # found with notes
 
 
 @dataclass(frozen=True)
@@ -204,10 +208,25 @@ def places(finding: Finding) -> set[int]:
     return {finding.span.start.row, *(related.span.start.row for related in finding.related)}
 
 
-def is_found(mutation: Mutation, before: collections.Counter[tuple[str, str]], path: str) -> bool:
+@dataclass(frozen=True)
+class Told:
+    """What the linter says of a text: the findings of the default level, and those with notes."""
+
+    default: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+
+
+def told(text: str, path: str) -> Told:
+    """The findings of a text. Rules about comments (TDL0) are no part of the notes."""
+    findings = check_source(text, path, level="info", extend_select=_RULES)
+    on = {rule.code for rule in all_rules() if rule.default}
+    return Told(tuple(f for f in findings if f.code in on and f.severity > Severity.INFO), findings)
+
+
+def is_found(mutation: Mutation, before: Iterable[Finding], after: Iterable[Finding]) -> bool:
     """True when the mutated file has a new finding at the deletion."""
-    left = before.copy()
-    for finding in check_source(mutation.text, path):
+    left = collections.Counter(map(_key, before))
+    for finding in after:
         key = _key(finding)
         if left[key]:
             left[key] -= 1
@@ -330,17 +349,18 @@ def measure(folder: Path, arguments: argparse.Namespace, verdicts: Verdicts) -> 
             lambda path, m: verdicts.key(folder.name, names[path], m) in verdicts.known,
         )
     judged: list[Judged] = []
-    before: dict[Path, collections.Counter[tuple[str, str]]] = {}
+    before: dict[Path, Told] = {}
     for path, mutation in drawn:
         if path not in before:
-            before[path] = collections.Counter(_key(finding) for finding in check_source(files[path][0], str(path)))
+            before[path] = told(files[path][0], str(path))
         name = path.relative_to(folder).as_posix()
         known = verdicts.known.get(verdicts.key(folder.name, name, mutation), {})
-        found = is_found(mutation, before[path], str(path))
-        judged.append(
-            Judged(folder.name, name, mutation.row, mutation.family, found, known.get("verdict"), known.get("why", ""))
-        )
-    return judged, Untouched(len(before), sum(not count for count in before.values()))
+        after = told(mutation.text, str(path))
+        found = is_found(mutation, before[path].default, after.default)
+        noted = found or is_found(mutation, before[path].notes, after.notes)
+        verdict, why = known.get("verdict"), known.get("why", "")
+        judged.append(Judged(folder.name, name, mutation.row, mutation.family, found, verdict, why, noted))
+    return judged, Untouched(len(before), sum(not its.default for its in before.values()))
 
 
 # ---------------------------------------------------------------------------------------------------------- the table
@@ -374,7 +394,12 @@ def result(judged: Sequence[Judged], untouched: Untouched, arguments: argparse.N
             if some:
                 projects = sorted({row.project for row in some})
                 note = f"{side}: {', '.join(name.replace('+', '/', 1) for name in projects)}"
-                rows.append(oracles.Row(sample, side, "files", len(some), sum(row.found for row in some), note=note))
+                families = {
+                    family: _counts([row for row in some if row.family == family])
+                    for family in FAMILIES
+                    if any(row.family == family for row in some)
+                }
+                rows.append(oracles.Row(sample, side, "files", *_counts(some), note=note, families=families))
     if rows:
         changed = dataclasses.replace(rows[-1], clean=untouched.files, false=untouched.files - untouched.silent)
         rows[-1] = changed
@@ -384,6 +409,11 @@ def result(judged: Sequence[Judged], untouched: Untouched, arguments: argparse.N
     about = "Pieces of device handling deleted from real projects, each file by itself; false: untouched files with a finding, true or not."
     checkout = Path(torchdevlint.__file__).resolve().parents[1]
     return oracles.result_of("mutations", arguments.result, command, about, rows, checkout)
+
+
+def _counts(rows: Sequence[Judged]) -> tuple[int, int, int]:
+    """Deletions, found, found with notes."""
+    return len(rows), sum(row.found for row in rows), sum(row.noted for row in rows)
 
 
 _HEAD = ("deletions", "found", "reached by a driver", "confirmed as faults", "found of the confirmed")

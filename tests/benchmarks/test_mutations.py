@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import collections
 import importlib.util
 import sys
 import zipfile
@@ -63,9 +62,16 @@ def test_the_line_is_the_first_that_changes() -> None:
 def test_a_finding_that_was_there_before_is_not_the_deletion() -> None:
     text = HEAD + 'state = torch.load("weights.pt")\nother = torch.load("model.pt", map_location="cpu")\n'
     (mutation,) = mutations.mutations(text)
-    before = collections.Counter(mutations._key(finding) for finding in mutations.check_source(text, "a.py"))
-    assert mutations.is_found(mutation, before, "a.py")
-    assert not mutations.is_found(mutation, before + before, "a.py")
+    before, after = mutations.told(text, "a.py").default, mutations.told(mutation.text, "a.py").default
+    assert mutations.is_found(mutation, before, after)
+    assert not mutations.is_found(mutation, before + before, after)
+
+
+def test_the_default_level_is_told_apart_from_notes() -> None:
+    text = HEAD + "def f(x):\n    y = x.cuda()\n    return y.cpu().cuda()\n"
+    its = mutations.told(text, "a.py")
+    assert its.default == mutations.check_source(text, "a.py")
+    assert set(its.default) < set(its.notes)
 
 
 def test_tests_and_unreadable_files_are_left_out(tmp_path: Path) -> None:
@@ -110,8 +116,8 @@ def test_the_table_tells_all_and_confirmed_apart() -> None:
 def test_projects_that_were_worked_with_are_told_apart() -> None:
     rows = [
         Judged("karpathy+nanoGPT", "a.py", 1, "device=", True, "confirmed"),
-        Judged("new+project", "a.py", 2, "device=", False, None),
-        Judged("new+project", "a.py", 3, "device=", True, None),
+        Judged("new+project", "a.py", 2, "device=", False, None, noted=True),
+        Judged("new+project", "a.py", 3, "device=", True, None, noted=True),
     ]
     arguments = argparse.Namespace(most=20, seed=3, result="now")
     told = mutations.result(rows, Untouched(5, 4), arguments)
@@ -123,6 +129,8 @@ def test_projects_that_were_worked_with_are_told_apart() -> None:
     ]
     assert (told.rows[-1].clean, told.rows[-1].false) == (5, 1)
     assert told.rows[-1].note == "unseen: new/project"
+    assert told.rows[-1].with_notes == 2
+    assert told.rows[-1].families == {"device=": (2, 1, 2)}
 
 
 DRIVER = """
