@@ -369,14 +369,15 @@ def test_a_run_that_is_stopped_tells_what_it_saw(tmp_path: Path) -> None:
     folder = _suite(tmp_path)
     (folder / "tests" / "test_stop.py").write_text(
         "import os, signal, lib, torch\n\n\n"
-        "def test_it():\n    lib.told(2, torch.ones(2))\n\n\n"
+        "def test_it():\n    lib.Scale(3)(torch.ones(2, 3))\n\n\n"
         "def test_stop():\n    os.kill(int(os.environ['PARENT_OF_TESTS']), signal.SIGTERM)\n    signal.pause()\n"
     )
     (folder / "conftest.py").write_text("import os\nos.environ['PARENT_OF_TESTS'] = str(os.getppid())\n")
-    done = _run(folder, "--device-mutants-report", "r.json", "tests/test_stop.py", fresh=True)
+    done = _run(folder, "--device-mutants-report", "r.json", "--device-mutants-fix", "tests/test_stop.py", fresh=True)
     assert done.returncode not in (0, 1)
-    (place,) = json.loads((folder / "r.json").read_text())["places"]
-    assert place["met"][1] == _line("device=device) + x"), done.stdout
+    place = _places(json.loads((folder / "r.json").read_text()))[_line("self.w ="), _line("self.lin(x) *")]
+    assert any(told["fix"] for told in place["linter"]), done.stdout
+    assert place["repair"] is None  # not tried, so not refuted
 
 
 def test_without_a_virtual_gpu_it_is_refused(tmp_path: Path) -> None:

@@ -272,6 +272,8 @@ def _repair(runs: _Runs, report: Report) -> None:
     hopeful = [place for place in report.places if any(told.edits for told in place.told)]
     tests = _for_places(hopeful, report.outcomes)
     again = runs.again("untold", tests, overlay)
+    if runs.stopped:
+        return  # a repair that was not tried is not refuted
     still = {
         _key({**seen, **{n: repaired.before(seen[n]) for n in ("created", "moved", "met")}}) for seen in again["seen"]
     }
