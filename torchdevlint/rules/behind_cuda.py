@@ -84,10 +84,11 @@ def is_where_cuda_works(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
 
 
 def _reach(facts: Facts) -> _Reach:
-    return "starts" if _is_public(facts) else "all"
+    return "starts" if is_public(facts) else "all"
 
 
-def _is_public(facts: Facts) -> bool:
+def is_public(facts: Facts) -> bool:
+    """True for a file of the package that a project is: others install it and call what it defines."""
     member = facts.analysis.member
     return member is not None and member.project.is_package and member.project.is_in_package(member.path)
 
@@ -95,7 +96,7 @@ def _is_public(facts: Facts) -> bool:
 @once_per_file
 def programs_of_cuda_alone(facts: Facts) -> bool:
     """True for a file of modules that asks for no device, where every program that leads to it demands CUDA in any case and asks for none either."""
-    return not _is_public(facts) and not _asks(facts) and programs_need_cuda(facts, "is_available")
+    return not is_public(facts) and not _asks(facts) and programs_need_cuda(facts, "is_available")
 
 
 def programs_need_cuda(facts: Facts, *unless: str) -> bool:
@@ -171,11 +172,12 @@ def hardcoded_moves(facts: Facts) -> Iterator[tuple[ir.Body, ir.Call]]:
     for body in facts.program.bodies:
         if body.kind in ("module", "function") and body.owner is None:
             for call in _untried(body):
-                if _moves_to_cuda(call, body, facts) and not _is_left_to_a_device(call, body, facts):
+                if _moves_to_cuda(call, body, facts) and not is_left_to_a_device(call, body, facts):
                     yield body, call
 
 
-def _is_left_to_a_device(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
+def is_left_to_a_device(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    """True for a call under a condition that speaks of a device or of GPUs."""
     block = block_of(body, call)
     tests = [test for test, _ in deciding_sides(body, block)] if block is not None else []
     index = facts.analysis.index_of(body)

@@ -1,44 +1,121 @@
-"""A project that is for CUDA alone has made one decision: it is told at one of its programs, and is no news at the other places."""
+"""A project that is for CUDA alone has made one decision: it is told at one of its programs, and is no news at the other places.
+
+A program is a file that nobody imports and that is no test. One that moves to a literal CUDA device, and that neither lets anybody choose a device nor imports
+what does, has decided for CUDA; where such programs are more than those with a choice, the decision is that of the project. Where most programs choose, each
+of the others is a mistake of its own.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project
-from torchdevlint.rules.behind_cuda import hardcoded_moves
+from torchdevlint.rules.behind_cuda import hardcoded_moves, is_left_to_a_device, is_public
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
-from torchdevlint.rules.neighbours import facts_of, importers
-from torchdevlint.rules.structure import is_test_file
+from torchdevlint.rules.neighbours import facts_of, importers, modules_of, programs_to
+from torchdevlint.rules.structure import calls_to, is_test_file
 
 _PLACES = (b"cuda",)
 _PLACED = re.compile(rb"\.cuda\(|[\"']cuda[\"':]")
 # How a text asks the machine, or lets its user choose: a test, an option, the CPU or another accelerator by name. Where a checkpoint is read
 # to, and which GPU is taken, say nothing of the machine.
 _CHOICES = (b"available", b"accelerator", b"cuda", b"cpu", b"mps", b"xpu", b"device", b"gpu")
+_OPTIONS = rb"no[-_]cuda|use[-_](?:cuda|gpu)|--(?:device|cpu|cuda)\b"
 _CHOOSES = re.compile(
-    rb"(?:cuda|mps|xpu|npu)\.is_available|import is_available|is_torch_\w+_available|torch\.accelerator|current_accelerator"
-    rb"|no[-_]cuda|use[-_](?:cuda|gpu)|--(?:device|cpu|cuda)\b|(?<!map_location=)[\"'](?:cpu|mps|xpu)[\"':]"
+    rb"(?:cuda|mps|xpu|npu)\.is_available|import is_available|is_torch_\w+_available|torch\.accelerator|current_accelerator|"
+    + _OPTIONS
+    + rb"|(?<!map_location=)(?<!map_location=torch\.device\()[\"'](?:cpu|mps|xpu)[\"':]"
 )
+_HAS_OPTION = re.compile(_OPTIONS)
+_SPREADS = re.compile(rb"\bDataParallel\(")
+_DATA_PARALLEL = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
+
+
+class _Decision(NamedTuple):
+    """What a project for CUDA alone has decided: the programs that say so, the one of them that is told, and whether no file of it has a choice."""
+
+    programs: frozenset[str]
+    told: str
+    is_of_all: bool
 
 
 def is_told_at_another_program(_: ir.Op, facts: Facts) -> bool:
-    """True in a project whose files let nobody choose a device: one of its programs is told."""
+    """True in a project most of whose programs hard-code CUDA: one of them is told, none where each spreads its model over several GPUs."""
     member = facts.analysis.member
-    told = _told_program(member.project) if member is not None else None
-    return member is not None and told is not None and told != member.path
+    decision = _decision(member.project) if member is not None else None
+    if member is None or decision is None or member.path == decision.told:
+        return False
+    if decision.is_of_all:
+        return True
+    if member.path in decision.programs:
+        return not _defies_own_device(facts)
+    users = set() if is_public(facts) else set(programs_to(member))
+    return bool(users) and users <= decision.programs
+
+
+def others_of_decision(facts: Facts) -> int:
+    """How many other programs of the project have decided for CUDA, where this one is told for all of them."""
+    member = facts.analysis.member
+    decision = _decision(member.project) if member is not None else None
+    is_told = member is not None and decision is not None and member.path == decision.told
+    return len(decision.programs) - 1 if decision is not None and is_told else 0
 
 
 @lru_cache(maxsize=64)
-def _told_program(project: Project) -> str | None:
-    """The first program, by its path, that stops at a move of its own to a literal CUDA device; None where a file of the project lets anybody choose."""
-    if next(project.holding(_CHOICES, _CHOOSES), None) is not None:
+def _decision(project: Project) -> _Decision | None:
+    """The decision of a project for CUDA; None where it has none, or where no program is there to be told of it."""
+    choosing = set(project.holding(_CHOICES, _CHOOSES))
+    placing = [path for path in project.holding(_PLACES, _PLACED) if path not in choosing]
+    programs = [path for path in placing if _is_program(Member(project, path))]
+    free = [path for path in choosing if _is_program(Member(project, path))]
+    if not programs or len(programs) <= len(free):
         return None
-    programs = (path for path in project.holding(_PLACES, _PLACED) if not importers(Member(project, path)))
-    return next((path for path in programs if _is_told(Member(project, path))), None)
+    decided = [path for path in programs if not _takes_a_choice(Member(project, path), choosing)]
+    if len(decided) <= len(free):
+        return None
+    single = [path for path in decided if not _is_for_several_gpus(Member(project, path))]
+    told = next((path for path in single if _is_told(Member(project, path))), None)
+    if told is None and len(single) == len(decided):
+        return None
+    return _Decision(frozenset(decided), told or "", not choosing)
+
+
+@lru_cache(maxsize=512)
+def _is_program(place: Member) -> bool:
+    return not importers(place) and not place.project.is_test(place.path)
+
+
+def _takes_a_choice(program: Member, choosing: set[str]) -> bool:
+    """True for a program that imports a file with a choice; of the package that the project is, only its options are choices of the program's user."""
+    project = program.project
+    return any(
+        not (project.is_package and project.is_in_package(path)) or _HAS_OPTION.search(project.read(path)) is not None
+        for path in modules_of(program) & choosing
+    )
+
+
+def _is_for_several_gpus(program: Member) -> bool:
+    """True for a program that spreads its model over the GPUs of the machine, itself or in a file that it imports."""
+    project = program.project
+    spreading = set(project.holding((b"DataParallel",), _SPREADS))
+    return any(_spreads(Member(project, path)) for path in spreading & {program.path, *modules_of(program)})
+
+
+@lru_cache(maxsize=512)
+def _spreads(place: Member) -> bool:
+    """True for a file with a `DataParallel` that no test of the GPUs decides about."""
+    facts = facts_of(place)
+    return facts is not None and any(
+        not is_left_to_a_device(call, body, facts)
+        for body in facts.program.bodies
+        for call in calls_to(_DATA_PARALLEL, body, facts)
+    )
 
 
 def _is_told(place: Member) -> bool:
@@ -46,3 +123,26 @@ def _is_told(place: Member) -> bool:
     if facts is None or is_test_file(facts) or is_cuda_only(facts) or facts.mentions("init_process_group"):
         return False
     return any(not needs_cuda_anyway(body, facts, call) for body, call in hardcoded_moves(facts))
+
+
+def _defies_own_device(facts: Facts) -> bool:
+    """True for a file that keeps a literal device under a name, moves to it, and elsewhere calls `.cuda()`: who edits the name has not edited all."""
+    follows = defies = False
+    for body in facts.program.bodies:
+        index = facts.analysis.index_of(body)
+        for call in Lookup.of(body).kind(ir.Call):
+            method = index.definitions[call.function]
+            if isinstance(method, ir.Attribute) and method.name == "cuda" and not call.arguments:
+                defies = True
+            elif isinstance(method, ir.Attribute) and method.name == "to" and call.positional_count == 1:
+                follows = follows or _is_kept_device(index.definitions[call.arguments[0].value], body, facts)
+    return follows and defies
+
+
+def _is_kept_device(read: ir.Op | None, body: ir.Body, facts: Facts) -> bool:
+    """True for a name of the body, or else of the module, that is bound once, to a literal CUDA device."""
+    if not isinstance(read, ir.Load):
+        return False
+    own, outer = (facts.analysis.index_of(one).bound_once(read.name) for one in (body, facts.program.module))
+    literal = own if own is not None else outer
+    return isinstance(literal, ir.Constant) and str(literal.value).partition(":")[0] == "cuda"

@@ -301,26 +301,23 @@ def batches_may_be_placed(facts: Facts) -> bool:
     member = facts.analysis.member
     if member is None:
         return False
-    others = set(_imported(member, facts))
+    others = set(modules_of(member))
     for path in importers(member):  # its own moves are those of the model as a rule
-        known = facts_of(Member(member.project, path))
-        others |= _imported(Member(member.project, path), known) - {path} if known is not None else set()
+        others |= modules_of(Member(member.project, path)) - {path}
     others.discard(member.path)
     texts = (member.project.read(path) for path in others)
     return any(_BATCHES.search(text) and _PLACES_DATA.search(text) for text in texts)
 
 
-def _imported(member: Member, facts: Facts) -> frozenset[str]:
-    """The files of the project that a file imports at any place, and those that these import."""
+@lru_cache(maxsize=512)
+def modules_of(start: Member) -> frozenset[str]:
+    """The files of the project that a file imports, at any place in it, and those that these import."""
     found: set[str] = set()
-    waiting = [(member.path, facts)]
+    waiting = [start.path]
     while waiting:
-        path, there = waiting.pop()
-        for op in (op for body in there.program.bodies for op in operations(body) if isinstance(op, ir.Import)):
-            for other in set(member.project.resolve(op.qualified, path)) - found:
-                found.add(other)
-                known = facts_of(Member(member.project, other))
-                waiting += [(other, known)] if known is not None else []
+        new = start.project.imported_by(waiting.pop()) - found
+        found |= new
+        waiting += new
     return frozenset(found)
 
 

@@ -1,0 +1,101 @@
+"""A project whose programs have decided for CUDA is told so at one of them; where most programs choose, each of the others is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchdevlint import check_paths
+
+HARD = """\
+import torch
+model = torch.nn.Linear(2, 2).cuda()
+"""
+KEPT = """\
+import torch
+device = "cuda:0"
+model = torch.nn.Linear(2, 2).to(device)
+"""
+DEFIES = KEPT + "loss = model(torch.ones(1, 2).cuda())\n"
+CHOOSES = """\
+import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+model = torch.nn.Linear(2, 2).to(device)
+"""
+SPREADS = """\
+import torch
+from torch import nn
+model = nn.DataParallel(nn.Linear(2, 2)).cuda()
+"""
+MODULE = """\
+def place(batch):
+    return batch.cuda()
+"""
+USES = "import helpers\n" + HARD
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    (folder / ".git").mkdir(exist_ok=True)
+    for path, text in files.items():
+        (folder / path).parent.mkdir(exist_ok=True, parents=True)
+        (folder / path).write_text(text)
+
+
+def told(folder: Path, files: dict[str, str]) -> list[str]:
+    """The files with a finding of TDL801 at the default level."""
+    write(folder, files)
+    found = check_paths([folder], isolated=True)
+    return sorted(Path(one.filename).name for one in found if one.code == "TDL801")
+
+
+PROJECTS = {
+    "all programs": ({"a.py": HARD, "b.py": KEPT, "c.py": HARD}, ["a.py"]),
+    "most programs": ({"a.py": HARD, "b.py": HARD, "c.py": CHOOSES}, ["a.py"]),
+    "as many programs as choose": ({"a.py": HARD, "c.py": CHOOSES}, ["a.py"]),
+    "fewer programs than choose": ({"a.py": HARD, "b.py": HARD, "c.py": CHOOSES, "d.py": CHOOSES}, ["a.py", "b.py"]),
+    "tests that choose count for nothing": (
+        {"a.py": HARD, "b.py": HARD, "tests/test_c.py": CHOOSES, "tests/test_d.py": CHOOSES},
+        ["a.py"],
+    ),
+    "a program that defies its own device": ({"a.py": HARD, "b.py": DEFIES, "c.py": CHOOSES}, ["a.py", "b.py"]),
+    "a module of these programs": ({"a.py": HARD, "b.py": USES, "helpers.py": MODULE, "d.py": CHOOSES}, ["a.py"]),
+    "a module of a program that chooses": (
+        {"a.py": HARD, "b.py": HARD, "helpers.py": MODULE, "d.py": CHOOSES + "import helpers\n"},
+        ["a.py", "helpers.py"],
+    ),
+    "a program whose options are in another file": (
+        {"a.py": HARD, "b.py": HARD, "c.py": "import options\n" + HARD, "options.py": "add('--device')"},
+        ["a.py", "c.py"],
+    ),
+    "a program of several GPUs": ({"a.py": SPREADS, "b.py": SPREADS}, []),
+    "a program of several GPUs beside another": ({"a.py": SPREADS, "b.py": HARD, "c.py": HARD}, ["b.py"]),
+    "a program that spreads where there are several": (
+        {"a.py": HARD + "if torch.cuda.device_count() > 1: model = torch.nn.DataParallel(model)\n"},
+        ["a.py"],
+    ),
+    "a module that spreads the model": (
+        {"a.py": "import helpers\n" + HARD, "helpers.py": "import torch\nwrap = lambda m: torch.nn.DataParallel(m)\n"},
+        [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PROJECTS)
+def test_a_decision_is_told_once(case: str, tmp_path: Path) -> None:
+    files, expected = PROJECTS[case]
+    assert told(tmp_path, files) == expected
+
+
+def test_the_other_places_are_notes(tmp_path: Path) -> None:
+    settings = '[tool.torchdevlint]\nlevel = "info"\n'
+    write(tmp_path, {"a.py": HARD, "b.py": HARD, "c.py": SPREADS, "pyproject.toml": settings})
+    found = [(Path(one.filename).name, one.severity.name) for one in check_paths([tmp_path]) if one.code == "TDL801"]
+    assert sorted(found) == [("a.py", "WARNING"), ("b.py", "INFO"), ("c.py", "INFO")]
+
+
+@pytest.mark.parametrize(("others", "said"), [(0, ";"), (1, " (as in 1 other program);"), (2, " (as in 2 other programs);")])  # fmt: skip
+def test_the_message_counts_the_other_programs(others: int, said: str, tmp_path: Path) -> None:
+    write(tmp_path, {f"{name}.py": HARD for name in "abc"[: others + 1]})
+    found = [one for one in check_paths([tmp_path], isolated=True) if one.code == "TDL801"]
+    assert [f"`.cuda()` fails on machines without CUDA{said}" in one.message for one in found] == [True]
