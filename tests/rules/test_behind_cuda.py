@@ -280,3 +280,48 @@ def test_a_name_that_nothing_binds_raises_before(files: dict[str, str], expected
 def test_an_option_that_chooses_between_two_devices(lines: str, expected: list[str]) -> None:
     text = f"import torch\n\ndef place(opt):\n    {lines}\n    return opt\n"
     assert [one.code for one in check_source(text)] == expected
+
+
+FLAGS = {
+    'if args.mode == "gpu":': [],
+    'if "gpu" != args.mode:': ["TDL801"],
+    'if config.get("use_cuda"):': [],
+    'if not config.get("use_cuda"):': ["TDL801"],
+    'if config.get("verbose"):': ["TDL801"],
+    "if is_dist_avail_and_initialized():": [],
+}
+
+
+@pytest.mark.parametrize("test", FLAGS)
+def test_a_move_that_its_user_asks_for(test: str) -> None:
+    text = f"import torch\n\ndef run(args, config, model):\n    {test}\n        model.cuda()\n    return model\n"
+    assert [one.code for one in check_source(text)] == FLAGS[test]
+
+
+SYNC = """
+    import torch
+    from meter import Meter
+    from dist import is_dist_avail_and_initialized
+
+    def gather(meters):
+        {test}
+            return
+        return [meter.summary() for meter in meters]
+
+    gather([Meter()])
+    """
+METER = """
+    import torch
+
+    class Meter:
+        def summary(self):
+            return torch.zeros(2).cuda()
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"), [("if not is_dist_avail_and_initialized():", []), ("if not meters:", ["TDL801"])]
+)
+def test_a_function_that_is_called_among_processes_alone(test: str, expected: list[str], tmp_path: Path) -> None:
+    files = {"meter.py": METER, "run.py": SYNC.format(test=test), "dist.py": "def is_dist_avail_and_initialized(): ..."}
+    assert codes(tmp_path, files, "meter.py") == expected

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
-from torchdevlint import check_source
+from torchdevlint import check_paths, check_source
 from torchdevlint.findings import Severity
 from torchdevlint.flow.knowledge.platforms import is_extension
 
@@ -25,6 +26,29 @@ NOTES = {
         class Mesh(torch.nn.Module):
             def forward(self, x):
                 return x + torch.zeros(3, device="cuda")
+        """,
+    ),
+    "a rasterizer for CUDA alone": (
+        "TDL801",
+        """
+        from diff_gaussian_rasterization import GaussianRasterizer
+        points = torch.zeros(3, 3).cuda()
+        """,
+    ),
+    "a model in four bits": (
+        "TDL801",
+        """
+        model = AutoModel.from_pretrained("m", load_in_4bit=True)
+        def evaluate(ids):
+            return model(ids.to("cuda"))
+        """,
+    ),
+    "behind a library's start of CUDA": (
+        "TDL801",
+        """
+        from fairseq import utils
+        env = utils.CudaEnvironment()
+        model = Net().cuda()
         """,
     ),
     "a compiled extension": (
@@ -189,6 +213,23 @@ WARNINGS = {
             model.cuda()
         """,
     ),
+    "a model in eight bits in another function": (
+        "TDL801",
+        """
+        def quantized():
+            return AutoModel.from_pretrained("m", load_in_8bit=True)
+        def evaluate(model, ids):
+            return model(ids.to("cuda"))
+        """,
+    ),
+    "before a library's start of CUDA": (
+        "TDL801",
+        """
+        from fairseq import utils
+        model = Net().cuda()
+        env = utils.CudaEnvironment()
+        """,
+    ),
     "a helper that is called to_cuda": (
         "TDL801",
         """
@@ -332,3 +373,36 @@ def test_an_import_whose_failure_is_raised_again_is_required(stops: bool) -> Non
 )
 def test_names_of_extensions(name: str, expected: bool) -> None:
     assert is_extension(name) is expected
+
+
+SETUP = """
+from setuptools import Extension, setup
+setup(name="ops", ext_modules=[{extension}])
+"""
+BUILT = {
+    "an extension for CUDA": ('CUDAExtension("ops.kernels", ["kernels.cpp", "kernels.cu"])', "from ops import kernels", False),
+    "one that is imported by its folder": ('CUDAExtension(name="kernels", sources=["k.cu"])', "from ops.wrap import f", False),
+    "one of a compiler of one's own": ("Extension('kernels', ['kernels.pyx', 'k.cu'])", "from ops.wrap import f", False),
+    "one for the CPU": ('Extension("kernels", ["kernels.pyx"])', "from ops.wrap import f", True),
+    "one with a build for the CPU": ('CUDAExtension("kernels", ["k.cu"]), CppExtension("kernels", [])', "from ops.wrap import f", True),
+    "one that nobody imports": ('CUDAExtension("ops.kernels", ["kernels.cu"])', "import math", True),
+    "one that is tried": (
+        'CUDAExtension("ops.kernels", ["kernels.cu"])',
+        "try:\n    from ops import kernels\nexcept ImportError:\n    kernels = None",
+        True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BUILT)
+def test_a_program_that_needs_an_extension_of_the_project(case: str, tmp_path: Path) -> None:
+    extension, imports, runs_elsewhere = BUILT[case]
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "lib" / "ops").mkdir(parents=True)
+    (tmp_path / "lib" / "ops" / "setup.py").write_text(SETUP.format(extension=extension))
+    (tmp_path / "lib" / "ops" / "__init__.py").write_text("")
+    (tmp_path / "lib" / "ops" / "wrap.py").write_text("from .kernels import f\n")
+    (tmp_path / "options.py").write_text("parser.add_argument('--device')\n")
+    (tmp_path / "run.py").write_text(f"import torch\n{imports}\nmodel = torch.nn.Linear(2, 2).cuda()\n")
+    (told,) = check_paths([tmp_path / "run.py"], isolated=True, select=["TDL801"])
+    assert told.severity is (Severity.WARNING if runs_elsewhere else Severity.INFO)

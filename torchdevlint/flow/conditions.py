@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ABSENT = "no accelerator"
 
 FLAG_NAME = re.compile(
-    r"cuda|gpu|device|(?<![a-z])(?:mps|npu|mlu|musa|hpu|sdaa)(?![a-z])|xpu|accelerat|distributed|nccl|half|fp16|amp\b"
+    r"cuda|gpu|device|(?<![a-z])(?:mps|npu|mlu|musa|hpu|sdaa)(?![a-z])|xpu|accelerat|distributed|dist_avail|nccl|half|fp16|amp\b"
     r"|(?:\A|\.)model_parallel\Z",  # set by `parallelize()` of transformers, which spreads a model over CUDA devices
     re.IGNORECASE,
 )
@@ -197,6 +197,9 @@ def _learn_call(frame: Frame, op: ir.Call, true: Knowledge, false: Knowledge) ->
             _learn(frame, element.value, true, Knowledge(), 1)  # `all([torch.cuda.is_available(), wanted])` is an `and`
         return
     path = name or frame.place(op.function) or (written.name if isinstance(written, ir.Attribute) else "")
+    if isinstance(written, ir.Attribute) and written.name == "get" and op.positional(0) is not None:
+        key = frame.values[op.positional(0) or 0].constant  # `config.get("use_cuda")`
+        path = key if isinstance(key, str) else path
     if FLAG_NAME.search(path):
         there, absent = (false, true) if _NEGATED_NAME.search(path) else (true, false)
         there.guards.add("flag")
@@ -253,6 +256,8 @@ def compared(frame: Frame, op: ir.Compare) -> tuple[str, bool]:
             return "cuda", operator == "!="  # `x.type() == "torch.cuda.FloatTensor"`
         if text == "cpu":
             return "flag", operator in ("==", "in", "is")
+        if text == "gpu":  # `args.mode == "gpu"`: the option names the place
+            return "flag", operator in ("!=", "not in", "is not")
     if any(_is_cpu_device(frame, register) for register in (op.left, right)):
         return "flag", operator in ("==", "is")
     path = _flag_path(frame, op.left) or _flag_path(frame, right)

@@ -13,6 +13,7 @@ from typing import Literal
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
+from torchdevlint.flow.knowledge.platforms import STARTS_CUDA
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
@@ -136,7 +137,13 @@ def _asks_for_cuda(test: ir.Register, side: bool, site: Site) -> bool:
     if isinstance(written, ir.Choice) and written.shape == ("and" if side else "or"):
         return any(_asks_for_cuda(value, side, site) for value in written.values)
     callee = site.facts.analysis.resolve_text(index.dotted(written.function)) if isinstance(written, ir.Call) else ""
-    return side and functions.AVAILABILITY.get(callee) == "cuda"
+    return side and (functions.AVAILABILITY.get(callee) == "cuda" or _asks_for_group(callee))
+
+
+def _asks_for_group(callee: str) -> bool:
+    """True for a test that processes have been joined, as CUDA's are: `torch.distributed.is_initialized`, or a project's own `is_dist_avail_and_initialized`."""
+    module, _, last = callee.rpartition(".")
+    return last == "is_dist_avail_and_initialized" or (last == "is_initialized" and "dist" in module)
 
 
 def _is_behind(site: Site, reach: _Reach = "all", *, of_functions: bool = False) -> bool:
@@ -160,7 +167,10 @@ def _first_demands(
         found: dict[int, ir.Call] = {}
         for demand in _demands(body, facts, reach):
             block = block_of(body, demand)
-            if block is not None and not (of_functions and _demands_here(demand, body, facts, "all")):
+            told = (
+                of_functions and _demands_here(demand, body, facts, "all") and not _is_of_library(demand, body, facts)
+            )
+            if block is not None and not told:
                 found.setdefault(block.index, demand)
         remembered[key] = found, reachable(body, 0, beyond=found)
     answer: tuple[dict[int, ir.Call], set[int]] = remembered[key]
@@ -336,12 +346,17 @@ def _demands_here(call: ir.Call, body: ir.Body, facts: Facts, reach: _Reach) -> 
 def _starts_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
     """True for calls of `torch.cuda` that raise without CUDA, and for `init_process_group("nccl")`."""
     index = facts.analysis.index_of(body)
-    if facts.analysis.resolve_text(index.dotted(op.function)) in _RAISING:
+    if facts.analysis.resolve_text(index.dotted(op.function)) in _RAISING or _is_of_library(op, body, facts):
         return True
     return last_name(op, body, facts) == "init_process_group" and any(
         isinstance(given := index.definitions[argument.value], ir.Constant) and given.value == "nccl"
         for argument in op.arguments
     )
+
+
+def _is_of_library(op: ir.Call, body: ir.Body, facts: Facts) -> bool:
+    """True for a call that starts CUDA in another library, which no finding tells."""
+    return facts.analysis.resolve_text(facts.analysis.index_of(body).dotted(op.function)) in STARTS_CUDA
 
 
 def _moves_to_cuda(op: ir.Call, body: ir.Body, facts: Facts) -> bool:

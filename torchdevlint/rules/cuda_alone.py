@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import PurePath
+from typing import NamedTuple
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.platforms import (
@@ -49,6 +52,8 @@ _HINTS = (b"_cuda", b"current_device", b"cpp_extension", *(word.encode() for wor
 _IMPORTS_HINT = re.compile(
     rb"(?m)^[ \t]*(?:from|import)\b[^\n]*(?:" + b"|".join(re.escape(hint) for hint in _HINTS) + rb")|current_device"
 )
+# What builds an extension from CUDA sources.
+_BUILDS = re.compile(rb"\bCUDAExtension\b|\bExtension\b[^\n]*(?:\n[^\n]*){0,3}\.cu[\"']")
 # transformers' switches for bitsandbytes, whose kernels run on CUDA.
 _QUANTIZED = ("load_in_8bit", "load_in_4bit")
 _STREAMS = frozenset({"torch.cuda.Stream", "torch.cuda.stream"})
@@ -67,6 +72,7 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
         or any(op is not found for op in _runs_on_cuda_alone(body, facts))
         or _starts_nccl_around(body, facts)
         or _is_quantized(body, facts)
+        or _is_quantized(facts.program.module, facts)
         or _is_built_with_kernels(facts)
         or stops_without_cuda(facts)
         or calls_what_stops(body, facts)
@@ -89,7 +95,9 @@ def imports_cuda_alone(facts: Facts) -> bool:
         return True
     member = facts.analysis.member
     return member is not None and (
-        member.project.builds_for_cuda_alone or imports_one_of(facts, _needing_cuda(member.project))
+        member.project.builds_for_cuda_alone
+        or _imports_built(facts)
+        or imports_one_of(facts, _needing_cuda(member.project))
     )
 
 
@@ -98,10 +106,87 @@ def _needing_cuda(project: Project) -> frozenset[str]:
     """The files of a project that cannot be imported without CUDA."""
     return frozenset(
         path
-        for path in project.holding(_HINTS, _IMPORTS_HINT)
+        for path in dict.fromkeys((*project.holding(_HINTS, _IMPORTS_HINT), *_importing_built(project)))
         if (facts := facts_of(Member(project, path))) is not None
-        and (_imports_library(facts, _NEEDED) or _asks_cuda_at_import(facts) or _compiles_for_cuda(facts))
+        and (
+            _imports_library(facts, _NEEDED)
+            or _asks_cuda_at_import(facts)
+            or _compiles_for_cuda(facts)
+            or _imports_built(facts)
+        )
     )
+
+
+class _Extension(NamedTuple):
+    """A compiled module, by its dotted name, and the folder of the set-up script that builds it."""
+
+    name: str
+    folder: PurePath
+
+    @property
+    def last(self) -> str:
+        return self.name.rpartition(".")[2]
+
+
+@lru_cache(maxsize=64)
+def _built_for_cuda(project: Project) -> tuple[_Extension, ...]:
+    """The extensions that set-up scripts of a project build from CUDA sources, and that have none for the CPU."""
+    found = []
+    for path in project.holding((b"CUDAExtension", b".cu"), _BUILDS):
+        script = PurePath(path)
+        text = project.read(path)
+        if not script.name.startswith("setup") or any(word in text for word in (b"CppExtension", b"is_available")):
+            continue
+        facts = facts_of(Member(project, path))
+        if facts is not None:
+            names = [name for body in facts.program.bodies for name in _extensions_of(body, facts)]
+            found += [_Extension(name, script.parent) for name in names if name]
+    return tuple(found)
+
+
+def _extensions_of(body: ir.Body, facts: Facts) -> Iterator[str]:
+    """The names of the extensions with CUDA sources that a body of a set-up script makes: `CUDAExtension("ops._C", sources)`."""
+    definitions = facts.analysis.index_of(body).definitions
+    for call in Lookup.of(body).kind(ir.Call):
+        kind = last_name(call, body, facts)
+        name, sources = (
+            definitions[register] if register is not None else None
+            for register in (call.argument("name", 0), call.argument("sources", 1))
+        )
+        if not isinstance(name, ir.Constant) or not isinstance(name.value, str):
+            continue
+        listed = (definitions[one.value] for one in sources.elements) if isinstance(sources, ir.Sequence) else ()
+        has_kernels = any(isinstance(one, ir.Constant) and str(one.value).endswith(".cu") for one in listed)
+        if kind == "CUDAExtension" or (kind == "Extension" and has_kernels):
+            yield name.value
+
+
+def _importing_built(project: Project) -> Iterator[str]:
+    """The files with the name of such an extension."""
+    names = tuple(sorted({one.last.encode() for one in _built_for_cuda(project)}))
+    return (
+        project.holding(names, re.compile(rb"\b(?:" + b"|".join(map(re.escape, names)) + rb")\b"))
+        if names
+        else iter(())
+    )
+
+
+def _imports_built(facts: Facts) -> bool:
+    """True for a file of a project that cannot be imported without an extension that the project builds for CUDA alone."""
+    member = facts.analysis.member
+    built = _built_for_cuda(member.project) if member is not None else ()
+    return member is not None and any(
+        _is_import_of(extension, name, member) for extension in built for name in required_imports(facts)
+    )
+
+
+def _is_import_of(extension: _Extension, imported: str, member: Member) -> bool:
+    """True for the dotted name of an extension, or of something in it; inside of the folder that it is built in, its last part is enough."""
+    name = imported.lstrip(".")
+    if name == extension.name or name.startswith(extension.name + "."):
+        return not any(PurePath(path).stem == extension.last for path in member.project.resolve(imported, member.path))
+    is_inside = extension.folder in PurePath(member.path).parents
+    return is_inside and imported != name and extension.last in name.split(".")[:2]
 
 
 def _imports_library(facts: Facts, libraries: tuple[str, ...]) -> bool:

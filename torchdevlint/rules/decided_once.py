@@ -46,7 +46,7 @@ class _Decision(NamedTuple):
 
 
 def is_told_at_another_program(_: ir.Op, facts: Facts) -> bool:
-    """True in a project most of whose programs hard-code CUDA: one of them is told, none where each spreads its model over several GPUs."""
+    """True in a project most of whose programs hard-code CUDA: one of them is told."""
     member = facts.analysis.member
     decision = _decision(member.project) if member is not None else None
     if member is None or decision is None or member.path == decision.told:
@@ -57,6 +57,25 @@ def is_told_at_another_program(_: ir.Op, facts: Facts) -> bool:
         return not _defies_own_device(facts)
     users = set() if is_public(facts) else set(programs_to(member))
     return bool(users) and users <= decision.programs
+
+
+def in_program_for_several_gpus(_: ir.Op, facts: Facts) -> bool:
+    """True in a program that spreads its model over several GPUs and lets nobody choose a device."""
+    member = facts.analysis.member
+    return member is not None and _is_program_for_several_gpus(member)
+
+
+@lru_cache(maxsize=512)
+def _is_program_for_several_gpus(place: Member) -> bool:
+    project = place.project
+    choosing = set(project.holding(_CHOICES, _CHOOSES))
+    return (
+        place.path not in choosing
+        and b"device_count(" not in project.read(place.path)
+        and _is_for_several_gpus(place)
+        and _is_program(place)
+        and not _takes_a_choice(place, choosing)
+    )
 
 
 def others_of_decision(facts: Facts) -> int:

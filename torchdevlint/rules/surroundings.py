@@ -34,7 +34,7 @@ _DATA_FOLDER = re.compile(
     r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
 )
 
-_MOVES_TO_GPUS = re.compile(r"(?:\A|_)(?:move|send|put|transfer)_to_(?:gpus?|cuda)\Z|\Ato_(?:gpus?|cuda)\Z|[a-z]GPU\Z")
+_MOVES_TO_GPUS = re.compile(r"(?:\A|_)to_(?:gpus?|cuda)\Z|[a-z]GPU\Z")
 _SELF_TEST = re.compile(r"_?(?:self_|unit_)?test(?:_forward|_model|_net(?:work)?)?\Z")
 _BENCHMARK = re.compile(r"(?:\A|_)(?:bench(?:mark(?:s|ing)?)?|probe|speed_?test)(?:_|\Z)")
 _PROFILES = re.compile(r"(?:\A|_)(?:bench(?:mark)?|profile)(?:_|\Z)")

@@ -48,7 +48,14 @@ CUDA_LIBRARIES = (
     "triton_python_backend_utils",  # a model of NVIDIA's Triton Inference Server, which places it by its configuration
     "lietorch",  # princeton-vl/lietorch, setup.py: CUDAExtension
     "droid_backends",  # princeton-vl/DROID-SLAM, setup.py: CUDAExtension
+    "diff_gaussian_rasterization",  # graphdeco-inria/diff-gaussian-rasterization, setup.py: CUDAExtension
+    "diff_surfel_rasterization",  # hbb1/diff-surfel-rasterization, setup.py: CUDAExtension
+    "simple_knn",  # graphdeco-inria, submodules/simple-knn/setup.py: CUDAExtension
+    "pointnet2_ops",  # erikwijmans/Pointnet2_PyTorch, pointnet2_ops_lib/setup.py: CUDAExtension
+    "MultiScaleDeformableAttention",  # fundamentalvision/Deformable-DETR, models/ops/setup.py: raises NotImplementedError without CUDA
 )
+# What starts CUDA as soon as it is called, in libraries that run elsewhere too.
+STARTS_CUDA = frozenset({"fairseq.utils.CudaEnvironment"})  # fairseq/utils.py: torch.cuda.current_device()
 # Libraries that start work on CUDA by themselves as a rule, and run elsewhere in special builds.
 CUDA_RUNTIMES = ("deepspeed", "vllm", "bitsandbytes", "torch._inductor")
 # Extensions by their very names: apex's (apex/multi_tensor_apply, apex/__init__.py), mmcv's and others' `_ext`.

@@ -13,7 +13,7 @@ from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
-from torchdevlint.rules.decided_once import is_told_at_another_program
+from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.order import block_of, follows
@@ -47,10 +47,9 @@ class HardcodedDeviceInForward(Rule):
     puts on CUDA. Where no device to follow is at hand, the first place of a method stands for all of them.
 
     ## Why is this bad?
-    The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises `AssertionError: Torch not
-    compiled with CUDA enabled`
-    or `RuntimeError: Found no NVIDIA driver`; when the module is on `cuda:1` the next operation raises
-    `Expected all tensors to be on the same device`. `torch.autocast("cuda")` changes nothing for a module that is elsewhere: it neither
+    The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises
+    `AssertionError: Torch not compiled with CUDA enabled` or `RuntimeError: Found no NVIDIA driver`; when the module is on `cuda:1` the next
+    operation raises `Expected all tensors to be on the same device`. `torch.autocast("cuda")` changes nothing for a module that is elsewhere: it neither
     turns autocast on nor, with `enabled=False`, off there.
 
     ## Example
@@ -68,8 +67,7 @@ class HardcodedDeviceInForward(Rule):
 
     ## Fix safety
     Safe where `forward` makes a tensor and combines it with an argument that it uses as it came; elsewhere the fix is unsafe, because
-    inputs may come from another
-    device than the module's.
+    inputs may come from another device than the module's.
 
     ## Proof
     On a machine without an accelerator the forward pass raises; on the input's device it gives the same values everywhere.
@@ -87,6 +85,7 @@ class HardcodedDeviceInForward(Rule):
         under_test_for_a_build,
         in_class_of_a_trial,
         is_told_at_another_program,
+        in_program_for_several_gpus,
     )
     fixable = "sometimes"
 

@@ -16,7 +16,7 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
-from torchdevlint.rules.decided_once import is_told_at_another_program, others_of_decision
+from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program, others_of_decision
 from torchdevlint.rules.default_devices import DefaultDevice, DefaultDevices, is_always_given
 from torchdevlint.rules.literals import (
     calls_collective,
@@ -78,9 +78,9 @@ class HardcodedAccelerator(Rule):
     ## What it does
     Reports `.cuda()`, `.to("cuda")`, `device="cuda:0"`, `torch.device("cuda")` and `torch.device(f"cuda:{index}")` outside of an availability
     test: each place where a device is in scope, else the first of a function or of a file that never asks for a device, as it is one decision. Where
-    most programs of a project let nobody choose a device, one of them is told for all, unless each spreads its model over several GPUs by `DataParallel`.
-    Also the default `device="cuda"` of a public function that places something on it, the input of a model that is placed by the caller,
-    and a `.cuda()` of a value that was moved to a named device before. In methods of modules this is TDL605.
+    most programs of a project let nobody choose a device, one is told for all. Also the default
+    `device="cuda"` of a public function that places something on it, the input of a model that is placed by the caller, and a `.cuda()` of a
+    value that was moved to a named device before. In methods of modules this is TDL605.
 
     ## Why is this bad?
     On a machine without CUDA the line raises `AssertionError: Torch not compiled with CUDA enabled` or `RuntimeError: Found no NVIDIA driver on
@@ -118,6 +118,7 @@ class HardcodedAccelerator(Rule):
         under_test_for_a_build,
         in_function_that_moves_to_gpus,
         is_told_at_another_program,
+        in_program_for_several_gpus,
     )
     fixable = "sometimes"
 
