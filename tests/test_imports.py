@@ -19,13 +19,15 @@ KNOWS: dict[str, frozenset[str]] = {
     "program": frozenset({"source", "findings"}),
     "flow": frozenset({"program", "source", "findings", "rules.rule"}),  # the engine hands rules their facts
     "fixes": frozenset({"flow", "program", "source", "findings"}),
-    "stubs": frozenset(),
+    "stubs": frozenset({"source"}),
     "infer": frozenset({"stubs", "program", "source"}),  # the time that one file may take
     "rules": frozenset({"infer", "flow", "fixes", "program", "source", "findings", "severity"}),
-    "settings": frozenset({"rules", "severity", "source"}),
-    "sieve": frozenset({"placing", "rules.rule", "flow", "program", "findings"}),
+    "settings": frozenset({"rules", "stubs", "severity", "source"}),
+    "sieve": frozenset({"stubs", "placing", "rules.rule", "flow", "program", "findings"}),
     "placing": frozenset({"rules.rule", "rules.message", "fixes", "flow", "program", "source", "findings"}),
-    "linter": frozenset({"sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}),
+    "linter": frozenset(
+        {"stubs", "sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}
+    ),
     "workspace": frozenset(
         {"linter", "settings", "source", "findings", "rules.registry", "rules.plugins", "program.project"}
     ),
@@ -34,7 +36,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "machine": frozenset(),
     "checkpoints": frozenset(),
     "doctor": frozenset({"source"}),
-    "explain": frozenset({"linter", "settings", "source", "findings", "infer", "program", "rules.registry"}),
+    "explain": frozenset({"stubs", "linter", "settings", "source", "findings", "infer", "program", "rules.registry"}),
     "verify": frozenset(
         {
             *("proofs", "fixes", "workspace", "source", "machine", "linter", "settings", "findings", "reporting"),

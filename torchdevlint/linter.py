@@ -29,6 +29,7 @@ from torchdevlint.source.positions import LineIndex
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.source.source import Source, SourceError
 from torchdevlint.source.suppression import Kind, Suppressions
+from torchdevlint.stubs.loader import using
 
 MOST_ROUNDS = 10
 Text = Source | Notebook
@@ -142,6 +143,13 @@ def examine(
 
 
 def _examine(
+    source: Text, settings: Settings, kinds: frozenset[Kind], sightings: Sightings, document: Document | None
+) -> Examination:
+    with using(settings.device_stubs()):
+        return _asked(source, settings, kinds, sightings, document)
+
+
+def _asked(
     source: Text, settings: Settings, kinds: frozenset[Kind], sightings: Sightings, document: Document | None
 ) -> Examination:
     text = source.text

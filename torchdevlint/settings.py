@@ -18,6 +18,8 @@ from torchdevlint.source.reading import LARGEST_SETTINGS, read_bytes
 
 if TYPE_CHECKING:
     from torchdevlint.rules.rule import Rule
+    from torchdevlint.stubs.loader import Stubs
+    from torchdevlint.stubs.user import StubFile
 
 PYPROJECT = "pyproject.toml"
 DOES_NOT_PARSE = "TDL000"
@@ -68,6 +70,7 @@ class Settings(NamedTuple):
     force_exclude: bool = False
     level: Severity = Severity.WARNING
     target_torch: tuple[int, int] | None = None
+    stubs: tuple[StubFile, ...] = ()
     sieve: bool = True  # False: read every file in full; the findings are the same
     project: bool = False  # ask the other files of the project where a file cannot know of itself
 
@@ -90,6 +93,24 @@ class Settings(NamedTuple):
     def rules(self, path: str) -> tuple[type[Rule], ...]:
         """The rules to run on a file, sorted by code. (Imports all rules.)"""
         return _enabled(self, self.ignored_in(path))
+
+    def device_stubs(self) -> Stubs:
+        """What is known of foreign code. (Imports what reads stubs.)"""
+        if not self.stubs:
+            from torchdevlint.stubs import loader
+
+            return loader.shipped()
+        from torchdevlint.stubs import user
+
+        return user.of(self.stubs)
+
+    def libraries(self) -> tuple[bytes, ...]:
+        """The names of the libraries that the user's stubs tell of: a file that holds one may have findings."""
+        if not self.stubs:
+            return ()
+        from torchdevlint.stubs import user
+
+        return user.libraries(self.stubs)
 
     def shows(self, code: str, severity: Severity) -> bool:
         """Whether a finding passes the level."""
@@ -173,6 +194,12 @@ def _torch_version(value: Any) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+def _paths(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item and "\0" not in item for item in value):
+        raise ValueError('a list of files and folders is wanted, as in ["stubs/"]')
+    return tuple(value)
+
+
 def _path(value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError("a path is wanted")
@@ -192,6 +219,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "respect-gitignore": _flag,
     "level": parse_level,
     "target-torch": _torch_version,
+    "stubs": _paths,
     "cache": _flag,
     "cache-dir": _path,
 }
@@ -246,13 +274,32 @@ def from_table(table: Mapping[str, Any], root: str, where: str) -> Settings:
         values.get("extend-select", ()),
         values.get("ignore", ()) + values.get("extend-ignore", ()),
     )
+    stubs = read_stubs([os.path.join(root, path) for path in values.get("stubs", ())], f"{where}: stubs")
     plain = {"exclude", "extend-exclude", "force-exclude", "respect-gitignore", "level", "target-torch"} & values.keys()
     return Settings(
         root=root,
         selections=(selection,),
         per_file_ignores=values.get("per-file-ignores", ()) + values.get("extend-per-file-ignores", ()),
+        stubs=stubs,
         **{key.replace("-", "_"): values[key] for key in plain},
     )
+
+
+def read_stubs(paths: Sequence[str], where: str) -> tuple[StubFile, ...]:
+    """The stub files of these paths, each line of which has been checked; raises `SettingsError` naming `where` for a path that cannot be read."""
+    if not paths:
+        return ()
+    from torchdevlint.stubs import user
+
+    try:
+        found = user.gather(paths)
+    except user.StubError as error:
+        raise SettingsError(f"{where}: {error}") from None
+    try:
+        user.of(found)
+    except user.StubError as error:
+        raise SettingsError(str(error)) from None
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------- files
@@ -397,7 +444,8 @@ def _own_table(path: str) -> tuple[str, Mapping[str, Any]] | None:
 class Resolver:
     """Finds the settings of each folder: the nearest pyproject.toml with our table, the command line over it.
 
-    `config` names one pyproject.toml for all files; `isolated` reads none. `overrides` are the command line's values by field name.
+    `config` names one pyproject.toml for all files; `isolated` reads none. `overrides` are the command line's values by field name; as `stubs` the
+    paths, which are read with the settings.
     """
 
     def __init__(
@@ -412,6 +460,7 @@ class Resolver:
         self.config = config
         self.isolated = isolated
         self._found: dict[str, Settings] = {}
+        self._stubs: tuple[StubFile, ...] | None = None
 
     def for_file(self, path: str) -> Settings:
         """The settings for a file; raises `SettingsError`."""
@@ -446,11 +495,19 @@ class Resolver:
         return here, (here is not None and bool(here.selections)) or os.path.dirname(folder) == folder
 
     def _over(self, settings: Settings) -> Settings:
-        extended = settings.extend_exclude + self.overrides.get("extend_exclude", ())
-        selections = (*settings.selections, self.command_line)
-        return settings._replace(
-            **{"project": True, **self.overrides, "extend_exclude": extended, "selections": selections}
-        )
+        over: dict[str, Any] = {
+            "project": True,
+            **self.overrides,
+            "extend_exclude": settings.extend_exclude + self.overrides.get("extend_exclude", ()),
+            "selections": (*settings.selections, self.command_line),
+        }
+        return settings._replace(**{**over, "stubs": self.given_stubs()} if "stubs" in over else over)
+
+    def given_stubs(self) -> tuple[StubFile, ...]:
+        """The stubs of the command line, read once; raises `SettingsError`."""
+        if self._stubs is None:
+            self._stubs = read_stubs(self.overrides.get("stubs", ()), "--stubs")
+        return self._stubs
 
 
 def _read(path: str, root: str, *, wanted: bool = False) -> Settings | None:

@@ -17,6 +17,7 @@ from torchdevlint.program import from_ast, ir
 from torchdevlint.program.bounds import ParseFailure, parse
 from torchdevlint.program.project import Member
 from torchdevlint.rules.rule import Report, Rule
+from torchdevlint.stubs.loader import in_use
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -89,6 +90,9 @@ def _sifted(text: str, questions: Questions) -> Look | None:
     program = from_ast.read(text) if member is None else member.project.program_of(member.path, text)
     if questions.document is not None and program is not None:
         program = questions.document.revised(program, member)
+    if program is not None and program.stubs is not in_use():
+        program.stubs = in_use()
+        program.revision += 1  # what was inferred of it rests on other stubs
     return None if program is None else _asked(program, questions)
 
 

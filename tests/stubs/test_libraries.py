@@ -12,9 +12,9 @@ TEXT = "import torch\nimport torchaudio\nlayer = torchaudio.transforms.{name}()\
 
 
 def test_every_entry_can_be_found() -> None:
-    known = [name for name in loader.names() if name.startswith(("torchvision.", "torchaudio."))]
+    known = [name for name in loader.shipped().names() if name.startswith(("torchvision.", "torchaudio."))]
     assert len(known) > 300
-    assert [name for name in known if loader.find(name) is None] == []
+    assert [name for name in known if loader.shipped().find(name) is None] == []
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_every_entry_can_be_found() -> None:
     ],
 )
 def test_classes_tell_what_they_hold(name: str, holds: str) -> None:
-    found = loader.module_class(name)
+    found = loader.shipped().module_class(name)
     assert found is not None
     assert found.holds == holds
 

@@ -8,30 +8,30 @@ from torchdevlint.stubs import loader
 
 
 def test_every_entry_can_be_read() -> None:
-    assert sum(loader.find(name) is not None for name in loader.names()) > 1_000
+    assert sum(loader.shipped().find(name) is not None for name in loader.shipped().names()) > 1_000
 
 
 def test_a_signature_is_what_is_written() -> None:
-    (where,) = loader.functions("torch.where")
+    (where,) = loader.shipped().functions("torch.where")
     assert [(p.name, p.kind, p.tolerant) for p in where.parameters[:3]] == [
         ("condition", "tensor", True),
         ("input", "tensor", True),
         ("other", "tensor", True),
     ]
-    assert loader.functions("torch.concat") == loader.functions("torch.cat")
-    assert loader.functions("torch.nothing") == ()
+    assert loader.shipped().functions("torch.concat") == loader.shipped().functions("torch.cat")
+    assert loader.shipped().functions("torch.nothing") == ()
 
 
 def test_methods_fall_back_to_functions() -> None:
-    assert loader.method("matmul") == loader.functions("torch.matmul")
-    assert loader.method("add_")[0].result.shape == "self"
+    assert loader.shipped().method("matmul") == loader.shipped().functions("torch.matmul")
+    assert loader.shipped().method("add_")[0].result.shape == "self"
 
 
 @pytest.mark.parametrize(
     ("name", "holds"), [("Linear", "parameters"), ("ReLU", "empty"), ("CrossEntropyLoss", "buffers")]
 )
 def test_modules_tell_what_they_hold(name: str, holds: str) -> None:
-    found = loader.module_class("torch.nn." + name)
+    found = loader.shipped().module_class("torch.nn." + name)
     assert found is not None
     assert found.holds == holds
 
@@ -43,11 +43,11 @@ def test_derived_operators_agree_with_the_machine() -> None:
     rules = op_rules.load().rules
     by_hand = {line.split("(")[0].removeprefix("def ") for line in _corrections() if line.startswith("def ")}
     wrong = []
-    for name in loader.names():
+    for name in loader.shipped().names():
         base = name.removeprefix("torch.")
         if name in by_hand or "." in base:
             continue
-        for signature in loader.functions(name):
+        for signature in loader.shipped().functions(name):
             if signature.name != name:
                 continue  # another name of an entry by hand
             tensors = [p for p in signature.parameters if p.kind == "tensor" and p.device == "d"]

@@ -111,6 +111,12 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     )
     files.add_argument("--extend-exclude", action="append", metavar="PATTERN", help="skip what matches as well")
     files.add_argument("--force-exclude", action="store_true", help="skip excluded files even when they are named")
+    files.add_argument(
+        "--stubs",
+        action="append",
+        metavar="PATH",
+        help="a file of device stubs, or a folder of them (several: repeat the option), instead of those of the settings",
+    )
     files.add_argument("--config", metavar="FILE", help="read the settings from this file alone")
     files.add_argument("--isolated", action="store_true", help="read no settings")
     files.add_argument(
@@ -211,6 +217,7 @@ def run(arguments: argparse.Namespace) -> int:
         resolver = _resolver(arguments)
         if arguments.config:
             resolver.for_folder(os.getcwd())  # noqa: PTH109
+        resolver.given_stubs()
     except (ValueError, SettingsError, _Refused) as error:
         return cli.fail(str(error))
     if arguments.verify:
@@ -307,6 +314,8 @@ def _resolver(arguments: argparse.Namespace) -> Resolver:
         overrides["sieve"] = False
     if arguments.no_project:
         overrides["project"] = False
+    if arguments.stubs is not None:
+        overrides["stubs"] = tuple(map(os.path.abspath, arguments.stubs))
     return Resolver(selection, overrides, arguments.config, arguments.isolated)
 
 
@@ -318,7 +327,7 @@ def _anew(resolver: Resolver) -> Resolver:
 # What the findings of a run depend on, of all that the command line says. Settings and files are asked of the disk.
 _ASKED = (
     *("paths", "fix", "unsafe_fixes", "diff", "select", "extend_select", "ignore", "extend_ignore", "level"),
-    *("exclude", "extend_exclude", "force_exclude", "config", "isolated", "no_project", "no_sieve"),
+    *("exclude", "extend_exclude", "force_exclude", "config", "isolated", "no_project", "no_sieve", "stubs"),
 )
 
 

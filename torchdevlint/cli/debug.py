@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint import cli
 from torchdevlint.program import ir
+from torchdevlint.settings import Resolver, SettingsError
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
@@ -119,16 +120,13 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         from torchdevlint.cli import why
         from torchdevlint.rules.registry import rule_by_code
-        from torchdevlint.settings import SettingsError, unknown_code
+        from torchdevlint.settings import unknown_code
 
         rule = rule_by_code(arguments.code)
         if rule is None:
             return cli.fail(unknown_code(arguments.code))
-        try:
-            print("\n".join(why.explain(rule, place_of(arguments.place))))
-        except SettingsError as error:
-            return cli.fail(str(error))
-    except Refused as error:
+        print("\n".join(why.explain(rule, place_of(arguments.place))))
+    except (Refused, SettingsError) as error:
         return cli.fail(str(error))
     return 0
 
@@ -214,14 +212,16 @@ def inferred(place: Place, recorder: Recorder) -> Analysis:
     """The analysis of the file, which a recorder listens to."""
     from torchdevlint.infer.analysis import Analysis
     from torchdevlint.program.project import member
-    from torchdevlint.settings import Resolver
     from torchdevlint.source.deep_stack import call_with_deep_stack
+    from torchdevlint.stubs.loader import using
 
-    asked = member(place.path) if Resolver().for_file(place.path).project else None
-    if asked is None:
-        analysis = Analysis(place.program, str(Path(place.path).absolute()))
-    else:
-        analysis = Analysis(place.program, asked.path, asked.project)
+    settings = Resolver().for_file(place.path)
+    asked = member(place.path) if settings.project else None
+    with using(settings.device_stubs()):
+        if asked is None:
+            analysis = Analysis(place.program, str(Path(place.path).absolute()))
+        else:
+            analysis = Analysis(place.program, asked.path, asked.project)
     analysis.kept.recorder = recorder  # callers in other files are heard of as well
     return call_with_deep_stack(lambda: analysis.kept.analysis(analysis.unit.path).hear_callers())
 

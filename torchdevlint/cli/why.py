@@ -24,6 +24,7 @@ from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Resolver, Settings
 from torchdevlint.source.lines import Lines
 from torchdevlint.source.suppression import Suppressions
+from torchdevlint.stubs.loader import using
 
 if TYPE_CHECKING:
     from torchdevlint.flow.engine import Result
@@ -50,7 +51,8 @@ def explain(rule: type[Rule], place: Place) -> Iterator[str]:
     settings = Resolver().for_file(place.path)
     rules = sorted({*settings.rules(place.path), rule}, key=lambda one: one.code)
     project = member(place.path) if settings.project else None
-    result = ask(place.program, rules, NOTHING_OBSERVED, settings.target_torch, project)
+    with using(settings.device_stubs()):
+        result = ask(place.program, rules, NOTHING_OBSERVED, settings.target_torch, project)
     recorder = Recorder(place.program, set(place.ops))
     asked = _Asked(rule, place, settings, result, inferred(place, recorder), recorder, project)
     reports = [report for report in result.reports if _row(report.op) == place.row]

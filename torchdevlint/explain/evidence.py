@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torchdevlint.explain.answering import Answer
     from torchdevlint.findings import Finding
     from torchdevlint.infer.recorder import Entered
+    from torchdevlint.settings import Settings
 
 _MOST_FRAMES = 8  # of the user's, the innermost first
 _MOST_VALUES = 8
@@ -164,16 +165,12 @@ def _findings(line: Line) -> tuple[Sequence[Finding], str]:
     from torchdevlint.findings import Severity
     from torchdevlint.linter import examine
     from torchdevlint.rules.registry import all_rules
-    from torchdevlint.settings import Resolver, Selection, Settings, SettingsError
+    from torchdevlint.settings import Selection
     from torchdevlint.source.deadline import OutOfTime
     from torchdevlint.source.source import Source
 
-    try:
-        settings = Resolver().for_file(line.filename)
-    except SettingsError:
-        settings = Settings(root=os.getcwd())
     every = Selection(extend_select=tuple(rule.code for rule in all_rules() if not rule.code.startswith("TDL0")))
-    settings = settings._replace(
+    settings = _settings(line)._replace(
         selections=(every,), per_file_ignores=(), level=Severity.INFO, project=False, sieve=False
     )
     try:
@@ -181,6 +178,16 @@ def _findings(line: Line) -> tuple[Sequence[Finding], str]:
     except OutOfTime as error:
         return (), error.message
     return examination.findings, "; ".join(examination.problems)
+
+
+def _settings(line: Line) -> Settings:
+    """The settings of the line's file; without any where they cannot be used."""
+    from torchdevlint.settings import Resolver, Settings, SettingsError
+
+    try:
+        return Resolver().for_file(line.filename)
+    except SettingsError:
+        return Settings(root=os.getcwd())
 
 
 def _is_lost_move(finding: Finding, line: Line) -> bool:
@@ -226,6 +233,7 @@ def _values(line: Line, lines: Sequence[Line]) -> tuple[Value, ...]:
     from torchdevlint.program.bounds import excess
     from torchdevlint.source.deadline import OutOfTime, limited
     from torchdevlint.source.deep_stack import call_with_deep_stack
+    from torchdevlint.stubs.loader import using
 
     if excess(line.text) is not None:
         return ()
@@ -257,7 +265,8 @@ def _values(line: Line, lines: Sequence[Line]) -> tuple[Value, ...]:
         and not isinstance(getattr(op.node, "ctx", None), ast.Store)
     ]
     recorder = Recorder(program, set(ops))
-    analysis = Analysis(program, os.path.abspath(line.filename))
+    with using(_settings(line).device_stubs()):
+        analysis = Analysis(program, os.path.abspath(line.filename))
     analysis.recorder = recorder
     try:
         with limited():

@@ -44,6 +44,7 @@ from torchdevlint.infer.values import (
 )
 from torchdevlint.program import ir
 from torchdevlint.source import deadline
+from torchdevlint.stubs.loader import Stubs
 
 if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
@@ -93,6 +94,11 @@ class Analysis:
     # ------------------------------------------------------------------------------------------------ names
 
     @property
+    def stubs(self) -> Stubs:
+        """What is known of foreign code."""
+        return self.kept.stubs
+
+    @property
     def lineages(self) -> dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]]:
         """What each class inherits from, as far as it was asked."""
         return self.kept.lineages
@@ -126,8 +132,8 @@ class Analysis:
 
     def foreign(self, unit: Unit, name: str) -> Value:
         """What is imported under a dotted name: something of the project, or something foreign."""
-        found = self.kept.imports.resolve(unit, name)
-        if found is None:
+        found = self.kept.imports.resolve(unit, name) if not self.stubs.is_given(name) else None
+        if found is None or (isinstance(found, Ext) and self.stubs.is_home(name)):
             return Ext(name)
         if isinstance(found, Global):
             module = self.module_of(found.unit)

@@ -22,7 +22,6 @@ from torchdevlint.infer.values import (
     Value,
 )
 from torchdevlint.program import ir
-from torchdevlint.stubs import loader
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
@@ -77,7 +76,7 @@ def is_module(analysis: Analysis, cls: ir.Class) -> bool:
     known = analysis.modules.get(cls)
     if known is None:
         own, names = _lineage(analysis, cls)
-        known = any(name in _MODULE_BASES or loader.module_class(name) is not None for name in names)
+        known = any(name in _MODULE_BASES or analysis.stubs.module_class(name) is not None for name in names)
         if not known and names:
             has_forward = any("forward" in one.methods for one in own)
             known = has_forward and not any(name.endswith(_NO_MODULES) for name in names)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
     from torchdevlint.infer.units import Unit
     from torchdevlint.program import ir
+    from torchdevlint.stubs.loader import Stubs
 
 MOST_EVENTS = 250
 _MOST_RAISED = 8
@@ -105,7 +106,7 @@ class Context:
     def imported(self, unit: Unit, name: str) -> Value:
         """What a file imports under a dotted name. An object that lives in the heap of another file is read when that is run."""
         found = self.analysis.foreign(unit, name)
-        if not isinstance(found, Ext):
+        if not isinstance(found, Ext) or self.stubs.is_given(name):
             return found
         other = self.analysis.kept.imports.resolve(unit, name)
         if not isinstance(other, Global) or not self._is_object(other):
@@ -133,6 +134,11 @@ class Context:
         return module.lent(Global(unit, name), self.heap) if unit is not None and module is not None else None
 
     # ------------------------------------------------------------------------------------------------ what is known
+
+    @property
+    def stubs(self) -> Stubs:
+        """What is known of foreign code."""
+        return self.analysis.kept.stubs
 
     def default(self) -> Place | None:
         """The default device, where the program set one."""

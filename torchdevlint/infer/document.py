@@ -10,6 +10,7 @@ from torchdevlint.infer.units import Unit
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.program.revision import changed_bodies, revise
+from torchdevlint.stubs.loader import in_use
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -59,7 +60,7 @@ class Document:
         """The Program of the version before as that of this one; None where too much differs."""
         old, self._program = self._program, None
         changed = changed_bodies(old, program) if old is not None and self._is_of(path, project) else None
-        if old is None or changed is None:
+        if old is None or changed is None or old.kept.stubs is not in_use():
             return None
         kept: Kept = old.kept
         unit = kept.imports.unit(path)

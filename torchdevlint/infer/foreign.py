@@ -155,6 +155,8 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
             from torchdevlint.infer.calls import residual
 
             return residual(ctx, Ext(name), args, keywords, site)
+    if ctx.stubs.is_given(name):
+        return _stubbed(ctx, name, args, keywords, site)
     handler = library.find(name)
     if handler is not None:
         return handler(ctx, args, keywords, site)
@@ -177,12 +179,17 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     if name in _LABELLED_IMAGES:
         sample = Tensor(HOST, MANY, site, "batch")
         return ctx.new(site, "object", Ext(name), {"*": Tup((sample, sample))}, tag="dataset")
-    stub = loader.find(name)
-    if isinstance(stub, tuple):
-        return operators.apply(ctx, stub, args, keywords, site)
-    if stub is not None:
-        return modules.make(ctx, name, args, keywords, site)
+    if ctx.stubs.find(name) is not None:
+        return _stubbed(ctx, name, args, keywords, site)
     return python_calls.library(ctx, name, args, keywords, site)
+
+
+def _stubbed(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """A call of something that a stub tells of."""
+    signatures = ctx.stubs.functions(name)
+    if signatures:
+        return operators.apply(ctx, signatures, args, keywords, site)
+    return modules.make(ctx, name, args, keywords, site)
 
 
 # Functions of NumPy that work element by element: of a number they give a number.
@@ -216,7 +223,7 @@ def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
     special = _special(ctx, name, args, keywords, site)
     if special is not None:
         return special
-    stub = loader.find(name)
+    stub = ctx.stubs.find(name)
     if isinstance(stub, tuple):
         if any(parameter.starred and parameter.kind in ("tensor", "tensors") for parameter in stub[0].parameters):
             args = _unwrapped(ctx, args)
@@ -270,7 +277,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return call_value(ctx, reading.attribute(ctx, first, last, site), args[1:], keywords, site)
     if name.startswith("torch.ops.aten."):
         plain = "torch." + name.removeprefix("torch.ops.aten.").partition(".")[0]
-        return call(ctx, plain, args, keywords, site) if loader.functions(plain) else _unknown(site)
+        return call(ctx, plain, args, keywords, site) if ctx.stubs.functions(plain) else _unknown(site)
     if name.startswith(distributions.HOME):
         return distributions.make(ctx, name, args, keywords, site)
     if name in _FUNCTION_TRANSFORMS and args:
@@ -296,7 +303,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name in ("torch.nested.nested_tensor", "torch.nested.as_nested_tensor"):
         return _converted(ctx, reading.element(ctx, first), keywords, site)
     if name.startswith("torch.signal.windows."):
-        return operators.apply(ctx, loader.functions("torch.hann_window"), args, keywords, site)
+        return operators.apply(ctx, ctx.stubs.functions("torch.hann_window"), args, keywords, site)
     if name in ("torch.utils.data.default_collate", "torch.utils.data.dataloader.default_collate"):
         return _batched(reading.element(ctx, first))
     if name in ("torch.utils.data.random_split", "torch.utils.data.dataset.random_split"):
@@ -325,11 +332,11 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return first if args else Ext("functools.wraps")
     if name in _TO_NUMBER or name.startswith("torch.backends."):
         return NUMBER
-    if name.startswith("torch.cuda.") and loader.find(name) is None:
+    if name.startswith("torch.cuda.") and ctx.stubs.find(name) is None:
         return OTHER
     if name == "torch.nn.utils.parameters_to_vector":
         return reading.element(ctx, first)
-    if name.startswith(_UNKNOWN_HOMES) and loader.find(name) is None:
+    if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
         return OTHER if name.startswith("torch.optim.") else _unknown(site)
     return None
 

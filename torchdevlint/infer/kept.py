@@ -34,6 +34,8 @@ from torchdevlint.infer.values import (
     parts_of,
 )
 from torchdevlint.program import ir
+from torchdevlint.stubs import loader
+from torchdevlint.stubs.loader import Stubs
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
@@ -145,6 +147,7 @@ class Kept:
 
     def __init__(self, files: Files | None, own: Unit | None = None, base: Kept | None = None) -> None:
         self._base = base
+        self.stubs: Stubs = base.stubs if base is not None else loader.in_use()
         is_layer = files is not None and own is not None and base is not None
         dependents = dependents_of(files, own.path) if is_layer else frozenset[str]()  # type: ignore[arg-type, union-attr]
         self._local = dependents | {own.path} if own is not None else dependents
@@ -229,7 +232,8 @@ def _with_kin(body: ir.Body, program: ir.Program) -> Iterator[ir.Body]:
 
 
 @lru_cache(maxsize=2)
-def _of_project(files: Files) -> Kept:
+def _of_project(files: Files, stubs: Stubs) -> Kept:
+    """`stubs` are those in use: what is kept for others is of no use for these."""
     return Kept(files)
 
 
@@ -238,5 +242,5 @@ def kept_for(program: ir.Program, path: str, files: Files) -> Kept:
     if program.kept is not None:
         kept: Kept = program.kept
         return kept
-    base = _of_project(files)
+    base = _of_project(files, loader.in_use())
     return base if files.program(path) is program else Kept(files, Unit(program, path), base)

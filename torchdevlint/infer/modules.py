@@ -37,7 +37,6 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
 )
-from torchdevlint.stubs import loader
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -185,7 +184,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     """`module.name` where the object holds no such field; None where nothing is known."""
     place: Place = rec.fields.get("@device", NOWHERE)
     if isinstance(rec.cls, Ext):
-        stub = loader.module_class(rec.cls.name)
+        stub = ctx.stubs.module_class(rec.cls.name)
         if (name in _WEIGHTS or name.endswith(_DERIVED)) and stub is not None and stub.holds != "empty":
             return weights(rec)
         return NUMBER if name in _SIZES else Bound(ref, name)
@@ -216,7 +215,7 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
         place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
         args = [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
         return call_value(ctx, inner, args, keywords, site)
-    stub = loader.module_class(name)
+    stub = ctx.stubs.module_class(name)
     if stub is None or stub.holds == "unknown":
         return Term("unknown", site) if site is not None else UNKNOWN
     if stub.holds == "parameters":
@@ -273,7 +272,7 @@ def _call_empty(
     from torchdevlint.infer import operators
 
     if is_loss(name):
-        functional = loader.functions("torch.nn.functional.ctc_loss") if name.endswith("CTCLoss") else ()
+        functional = ctx.stubs.functions("torch.nn.functional.ctc_loss") if name.endswith("CTCLoss") else ()
         if functional:
             return operators.apply(ctx, functional, args, keywords, site)
         given = [Operand(one, False, "operand") for one in [*args, *keywords.values()]]
@@ -396,7 +395,7 @@ def plain(value: Value) -> Value:
 def _held(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
     """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
     found: dict[str, Value] = {}
-    stub = loader.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
+    stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
     if stub is not None and stub.holds == "parameters":
         found["*"] = weights(rec)
     for key, content in rec.fields.items():

@@ -54,6 +54,9 @@ TAKE_NUMBERS_BEHIND = frozenset(
 )
 
 
+_MOST_NESTED = 4  # containers in containers, as batches are
+
+
 class Binding(NamedTuple):
     """What each parameter of a signature gets."""
 
@@ -203,7 +206,10 @@ def _result(
     ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], site: Site | None
 ) -> Value:
     if result.shape == "self":
-        return next(iter(binding.given.values()), UNKNOWN)
+        return _first(binding)
+    if result.shape == "moved":
+        place = _place(ctx, binding, result)
+        return _first(binding) if place == DEFAULT else _moved(ctx, _first(binding), place, site)
     if result.shape == "same":
         return binding.starred[0] if len(binding.starred) == 1 else Tup(binding.starred)
     if result.shape == "number":
@@ -226,6 +232,33 @@ def _result(
     return _tensor(ctx, binding, result, operands, site)
 
 
+def _first(binding: Binding) -> Value:
+    """The argument of the first parameter."""
+    name = binding.signature.parameters[0].name if binding.signature.parameters else ""
+    found = binding.given.get(name)
+    return found if found is not None else next(iter(binding.given.values()), UNKNOWN)
+
+
+def _place(ctx: Context, binding: Binding, result: Result) -> Place:
+    """The device that a result is moved to; DEFAULT where the argument that names it is not given."""
+    if result.device in ("cpu", "accelerator"):
+        return HOST if result.device == "cpu" else ACCELERATOR
+    return devices.as_device(ctx, binding.given.get(result.device, NONE))
+
+
+def _moved(ctx: Context, value: Value, place: Place, site: Site | None, path: tuple[Any, ...] = ()) -> Value:
+    """What a function that moves tensors, modules and containers of them gives back; `path` leads to a part of what it is given."""
+    if isinstance(value, (Const, Sort)) or len(path) > _MOST_NESTED:
+        return value if isinstance(value, (Const, Sort)) else UNKNOWN
+    if isinstance(value, Tup):
+        return Tup(tuple(_moved(ctx, one, place, site, (*path, at)) for at, one in enumerate(value.items)))
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind not in ("list", "dict"):
+        return devices.move(ctx, value, place, site)
+    parts = {key: _moved(ctx, one, place, site, (*path, key)) for key, one in rec.fields.items()}
+    return ctx.new(site, rec.kind, rec.cls, parts, tag=("moved", path))
+
+
 def _tensor(
     ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], site: Site | None
 ) -> Value:
@@ -233,7 +266,9 @@ def _tensor(
     if isinstance(out, (Tensor, Term)):
         return out  # what is written to is what comes back
     rank = _rank(ctx, binding, result, operands)
-    given = binding.given.get("device")
+    named = binding.signature.parameter(result.device)
+    names_device = named is not None and named.kind == "device"
+    given = binding.given.get(result.device if names_device else "device")
     if given is not None and given != NONE:
         place = devices.as_device(ctx, given)
         if place != DEFAULT:
@@ -242,7 +277,7 @@ def _tensor(
     if result.device in ("cpu", "accelerator"):
         always = result.device == "cpu"
         return Tensor(HOST if always else ACCELERATOR, rank, site if always else None, "always" if always else "")
-    if result.device == "device":
+    if names_device or result.device == "device":
         return Tensor(NOWHERE, rank) if _is_placeholder(ctx, binding, site) else tensors.made(ctx, site, rank)
     several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
     if not several:

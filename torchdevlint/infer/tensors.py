@@ -604,7 +604,7 @@ def method(
         return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
     if name in ("max", "min", "sum", "mean", "any", "all", "prod") and not args and not keywords:
         return Tensor(value.device, 0, value.origin, value.implicit, kept=value.kept)
-    signatures = loader.method(name)
+    signatures = ctx.stubs.method(name)
     if signatures and operators.fitting(signatures, [value, *args], keywords) is not None:
         return operators.apply(ctx, signatures, [value, *args], keywords, site)
     return Tensor(value.device, None if value.rank != MANY else MANY, value.origin, value.implicit, kept=value.kept)
@@ -647,7 +647,7 @@ def open_method(
                 value
             )  # `x.size(0)`: the size of an array or an image is no method, and that of a group takes no dimension
         is_reduction = ("dim" in keywords or "keepdim" in keywords) and name in loader.tensor_methods()
-        if is_reduction or (proves_tensor(name) and _fits(name, args, keywords)):
+        if is_reduction or (proves_tensor(name) and _fits(ctx, name, args, keywords)):
             ctx.prove(value)
             return method(ctx, Tensor(Term("device_of", value), MANY), name, args, keywords, site)
     if name in ("assertRaises", "assertRaisesRegex"):
@@ -655,8 +655,8 @@ def open_method(
     return residual(ctx, function, args, keywords, site)
 
 
-def _fits(name: str, args: list[Value], keywords: dict[str, Value]) -> bool:
-    signatures = loader.method(name)
+def _fits(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value]) -> bool:
+    signatures = ctx.stubs.method(name)
     return not signatures or name in _NEW or operators.fitting(signatures, [UNKNOWN, *args], keywords) is not None
 
 

@@ -55,14 +55,15 @@ class Plugin:
             _log.exception("torchdevlint failed on %s", self._filename)
 
     def _findings(self) -> Iterator[Finding]:
-        text = "".join(self._lines)
-        if not may_have_findings(text.encode("utf-8", "replace")):
+        text, settings = "".join(self._lines), self._settings()
+        raw = text.encode("utf-8", "replace")
+        if not may_have_findings(raw) and not any(library in raw for library in settings.libraries()):
             return
         from torchdevlint.linter import examine
         from torchdevlint.source.source import Source
 
         source = Source(self._filename, text)
-        examination = examine(source, self._settings(), frozenset(("ignore", "ignore-file")))
+        examination = examine(source, settings, frozenset(("ignore", "ignore-file")))
         for problem in examination.problems:
             _log.error("%s", problem)
         for finding in examination.findings:
@@ -82,6 +83,7 @@ class Plugin:
             selections=(Selection(extend_select=named, ignore=_NEVER),),
             level=Severity.INFO,
             target_torch=found.target_torch,
+            stubs=found.stubs,
             project=found.project,
         )
 

@@ -469,7 +469,8 @@ class Program:
     words: frozenset[str]
     node: Any = None
     rows: tuple[Row, ...] = ()  # of the statements of the module, where the front end knows them
-    revision: int = 0  # counts the texts that it stood for (see torchdevlint.program.revision)
+    revision: int = 0  # counts the texts that it stood for (see torchdevlint.program.revision), and the stubs that it was asked about with
+    stubs: Any = field(default=None, repr=False)  # those of the last question
     kept: Any = field(default=None, repr=False)  # see torchdevlint.infer.kept, for the document that an editor shows
 
 

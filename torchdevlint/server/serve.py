@@ -31,7 +31,7 @@ _SUFFIX, _NOTEBOOK = ".py", ".ipynb"
 # Seconds without a key before an examination begins: a share of what the last one took, so that typing does not keep a processor busy.
 _SHORTEST_PAUSE, _LONGEST_PAUSE, _SHARE = 0.01, 0.2, 0.1
 _BEHIND_SAVES = 0.5  # seconds: several files are saved at once
-_WATCHED = ("**/*.py", "**/*.ipynb", "**/*.toml", "**/*.cfg", "**/requirements*.txt")
+_WATCHED = ("**/*.py", "**/*.ipynb", "**/*.toml", "**/*.stub", "**/*.cfg", "**/requirements*.txt")
 _CODE = re.compile(r"\bTDL\d{3}\b")
 _UNKNOWN = frozenset((None, ""))  # language identifiers of editors that give none
 

@@ -198,7 +198,9 @@ def _functional(known: set[str]) -> Iterator[str]:
                 (statement.decorator_list and statement.decorator_list[0]) or ast.Name("x")
             ):
                 written.add(name)
-                yield _function_line(name, statement)
+                line = _function_line(name, statement)
+                if "Tensor @ d" in line.partition(" -> ")[0]:  # helpers of the module take none
+                    yield line
         elif (
             isinstance(statement, ast.Assign)
             and isinstance(statement.value, ast.Call)
@@ -229,7 +231,9 @@ def _function_line(name: str, function: ast.FunctionDef) -> str:
         *zip(given.args, defaults, strict=True),
         *zip(given.kwonlyargs, given.kw_defaults, strict=True),
     ]:
-        annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
+        # Old functions have no annotations; their `input` is a tensor as everywhere in torch.nn.functional.
+        plain = "Tensor" if argument.arg == "input" else ""
+        annotation = ast.unparse(argument.annotation) if argument.annotation is not None else plain
         kind = (
             ("list[Tensor]" if re.search(r"[Ll]ist\[Tensor|[Tt]uple\[Tensor", annotation) else "Tensor")
             if "Tensor" in annotation

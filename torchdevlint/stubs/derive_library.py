@@ -195,7 +195,7 @@ class Library:
         if name.startswith("torch.nn."):
             from torchdevlint.stubs import loader
 
-            stub = loader.module_class(name)
+            stub = loader.shipped().module_class(name)
             return stub.holds if stub is not None and stub.holds in ("parameters", "empty") else ""
         if self.is_module(name):
             return self._contents(name)

@@ -1,6 +1,6 @@
 """Reads stub files. A line is an entry and is parsed when somebody asks for its name, so that a large file costs one search.
 
-Syntax, one entry a line, in files named `*.stub` beside this one:
+Syntax, one entry a line, in files named `*.stub` beside this one and in those of users (`torchdevlint.stubs.user`):
 
     def torch.cat(tensors: list[Tensor @ d], dim=..., *, out: Tensor @ d=...) -> Tensor @ d: ...
     def torch.zeros(*size, device: Device=...) -> Tensor[size] @ device: ...
@@ -9,7 +9,8 @@ Syntax, one entry a line, in files named `*.stub` beside this one:
 
 `Tensor @ d` is a tensor on the device that `d` stands for: all of one letter share it. `Tensor @ ~d` may be a zero-dimensional tensor on
 the CPU as well. `Tensor @ cpu` must be, or is, on the CPU; `Tensor @ any` has a device of its own. `Tensor[0]` has rank 0, `Tensor[1]` rank 1;
-`Tensor[size]` takes its rank from its size argument. Several lines of one name are overloads: the first that fits the arguments holds.
+`Tensor[size]` takes its rank from its size argument. `Self` is the first argument, `Self @ device` the same moved to the device of an argument.
+Several lines of one name are overloads: the first that fits the arguments holds.
 A class is a `Module` with `parameters`, with `buffers` that it was given, or `empty`.
 """
 
@@ -17,15 +18,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Rank = int | Literal["size", "data", "reduced", "stacked"] | None
+RANKS = ("size", "data", "reduced", "stacked")
 
 FILES = ("corrections.stub", "libraries.stub", "torch.stub")  # what stands first holds
+_SHIPPED = "torchdevlint/stubs/"  # how a file of this package is named to users
 _ENTRY = re.compile(r"^(?:def ([\w.]+)\(|class ([\w.]+)\(|([\w.]+) = )", re.MULTILINE)
 
 
@@ -44,7 +49,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What comes back: `shape` "tensor", "list", "tuple" (with `names`), "self", "number", "none", "module", "array" or "unknown"."""
+    """What comes back: `shape` "tensor", "list", "tuple" (with `names`), "self", "moved", "same", "number", "none", "array" or "unknown"."""
 
     shape: str
     device: str = "d"
@@ -77,65 +82,144 @@ class ModuleStub:
 Entry = tuple[Signature, ...] | ModuleStub
 
 
+class Lines(NamedTuple):
+    """The lines of an entry as they are written, the file that they stand in, and the row of each."""
+
+    text: tuple[str, ...]
+    file: str
+    rows: tuple[int, ...]
+
+
+class Stubs:
+    """The entries of some stub files, and behind them those of others: what stands first holds."""
+
+    def __init__(self, entries: Mapping[str, Lines], behind: Stubs | None = None) -> None:
+        self._entries, self._behind = entries, behind
+        self._found: dict[str, Entry | None] = {}
+        self._homes: set[str] = set()
+        if behind is not None:
+            parts = (name.split(".") for name in entries)
+            self._homes = {".".join(several[:length]) for several in parts for length in range(1, len(several))}
+
+    def names(self) -> Iterator[str]:
+        """Every name that a stub tells of."""
+        yield from self._entries
+        if self._behind is not None:
+            yield from (name for name in self._behind.names() if name not in self._entries)
+
+    def lines(self, name: str) -> Lines | None:
+        """What is written of a name; None where nothing is."""
+        found = self._entries.get(name)
+        return found if found is not None or self._behind is None else self._behind.lines(name)
+
+    def given(self) -> Iterator[str]:
+        """The names that a user's stubs tell of."""
+        return iter(self._entries if self._behind is not None else ())
+
+    def is_given(self, name: str) -> bool:
+        """True for a name that a user's stub tells of: it stands above what is known of the name otherwise."""
+        return self._behind is not None and name in self._entries
+
+    def is_home(self, name: str) -> bool:
+        """True for a package, module or class of which a user's stub tells some part."""
+        return name in self._homes
+
+    def find(self, name: str) -> Entry | None:
+        """What is known of a dotted name; None for nothing."""
+        if name not in self._entries:
+            return self._behind.find(name) if self._behind is not None else None
+        if name not in self._found:
+            self._found[name] = self._read(name)
+        return self._found[name]
+
+    def _read(self, name: str) -> Entry | None:
+        seen = {name}
+        while (target := alias_of(self._entries[name].text[0])) is not None:
+            if target in seen:
+                return None
+            if target not in self._entries:
+                return self.find(target)
+            seen.add(target)
+            name = target
+        lines = self._entries[name].text
+        if lines[0].startswith("class "):
+            return ModuleStub(name, lines[0].rpartition(":")[2].strip())
+        return tuple(_signature(name, line) for line in lines)
+
+    def functions(self, name: str) -> tuple[Signature, ...]:
+        """The overloads of a function; none where nothing is known."""
+        found = self.find(name)
+        return found if isinstance(found, tuple) else ()
+
+    def method(self, name: str) -> tuple[Signature, ...]:
+        """The overloads of a method of tensors; its first parameter is the tensor itself."""
+        return self.functions("torch.Tensor." + name) or self.functions("torch." + name)
+
+    def module_class(self, name: str) -> ModuleStub | None:
+        """What is known of a class of modules."""
+        found = self.find(name)
+        return found if isinstance(found, ModuleStub) else None
+
+
+def alias_of(line: str) -> str | None:
+    """The `b` of `a = b`; None for any other entry."""
+    if line.startswith(("def ", "class ")):
+        return None
+    return line.partition(" = ")[2].strip()
+
+
 @cache
-def _lines() -> dict[str, list[str]]:
-    """The entries of all stub files by name; a name of an earlier file hides that of a later one."""
-    found: dict[str, list[str]] = {}
+def shipped() -> Stubs:
+    """The stubs of this package; a name of an earlier file hides that of a later one."""
+    found: dict[str, Lines] = {}
     for file in FILES:
         text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
-        mine: dict[str, list[str]] = {}
+        mine: dict[str, list[tuple[str, int]]] = {}
+        row, counted = 1, 0
         for match in _ENTRY.finditer(text):
             name = match[1] or match[2] or match[3]
-            mine.setdefault(name, []).append(text[match.start() : text.find("\n", match.end())])
+            row, counted = row + text.count("\n", counted, match.start()), match.start()
+            mine.setdefault(name, []).append((text[match.start() : text.find("\n", match.end())], row))
         for name, lines in mine.items():
-            found.setdefault(name, lines)
-    return found
-
-
-def names() -> Iterator[str]:
-    """Every name that a stub tells of."""
-    yield from _lines()
-
-
-def source(name: str) -> list[str]:
-    """The lines of a name as they are written; none where nothing is known."""
-    return _lines().get(name, [])
-
-
-@lru_cache(maxsize=4096)
-def find(name: str) -> Entry | None:
-    """What is known of a dotted name; None for nothing."""
-    lines = _lines().get(name)
-    if lines is None:
-        return None
-    if lines[0].startswith("class "):
-        return ModuleStub(name, lines[0].rpartition(":")[2].strip())
-    if not lines[0].startswith("def "):
-        return find(lines[0].partition(" = ")[2].strip())
-    return tuple(_signature(name, line) for line in lines)
-
-
-def functions(name: str) -> tuple[Signature, ...]:
-    """The overloads of a function; none where nothing is known."""
-    found = find(name)
-    return found if isinstance(found, tuple) else ()
-
-
-def method(name: str) -> tuple[Signature, ...]:
-    """The overloads of a method of tensors; its first parameter is the tensor itself."""
-    return functions("torch.Tensor." + name) or functions("torch." + name)
+            found.setdefault(
+                name, Lines(tuple(line for line, _ in lines), f"{_SHIPPED}{file}", tuple(at for _, at in lines))
+            )
+    return Stubs(found)
 
 
 @cache
 def tensor_methods() -> frozenset[str]:
     """The names of all methods that operators give to tensors."""
-    return frozenset(source("torch.Tensor.methods")[0].partition('"')[2].rstrip('"').split())
+    lines = shipped().lines("torch.Tensor.methods")
+    assert lines is not None
+    return frozenset(lines.text[0].partition('"')[2].rstrip('"').split())
 
 
-def module_class(name: str) -> ModuleStub | None:
-    """What is known of a class of modules."""
-    found = find(name)
-    return found if isinstance(found, ModuleStub) else None
+# ---------------------------------------------------------------------------------------------------- in use
+
+_in_use: ContextVar[Stubs | None] = ContextVar("stubs in use", default=None)
+
+
+def in_use() -> Stubs:
+    """The stubs of the settings of the file that is looked at."""
+    return _in_use.get() or shipped()
+
+
+@contextmanager
+def using(stubs: Stubs) -> Iterator[None]:
+    """Looks at a file with these stubs.
+
+    Rules are asked about a Program and know no settings. So the stubs of a file's settings are set around its examination, and read where its
+    analysis begins (`torchdevlint.infer.kept`), which carries them from there on: what is kept of a project is kept for one set of stubs.
+    """
+    token = _in_use.set(stubs)
+    try:
+        yield
+    finally:
+        _in_use.reset(token)
+
+
+# ---------------------------------------------------------------------------------------------------- syntax
 
 
 def _signature(name: str, line: str) -> Signature:
@@ -171,7 +255,8 @@ def _parameter(
     return Parameter(argument.arg, kind, device, tolerant, keyword_only, starred, optional)  # type: ignore[arg-type]
 
 
-_WORDS = {"Self": "self", "None": "none", "Scalar": "number", "Array": "array", "Module": "module", "Same": "same"}
+_WORDS = {"Self": "self", "Scalar": "number", "Array": "array", "Same": "same"}
+RESULTS = frozenset(_WORDS)
 
 
 def _result(written: ast.expr | None) -> Result:
@@ -180,6 +265,8 @@ def _result(written: ast.expr | None) -> Result:
     if isinstance(written, ast.Name):
         return Result(_WORDS.get(written.id, "unknown"))
     if isinstance(written, ast.BinOp):
+        if isinstance(written.left, ast.Name) and written.left.id == "Self":
+            return Result("moved", ast.unparse(written.right))
         rank: Rank = None
         if isinstance(written.left, ast.Subscript):
             inside = written.left.slice

@@ -174,6 +174,7 @@ def is_candidate(raw: bytes, target: Target) -> bool:
     return (
         not target.settings.sieve
         or may_have_findings(raw)
+        or any(library in raw for library in target.settings.libraries())
         or (target.settings.is_enabled(UNUSED_SUPPRESSION, default=False) and may_have_suppressions(raw))
     )
 
