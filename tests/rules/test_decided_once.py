@@ -32,6 +32,11 @@ MODULE = """\
 def place(batch):
     return batch.cuda()
 """
+RUNNER = """\
+class Runner:
+    def step(self, batch):
+        return batch.cuda()
+"""
 USES = "import helpers\n" + HARD
 
 
@@ -68,6 +73,15 @@ PROJECTS = {
         {"a.py": HARD, "b.py": HARD, "c.py": "import options\n" + HARD, "options.py": "add('--device')"},
         ["a.py", "c.py"],
     ),
+    "a program beside a package that asks inside": (
+        {"a.py": "import kit\n" + HARD, "b.py": "import kit\n" + HARD, "kit/__init__.py": CHOOSES, "setup.py": ""},
+        ["a.py"],
+    ),
+    "a program beside a package with its options": (
+        {"a.py": "import kit\n" + HARD, "b.py": "import kit\n" + HARD, "kit/__init__.py": "add('--device')", "setup.py": ""},
+        ["a.py", "b.py"],
+    ),
+    "a move in a class that is no module": ({"a.py": RUNNER, "b.py": RUNNER, "c.py": CHOOSES}, ["a.py"]),
     "a program of several GPUs": ({"a.py": SPREADS, "b.py": SPREADS}, []),
     "a program of several GPUs beside another": ({"a.py": SPREADS, "b.py": HARD, "c.py": HARD}, ["b.py"]),
     "a program that spreads where there are several": (
@@ -99,3 +113,35 @@ def test_the_message_counts_the_other_programs(others: int, said: str, tmp_path:
     write(tmp_path, {f"{name}.py": HARD for name in "abc"[: others + 1]})
     found = [one for one in check_paths([tmp_path], isolated=True) if one.code == "TDL801"]
     assert [f"`.cuda()` fails on machines without CUDA{said}" in one.message for one in found] == [True]
+
+
+DEAD = """\
+import torch
+
+def plot(log, device=torch.device("cuda")):
+    return log(torch.zeros(2).to(device))
+
+def show(points):
+    return points.cuda()
+"""
+MAIN = """\
+import figures
+import torch
+device = "cuda" if torch.cuda.is_available() else "cpu"
+if __name__ == "__main__":
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, []),
+        ({"notes.md": "Call `plot` and then `show`."}, ["figures.py", "figures.py"]),
+        ({"other.py": "from figures import show\nshow(1)\n"}, ["figures.py"]),
+        ({"other.py": "import figures\nfigures.plot(1)\n"}, ["figures.py"]),
+        ({"__init__.py": "", "pyproject.toml": "[project]\nname = 'kit'\n"}, ["figures.py", "figures.py"]),
+    ],
+)
+def test_a_function_that_nobody_names(more: dict[str, str], expected: list[str], tmp_path: Path) -> None:
+    assert told(tmp_path, {"figures.py": DEAD, "main.py": MAIN, "third.py": "x = 1\n", **more}) == expected

@@ -402,7 +402,7 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     ),
     "nobody names a function of a package's program": (
         "examples/train.py",
-        False,
+        True,
         {"examples/train.py": DEAD, "kit/__init__.py": "", "setup.py": ""},
     ),
     "the documentation names a function of a package's program": (

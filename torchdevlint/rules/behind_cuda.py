@@ -180,7 +180,8 @@ def _first_demands(
 def hardcoded_moves(facts: Facts) -> Iterator[tuple[ir.Body, ir.Call]]:
     """The moves to a literal CUDA device outside of modules, each with its body, but for those that a word for a device decides."""
     for body in facts.program.bodies:
-        if body.kind in ("module", "function") and body.owner is None:
+        is_of_module = body.owner is not None and facts.analysis.summary_of(body.owner).is_module
+        if body.kind in ("module", "function") and not is_of_module:
             for call in _untried(body):
                 if _moves_to_cuda(call, body, facts) and not is_left_to_a_device(call, body, facts):
                     yield body, call

@@ -26,13 +26,11 @@ _PLACED = re.compile(rb"\.cuda\(|[\"']cuda[\"':]")
 # How a text asks the machine, or lets its user choose: a test, an option, the CPU or another accelerator by name. Where a checkpoint is read
 # to, and which GPU is taken, say nothing of the machine.
 _CHOICES = (b"available", b"accelerator", b"cuda", b"cpu", b"mps", b"xpu", b"device", b"gpu")
-_OPTIONS = rb"no[-_]cuda|use[-_](?:cuda|gpu)|--(?:device|cpu|cuda)\b"
 _CHOOSES = re.compile(
-    rb"(?:cuda|mps|xpu|npu)\.is_available|import is_available|is_torch_\w+_available|torch\.accelerator|current_accelerator|"
-    + _OPTIONS
-    + rb"|(?<!map_location=)(?<!map_location=torch\.device\()[\"'](?:cpu|mps|xpu)[\"':]"
+    rb"(?:cuda|mps|xpu|npu)\.is_available|import is_available|is_torch_\w+_available|torch\.accelerator|current_accelerator"
+    rb"|no[-_]cuda|use[-_](?:cuda|gpu)|--(?:device|cpu|cuda)\b|(?<!map_location=)(?<!map_location=torch\.device\()[\"'](?:cpu|mps|xpu)[\"':]"
 )
-_HAS_OPTION = re.compile(_OPTIONS)
+_HAS_OPTION = re.compile(rb"--(?:no[-_]|use[-_])?(?:device|cpu|cuda|gpu)\b")
 _SPREADS = re.compile(rb"\bDataParallel\(")
 _DATA_PARALLEL = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
 
@@ -111,7 +109,7 @@ def _is_program(place: Member) -> bool:
 
 
 def _takes_a_choice(program: Member, choosing: set[str]) -> bool:
-    """True for a program that imports a file with a choice; of the package that the project is, only its options are choices of the program's user."""
+    """True for a program that imports a file with a choice; of the package that the project is, only options of a command line are choices of the program's user."""
     project = program.project
     return any(
         not (project.is_package and project.is_in_package(path)) or _HAS_OPTION.search(project.read(path)) is not None

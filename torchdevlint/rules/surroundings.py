@@ -28,7 +28,7 @@ from torchdevlint.rules.structure import (
     is_test_file,
     operations,
 )
-from torchdevlint.rules.unreached import is_unreachable
+from torchdevlint.rules.unreached import is_named_nowhere, is_unreachable
 
 _DATA_FOLDER = re.compile(
     r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
@@ -209,7 +209,9 @@ def in_benchmark(op: ir.Op, facts: Facts) -> bool:
         return False
     member = facts.analysis.member
     path = PurePath(member.path) if member is not None else None
-    if path is not None and (_BENCHMARK.search(path.stem) or any(map(_BENCHMARK.search, _folders(facts)))):
+    if path is not None and (
+        _BENCHMARK.search(path.stem) or _PROFILES.search(path.stem) or any(map(_BENCHMARK.search, _folders(facts)))
+    ):
         return True
     body = body_of(op, facts)
     while body is not None and body.kind != "module":
@@ -223,6 +225,12 @@ def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:
     """True in a shadowed function, and in a file that imports what the project lacks."""
     body = body_of(op, facts)
     return body is not None and is_unreachable(body, facts)
+
+
+def in_function_that_nobody_names(op: ir.Op, facts: Facts) -> bool:
+    """True in a function whose name stands nowhere else in a project of programs."""
+    body = body_of(op, facts)
+    return body is not None and is_named_nowhere(body, facts)
 
 
 def where_batches_may_be_placed(_: ir.Op, facts: Facts) -> bool:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
-from torchdevlint.rules.neighbours import facts_of, required_statements
+from torchdevlint.rules.neighbours import facts_of, has_programs, required_statements
 from torchdevlint.rules.order import is_unconditional
 from torchdevlint.rules.structure import operations
 
@@ -51,6 +51,25 @@ def _lacks_name(qualified: str, member: Member) -> bool:
         there is not None
         and not there.mentions(name, *_MAKES_NAMES)
         and not any(isinstance(op, ir.Import) and op.name == "*" for op in operations(there.program.module))
+    )
+
+
+def is_named_nowhere(body: ir.Body, facts: Facts) -> bool:
+    """True in a function whose name stands nowhere in its project but where it is defined: in no file, notebook, setting, script or documentation.
+
+    What a package defines others may call, and what a decorator takes may be called by it.
+    """
+    member = facts.analysis.member
+    while body.parent is not None and body.parent.kind != "module":
+        body = body.parent
+    if member is None or body.kind != "function" or body.parent is None or body.decorators or not has_programs(facts):
+        return False
+    is_public = member.project.is_package and member.project.is_in_package(member.path)
+    return (
+        member.project.tells_by_silence
+        and (not is_public or body.name.startswith("_"))
+        and not body.name.startswith("__")
+        and not member.project.is_mentioned(body.name, besides="")
     )
 
 

@@ -43,11 +43,12 @@ from torchdevlint.rules.structure import (
 from torchdevlint.rules.surroundings import (
     in_benchmark,
     in_function_that_moves_to_gpus,
+    in_function_that_nobody_names,
     in_tests,
     in_unreachable_code,
     under_test_for_a_build,
 )
-from torchdevlint.rules.unreached import reads_unbound_name
+from torchdevlint.rules.unreached import is_named_nowhere, reads_unbound_name
 from torchdevlint.rules.wording import MISMATCH, needed, raised
 
 # Names by which a file asks the machine, or its caller, for the device.
@@ -117,6 +118,7 @@ class HardcodedAccelerator(Rule):
         in_benchmark,
         under_test_for_a_build,
         in_function_that_moves_to_gpus,
+        in_function_that_nobody_names,
         is_told_at_another_program,
         in_program_for_several_gpus,
     )
@@ -199,7 +201,9 @@ class HardcodedAccelerator(Rule):
             if model not in self._moved and not is_moved_by_callers(call, model, facts):
                 yield self._reported_choice(call, model)
         if defaults:
-            is_note = needs_cuda_anyway(defaults[0].function, facts) or all(is_always_given(d, facts) for d in defaults)
+            is_note = needs_cuda_anyway(defaults[0].function, facts) or all(
+                is_always_given(one, facts) or is_named_nowhere(one.function, facts) for one in defaults
+            )
             yield self._reported_default(defaults[0], len(defaults) - 1, is_note)
 
     def _reported_second_move(self, call: ir.Call, device: str, spelled: str, is_note: bool) -> Report:
