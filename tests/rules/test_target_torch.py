@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from torchdevlint import check_source
+from torchdevlint import check_paths, check_source
 from torchdevlint.findings import Applicability
 
 AMP = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
@@ -38,3 +40,23 @@ def test_a_type_that_is_asked_for_is_not_replaced_without_asking() -> None:
 def test_a_version_test_without_the_new_spelling_chooses_nothing() -> None:
     text = "import torch\n\nif torch.__version__ >= '1.6':\n    scaler = torch.cuda.amp.GradScaler()\n"
     assert [finding.code for finding in check_source(text)] == ["TDL805"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_repaired"),
+    [
+        ("isinstance(scaler, torch.cuda.amp.GradScaler)", False),
+        ("isinstance(scaler, (Fake, torch.cuda.amp.GradScaler))", False),
+        ("isinstance(scaler, Old)", False),
+        ("isinstance(scaler, torch.amp.GradScaler)", True),
+        ("print(torch.cuda.amp.GradScaler)", True),
+    ],
+)
+def test_a_class_that_another_file_asks_for_is_not_replaced(asked: str, is_repaired: bool, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(AMP)
+    (tmp_path / "base.py").write_text(
+        f"import torch\nfrom torch.cuda.amp import GradScaler as Old\n\ndef scale(scaler):\n    return {asked}\n"
+    )
+    (finding,) = check_paths([tmp_path / "train.py"], isolated=True, select=["TDL805"])
+    assert (finding.fix is not None) is is_repaired

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.program.project import Member
+from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_file
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import calls_to, operations
 from torchdevlint.rules.surroundings import in_unreachable_code
 from torchdevlint.rules.versions import is_for_some_versions, names_one_of
 
@@ -29,6 +33,9 @@ _MODULES = {
 _NEWER = {name: frozenset({f"torch.amp.{name}"}) for name in _NAMES} | {
     "autocast": frozenset({"torch.amp.autocast", "torch.autocast"})
 }
+
+
+_ASKS_CLASS = re.compile(rb"\bGradScaler\b|\bautocast\b")
 
 
 class DeprecatedCudaAmp(Rule):
@@ -56,7 +63,7 @@ class DeprecatedCudaAmp(Rule):
     ## Fix safety
     Safe where the project's oldest torch is known to have the new name (`target-torch`, or the lower bound in its dependencies): `torch.amp.autocast`
     came with 1.10, `GradScaler` with 2.3, `custom_fwd` with 2.4. Else it is unsafe, and none is made where the requirements let in no torch
-    that has it. Also unsafe in a file that asks `isinstance`.
+    that has it, or where another file asks `isinstance` of the old class. Also unsafe in a file that asks `isinstance`.
     Positional arguments of `autocast` become keywords, as `torch.amp.autocast("cuda", True)` would set the dtype. An import is rewritten
     together with all its uses.
 
@@ -105,7 +112,7 @@ class DeprecatedCudaAmp(Rule):
         device, last = _MODULES[name]
         is_written_out = f"{device}.amp.{last}" in written
         since = _SINCE[last] if is_written_out else max(_SINCE[_MODULES[other][1]] for _, other, _ in self._found)
-        if _is_beyond(since, facts):
+        if _is_beyond(since, facts) or _is_asked_elsewhere(name, facts):
             return None
         if is_written_out:
             callee = written.replace(f"{device}.amp.", "amp.")
@@ -175,6 +182,31 @@ def _is_beyond(version: tuple[int, int], facts: Facts) -> bool:
 def _is_out_of_reach(facts: Facts) -> bool:
     """True in a project whose requirements let in no torch that warns."""
     return _is_beyond(_WARNS_SINCE, facts)
+
+
+def _is_asked_elsewhere(name: str, facts: Facts) -> bool:
+    """True where another file of the project asks `isinstance` of this class: the new one is its base, and none of its instances."""
+    member = facts.analysis.member
+    return member is not None and any(
+        path != member.path and name in _asked_classes(Member(member.project, path))
+        for path in member.project.holding((b"isinstance(",), _ASKS_CLASS)
+    )
+
+
+@lru_cache(maxsize=512)
+def _asked_classes(place: Member) -> frozenset[str]:
+    """The deprecated classes that a file gives to `isinstance` or `issubclass`, alone or in a tuple."""
+    facts = facts_of(place)
+    found = set()
+    for body in facts.program.bodies if facts is not None else ():
+        assert facts is not None
+        index = facts.analysis.index_of(body)
+        for call in calls_to(("isinstance", "issubclass", "builtins.isinstance", "builtins.issubclass"), body, facts):
+            register = call.positional(1)
+            given = index.definitions[register] if register is not None else None
+            classes = [one.value for one in given.elements] if isinstance(given, ir.Sequence) else [register]
+            found |= {facts.analysis.resolve_text(index.dotted(one)) for one in classes if one is not None}
+    return frozenset(found & _MODULES.keys())
 
 
 def _is_silenced(name: str, facts: Facts) -> bool:
