@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchdevlint.program.requirements import Version, commanded, first_torch_beyond
+from torchdevlint.program.requirements import Version, commanded, first_torch_beyond, listed
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,32 @@ def test_what_a_text_rules_out(name: str, text: str, beyond: Version | None) -> 
 )
 def test_what_the_commands_of_a_text_rule_out(text: str, beyond: Version | None) -> None:
     assert first_torch_beyond([("README.md", commanded(text))]) == beyond
+
+
+@pytest.mark.parametrize(
+    ("text", "beyond"),
+    [
+        ("## Requirements\n\n- Python 3.6\n- PyTorch 1.3.1\n", (1, 4)),
+        ("* pytorch 0.4.0\n", (0, 5)),
+        ("1. **PyTorch**: 1.9\n", (1, 10)),
+        ("- [PyTorch](https://pytorch.org) 1.7.1\n", (1, 8)),
+        ("- `torch==1.9.1`\n", (1, 10)),
+        ("The code requires PyTorch 1.x and Python 3.\n", (2, 0)),
+        ("- torch<2.0\n", (2, 0)),
+        ("- PyTorch 1.7+ and torchvision 0.8+\n", None),
+        ("- PyTorch >= 1.8\n", None),
+        ("- PyTorch ≥ 1.8\n", None),
+        ("- PyTorch 0.4.1 or above\n", None),
+        ("- PyTorch 1.13 (or later)\n", None),
+        ("- PyTorch 1.3 / 1.4\n", None),
+        ("- PyTorch 1.3, 1.4\n", None),
+        ("- PyTorch (>= 1.0)\n", None),
+        ("- PyTorch 1.3.1\n- PyTorch 1.4 or later\n", None),
+        ("Tested with PyTorch 1.8 and Python 3.\n", None),
+        ("Developed for PyTorch 1.7.1, but should work with other versions.\n", None),
+        ("- pytorch-lightning 1.7\n", None),
+        ("We updated the repository to PyTorch 1.1.\n", None),
+    ],
+)
+def test_what_the_list_of_a_readme_rules_out(text: str, beyond: Version | None) -> None:
+    assert first_torch_beyond([("README.md", listed(text))]) == beyond

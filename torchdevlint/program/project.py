@@ -27,6 +27,7 @@ from torchdevlint.program.requirements import (
     asks_for_torch,
     commanded,
     first_torch_beyond,
+    listed,
 )
 from torchdevlint.source import disk
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
@@ -209,7 +210,8 @@ class Project:
     def torch_beyond(self, path: str) -> Version | None:
         """The first minor version of torch that the requirements beside a file rule out, or else those of the next folder above that asks for torch.
 
-        In a folder whose requirements do not speak of torch, the commands of its README, scripts and container recipes tell what is installed.
+        In a folder whose requirements do not speak of torch, the commands of its README, scripts and container recipes tell what is installed, and where
+        there is none, the list of requirements in its README.
         None where nothing is said, or one of those who speak sets no end.
         """
         folder = os.path.dirname(path)
@@ -218,7 +220,10 @@ class Project:
             asked.append(folder)
             texts = list(self._stated(folder))
             if not asks_for_torch(texts):
-                texts = [(name, commanded(text)) for name, text in self._texts(folder, STATES_COMMANDS)]
+                written = list(self._texts(folder, STATES_COMMANDS))
+                texts = [(name, commanded(text)) for name, text in written]
+                if not asks_for_torch(texts):
+                    texts = [(name, listed(text)) for name, text in written if name.lower().startswith("readme")]
             if asks_for_torch(texts) or folder == self.root or os.path.dirname(folder) == folder:
                 self._torch_beyond[folder] = first_torch_beyond(texts)
                 break

@@ -28,6 +28,15 @@ _LONGEST = 1000  # characters of what is said of a package
 # `pip install`, `conda create`, `poetry add`; the image that a container starts from.
 _INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|micromamba|poetry|pdm|uv)\b[^\n]{0,40}?\b(?:install|create|add)\b(.*)")
 _IMAGE = re.compile(r"[ \t]*FROM[ \t]+(?:[^ \t/]+/)*pytorch/pytorch:(\d[\d.]*)")
+# `- PyTorch 1.3.1`, `* **torch**: 1.9`, `requires PyTorch 1.x`; what a text was tested or developed with rules nothing out.
+_IN_PROSE = re.compile(
+    r"""(?ix)
+    (?: ^[ \t]*(?:[-*+]|\d+[.)])[ \t]+ | \b(?:requires?|required|needs?|prerequisites?|requirements?|dependenc(?:y|ies))\b[^\n.]{0,60}? (?<![\w-]) )
+    [*_`\[]* (?:py)?torch (?![\w-]) (?:[*_`\]]|\([^()\d]*\))* [ \t]*:?[ \t]* (?:\(?version[ \t]*:?[ \t]*)? [(*_`]*
+    (?P<operator>[<>=~≥≤]{0,2}) [ \t]* v? (?P<version>\d+(?:\.(?:\d+|x))*)
+    (?P<open>[ \t`*_]*(?:\+|\(?(?:or|and|,)?[ \t]*(?:later|above|newer|higher|greater|up|over|onwards?)\b|-|\u2013|~|to\b|/|,[ \t]*\d|(?:or|and)[ \t]+v?\d))?
+    """
+)
 _NAMED_NEXT = frozenset({"-c", "--channel", "-n", "--name", "-r", "--requirement", "-f", "--find-links"})
 _TORCH = re.compile(r"(?:pytorch::)?(?:py)?torch(?:[=<>~!^].*)?")
 
@@ -60,6 +69,17 @@ def commanded(text: str) -> str:
             for before, word in zip(["", *words], words, strict=False)
             if before not in _NAMED_NEXT and _TORCH.fullmatch(word)
         ]
+    return "\n".join(found)
+
+
+def listed(text: str) -> str:
+    """What a text for readers lists as required torch, as lines of requirements; more than one version is none that rules another out."""
+    found = []
+    for line in text.splitlines():
+        for said in _IN_PROSE.finditer(line[:_LONGEST]):
+            operator = {"≥": ">=", "≤": "<="}.get(said["operator"], said["operator"])
+            exact = said["version"].removesuffix(".x")
+            found.append("torch" if said["open"] else f"torch{operator or '=='}{exact}")
     return "\n".join(found)
 
 

@@ -58,7 +58,7 @@ class DeprecatedCudaAmp(Rule):
     ## When it stays silent
     Names of other packages (apex, accelerate); a `try` or a test of the version that has both spellings. It is a note where the requirements
     of the project rule out torch 2.4 and all that follow (or, where they do not speak of torch, the commands that its README, scripts and container
-    recipes install it with), and where the file has this very warning ignored.
+    recipes install it with, else the list of requirements in its README), and where the file has this very warning ignored.
 
     ## Fix safety
     Safe where the project's oldest torch is known to have the new name (`target-torch`, or the lower bound in its dependencies): `torch.amp.autocast`
