@@ -89,7 +89,10 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--write", action="store_true", help="write the tables into docs/benchmarks.md")
     options = parser.parse_args()
-    lines = [f"Last run: {page.today()}, {versions(options.torchfix)}; medians of {options.runs} run{"s"[: options.runs != 1]}.", ""]
+    lines = [
+        f"Last run: {page.today()}, {versions(options.torchfix)}; medians of {options.runs} run{'s'[: options.runs != 1]}.",
+        "",
+    ]
     targets: list[Target] = []
     with tempfile.TemporaryDirectory() as temporary:
         for number, folder in enumerate(options.folders):
