@@ -81,6 +81,10 @@ PROJECTS = {
         {"a.py": "import kit\n" + HARD, "b.py": "import kit\n" + HARD, "kit/__init__.py": "add('--device')", "setup.py": ""},
         ["a.py", "b.py"],
     ),
+    "a file of the package that the project is": (
+        {"a.py": HARD, "b.py": HARD, "kit/__init__.py": "", "kit/helpers.py": MODULE, "setup.py": ""},
+        ["a.py", "helpers.py"],
+    ),
     "a move in a class that is no module": ({"a.py": RUNNER, "b.py": RUNNER, "c.py": CHOOSES}, ["a.py"]),
     "a program of several GPUs": ({"a.py": SPREADS, "b.py": SPREADS}, []),
     "a program of several GPUs beside another": ({"a.py": SPREADS, "b.py": HARD, "c.py": HARD}, ["b.py"]),
@@ -145,3 +149,12 @@ if __name__ == "__main__":
 )
 def test_a_function_that_nobody_names(more: dict[str, str], expected: list[str], tmp_path: Path) -> None:
     assert told(tmp_path, {"figures.py": DEAD, "main.py": MAIN, "third.py": "x = 1\n", **more}) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [("test_logits()", []), ("test_logits(n=3)", []), ("test_logits(model)", ["ops.py"]), ("logits()", ["ops.py"])],
+)
+def test_a_test_that_a_package_leaves_in_a_module(head: str, expected: list[str], tmp_path: Path) -> None:
+    module = f"import torch\n\ndef {head}:\n    print(torch.zeros(2).cuda())\n"
+    assert told(tmp_path, {"kit/ops.py": module, "kit/__init__.py": "", "main.py": MAIN, "setup.py": ""}) == expected

@@ -49,11 +49,13 @@ def is_told_at_another_program(_: ir.Op, facts: Facts) -> bool:
     decision = _decision(member.project) if member is not None else None
     if member is None or decision is None or member.path == decision.told:
         return False
+    if is_public(facts):
+        return False  # others install it, and decide for themselves
     if decision.is_of_all:
         return True
     if member.path in decision.programs:
         return not _defies_own_device(facts)
-    users = set() if is_public(facts) else set(programs_to(member))
+    users = set(programs_to(member))
     return bool(users) and users <= decision.programs
 
 

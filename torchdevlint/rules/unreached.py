@@ -57,7 +57,7 @@ def _lacks_name(qualified: str, member: Member) -> bool:
 def is_named_nowhere(body: ir.Body, facts: Facts) -> bool:
     """True in a function whose name stands nowhere in its project but where it is defined: in no file, notebook, setting, script or documentation.
 
-    What a package defines others may call, and what a decorator takes may be called by it.
+    What a package defines others may call, but for its tests of itself, and what a decorator takes may be called by it.
     """
     member = facts.analysis.member
     while body.parent is not None and body.parent.kind != "module":
@@ -67,10 +67,15 @@ def is_named_nowhere(body: ir.Body, facts: Facts) -> bool:
     is_public = member.project.is_package and member.project.is_in_package(member.path)
     return (
         member.project.tells_by_silence
-        and (not is_public or body.name.startswith("_"))
+        and (not is_public or body.name.startswith("_") or _is_self_test(body))
         and not body.name.startswith("__")
         and not member.project.is_mentioned(body.name, besides="")
     )
+
+
+def _is_self_test(function: ir.Body) -> bool:
+    """True for `def test_logits():`, which needs nothing from who calls it."""
+    return function.name.startswith("test_") and all(given.default is not None for given in function.parameters)
 
 
 def reads_unbound_name(register: ir.Register | None, body: ir.Body, facts: Facts) -> bool:
