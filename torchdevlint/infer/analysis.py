@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import callers, classes, devices
+from torchdevlint.infer import callers, claims, classes, devices
 from torchdevlint.infer.calls import Replay
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
@@ -349,8 +349,13 @@ class Analysis:
         return is_left and fault.entry in self._called_elsewhere and fault.key not in self._open_elsewhere
 
     def _is_told(self, fault: Fault, read_on_host: set[Place]) -> bool:
-        if fault.host is None or fault.other.device == OWN_SELF:
+        if fault.roles == claims.RETURNED:  # its callers show what they do with it
+            return fault.entry not in self.calls and fault.entry not in self._called_elsewhere
+        if fault.other.device == OWN_SELF:
             return True
+        if fault.host is None:
+            is_asked = (fault.site, fault.entry) in self.passed and waits(fault.other.device)
+            return (fault.site, None) not in self.met and not (is_asked and fault.kind == "host")
         if fault.roles == ("input", "module") and (fault.site, None) in self.met:
             return False
         if (fault.site, fault.entry) in self.passed and waits(fault.other.device):

@@ -387,6 +387,8 @@ class Replay:
             result = self.value(summary.result)
             for one in summary.raised:
                 ctx.raise_(self.value(one))
+            if ctx.mode == "root" and self.site is None:
+                claims.returned(ctx, result, self.body)
             if ctx.mode == "summary":
                 for term in summary.proven:
                     for proven in alternatives(self.value(term)):

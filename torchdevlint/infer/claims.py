@@ -13,6 +13,7 @@ from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
     HOST,
+    MANY,
     NOWHERE,
     UNKNOWN,
     UNKNOWN_INDEX,
@@ -21,12 +22,16 @@ from torchdevlint.infer.values import (
     Site,
     Tensor,
     Term,
+    Tup,
+    Value,
+    alternatives,
     consistent,
     index_of,
     is_elsewhere,
     options_of,
     waits,
 )
+from torchdevlint.program import ir
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -76,6 +81,8 @@ def claim(
         for side in sides[0]:
             if _is_reached(ctx, side, side):
                 _judge_host(ctx, side, site, chain)
+        if chain and sides[0] and all(side.tensor.device == HOST for side in sides[0]):
+            ctx.analysis.heard.met.add((site, None))
         met = False
     else:
         for first, second in _apart(sides):
@@ -91,6 +98,36 @@ def claim(
                 ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:
         recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
+
+
+def returned(ctx: Context, value: Value, body: ir.Body) -> None:
+    """What comes back together from a function that somebody from outside calls belongs together: it is asked to be on one device.
+
+    What a module's `forward` gives back is also asked to be where its input is.
+    """
+    inputs = [Tensor(Term("own", term), MANY) for term in _inputs_of(body) if term in ctx.proven]
+    for option in alternatives(value):
+        together = list(option.items) if isinstance(option, Tup) else [option] if body.name == "forward" else []
+        known = [one for part in together for one in alternatives(part) if isinstance(one, Tensor)]
+        others = [one for one in known if isinstance(one.device, Term) and one.device.op in ("own", "near")]
+        others = others or (inputs if body.name == "forward" else [])
+        for host in known if others else ():
+            if host.device == HOST and host.implicit == "default" and host.rank not in (0, None) and not host.follows:
+                site = _return_of(ctx, body)
+                if site is not None and host.origin is not None and host.origin.unit is ctx.unit:
+                    ctx.analysis.report(Fault("open", "same", site, host, others[0], RETURNED, ()), ctx)
+
+
+RETURNED = ("returned", "returned")
+
+
+def _inputs_of(body: ir.Body) -> list[Term]:
+    return [Term("parameter", body, parameter.name) for parameter in body.parameters]
+
+
+def _return_of(ctx: Context, body: ir.Body) -> Site | None:
+    found = [op for block in body.blocks for op in block.ops if isinstance(op, ir.Return)]
+    return ctx.unit.site(found[-1], body) if found else None
 
 
 def _apart(sides: list[list[_Side]]) -> Iterator[tuple[list[_Side], list[_Side]]]:

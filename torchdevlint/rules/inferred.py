@@ -9,6 +9,7 @@ from torchdevlint.findings import Severity
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.naming import as_written
 from torchdevlint.infer.analysis import Analysis, Seen, analyse
+from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
@@ -27,6 +28,7 @@ from torchdevlint.rules.repairs import (
     store_of,
 )
 from torchdevlint.rules.rule import Elsewhere, Mention, Report, Rule, on_inferred
+from torchdevlint.rules.structure import is_test_file
 from torchdevlint.rules.wording import MISMATCH
 
 _MOST_CALLS_TOLD = 3
@@ -66,6 +68,8 @@ class Inferred(Rule):
         for fault in sorted(analysis.decided(), key=lambda fault: fault.verdict != "broken"):
             if row_of(fault).code != self.code or not is_worth_telling(fault) or known.of(fault) is not None:
                 continue
+            if fault.verdict == "open" and is_test_file(facts):
+                continue  # its helpers get what the tests make
             store = store_of(fault, facts) if self.code == ATTRIBUTE.code else None
             place = store or fault.told_at
             there = device_there(fault, facts) if store is None else None
@@ -173,6 +177,10 @@ def _words(
             f"{what}: {_index(fault.beside)} and {_index(fault.other)}; move one to the other's device",
             f"That raises {MISMATCH}.",
         )
+    if fault.roles == RETURNED:
+        advice = _advice(there, fault, facts) or "create it there, or move it"
+        met = f"Whoever combines it with a tensor on {where}, on an accelerator, gets {MISMATCH}."
+        return f"{_subject(told_at)} is returned with one on {where}; {advice}", met
     if fault.kind == "host":
         what = f"{_operand_name(fault, told_at, facts) or 'this tensor'} {_is(fault)} on {where}"
         if fault.roles[1] == "lengths":
@@ -258,7 +266,8 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
     """The meeting, where the tensor was made, and the calls that lead there."""
     other = said(fault.other.device)
     made = fault.host.origin if fault.host is not None else None
-    several = [(fault.site, f"here it meets a tensor on {other}"), (made, "this tensor is made on the CPU")]
+    meets = "here it is returned" if fault.roles == RETURNED else f"here it meets a tensor on {other}"
+    several = [(fault.site, meets), (made, "this tensor is made on the CPU")]
     for at, call in enumerate(fault.chain[:_MOST_CALLS_TOLD]):
         is_giver = at == len(fault.chain) - 1 and told_at in (made, fault.site)
         several.append((call, f"this call gives it a tensor on {other}" if is_giver else "this call leads there"))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torchdevlint.infer.analysis import OWN_SELF
+from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
-from torchdevlint.infer.values import Term, is_accelerator
+from torchdevlint.infer.units import Unit
+from torchdevlint.infer.values import Ext, Site, Term, is_accelerator
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
@@ -131,7 +133,9 @@ def _is_offered(fault: Fault, member: Member) -> bool:
 
 _EXPORTS = frozenset({"export", "trace"})
 _SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
+_OF_DATA_SETS = ("torchvision.transforms.", "torch_geometric.transforms.", "monai.transforms.", "torchio.")
 _ASKS = frozenset({"device", "is_cuda"})
+_REGISTERS = frozenset({"register_buffer", "register_parameter"})
 _CUDA = "cuda"
 _PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
 _MOVES = frozenset({"to", "cuda"})
@@ -150,8 +154,11 @@ def is_worth_telling(fault: Fault) -> bool:
     if fault.roles[0] == "assigned":
         return False  # PyTorch's source moves the indices of an assignment to the tensor; no GPU has shown it yet
     is_own = place == OWN_SELF
-    if row_of(fault).code in ("TDL509", "TDL514") and isinstance(place, Term) and place.op == "own" and not is_own:
+    is_given = isinstance(place, Term) and place.op == "own" and not is_own
+    if is_given and row_of(fault).code in ("TDL509", "TDL514") and not _is_read_of_an_argument(fault):
         return False  # who works on arrays is given what is on the CPU
+    if fault.roles == RETURNED and not _is_sized_by_its_input(fault.place):
+        return False  # an index, or a constant, may be meant for the CPU
     is_training = row_of(fault).code == "TDL301" and isinstance(place, Term) and place.op == "own" and not is_own
     if is_training and not _is_asked_where(fault) and not _is_in_forward(fault):
         return False  # who trains on the CPU has the weights of its loss there
@@ -159,16 +166,57 @@ def is_worth_telling(fault: Fault) -> bool:
     if body is None:
         return True
     is_in_model = any(call.body is not None and call.body.name == "forward" for call in fault.chain)
-    if not is_own and not is_in_model and any(_prepares_samples(one) for one in (body, fault.entry) if one is not None):
+    if (
+        not is_own
+        and not is_in_model
+        and any(_prepares_samples(one, fault.site.unit) for one in (body, fault.entry) if one is not None)
+    ):
         return False
     made = fault.place
-    if fault.host is not None and fault.host.follows and made.body is not None and _is_run_by_constructor(made.body):
+    is_kept = fault.host is not None and (fault.host.follows or _is_registered(made))
+    if is_kept and made.body is not None and _is_run_by_constructor(made.body):
         return False  # a parameter that the constructor makes moves with its module; who makes it anew afterwards is not seen
     if made.body is not None and (_exports(made.body) or _is_probe(made.op, made.body)):
         return False
     if any(one.body is not None and _is_other_side_of_a_move(one.op, one.body) for one in (made, fault.site)):
         return False  # `x.cuda() if flag else x`: without the flag nothing is on a GPU
     return not _exports(body) and not _is_moved_at_once(fault.site.op, body)
+
+
+def _is_read_of_an_argument(fault: Fault) -> bool:
+    """True for `x.numpy()` of an argument or a part of one: what is called so was given as a tensor, and not as an array."""
+    place = fault.other.device
+    what = place.args[0] if isinstance(place, Term) else None
+    return fault.roles[1] == "method" and isinstance(what, Term) and what.op in ("parameter", "item", "element")
+
+
+_VALUES = frozenset("zeros ones full empty rand randn".split())
+
+
+def _is_sized_by_its_input(made: Site) -> bool:
+    """True for `torch.zeros(x.shape[0])`: one value for each row of what was given."""
+    if made.body is None or not isinstance(made.op, ir.Call):
+        return False
+    lookup = Lookup.of(made.body)
+    name = lookup.definition(made.op.function)
+    if not isinstance(name, ir.Attribute) or name.name not in _VALUES:
+        return False
+    pending = [argument.value for argument in made.op.arguments if argument.keyword in (None, "size")]
+    seen: set[object] = set()
+    while pending:
+        written = lookup.definition(pending.pop())
+        if written is None or id(written) in seen:
+            continue
+        seen.add(id(written))
+        if isinstance(written, ir.Attribute) and written.name in _SIZES:
+            return True
+        if isinstance(written, ir.Load):
+            if written.name == "len":
+                return True
+            pending += [op.value for op in lookup.kind(ir.Store) if op.name == written.name]
+        else:
+            pending += reads(written)
+    return False
 
 
 def _is_asked_where(fault: Fault) -> bool:
@@ -192,15 +240,35 @@ def _asks_where(body: ir.Body) -> bool:
     return any(op.dst in asked and op.name != receiver for op in lookup.kind(ir.Load))
 
 
-def _prepares_samples(body: ir.Body) -> bool:
+def _prepares_samples(body: ir.Body, unit: Unit) -> bool:
     """True for data code and tests, which work on the CPU, and for what they define inside."""
     above: ir.Body | None = body
     while above is not None:
         is_test = above.name.startswith("test_") or (above.owner is not None and above.owner.name.startswith("Test"))
-        if is_test or (above.name in _SAMPLES and not (above.name == "__call__" and _places_tensors(above.owner))):
+        if is_test or (above.name in _SAMPLES and not (above.name == "__call__" and _is_no_transform(above.owner))):
+            return True
+        if above.owner is not None and any(_is_transform(base, unit) for base in above.owner.bases):
             return True
         above = above.parent
     return False
+
+
+def _is_transform(base: str, unit: Unit) -> bool:
+    """True for a class that changes what a data set gives, before anything is moved."""
+    head, _, rest = base.partition(".")
+    found = unit.statics.get(head)
+    name = f"{found.name}.{rest}" if isinstance(found, Ext) else base
+    return name.startswith(_OF_DATA_SETS)
+
+
+def _is_registered(made: Site) -> bool:
+    """True for a tensor that is given to `register_buffer` or `register_parameter` where it is made."""
+    if made.body is None or not isinstance(made.op, ir.ValueOp):
+        return False
+    lookup = Lookup.of(made.body)
+    calls = (reader for reader in lookup.readers(made.op.dst) if isinstance(reader, ir.Call))
+    names = (lookup.definition(call.function) for call in calls)
+    return any(isinstance(name, ir.Attribute) and name.name in _REGISTERS for name in names)
 
 
 def _is_run_by_constructor(body: ir.Body) -> bool:
@@ -213,6 +281,12 @@ def _is_run_by_constructor(body: ir.Body) -> bool:
             reached.add(name)
             pending += [op.name for op in Lookup.of(methods[name]).kind(ir.Attribute)]
     return body.name in reached
+
+
+def _is_no_transform(cls: ir.Class | None) -> bool:
+    """True for a class whose objects are called with what is on a device: a module, or one that says where tensors are, as losses do."""
+    is_module = cls is not None and any(base.endswith("Module") for base in cls.bases)
+    return is_module or _places_tensors(cls)
 
 
 def _places_tensors(cls: ir.Class | None) -> bool:

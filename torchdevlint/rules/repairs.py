@@ -13,6 +13,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.infer.analysis import OWN_SELF
+from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Site, Term, index_of, is_accelerator, is_elsewhere
 from torchdevlint.program import ir
@@ -129,7 +130,7 @@ def _ground(fault: Fault, there: There, inside: Facts) -> Ground:
     """Why the tensor may be made where the other one is: the program raised elsewhere, or names that very device."""
     place = _place_met(fault)
     is_guessed = place is not (fault.seen_inside or fault.other).device and fault.roles[0] != "input"
-    if not there.exact or is_guessed:
+    if not there.exact or is_guessed or fault.roles == RETURNED:
         return Ground.UNSEEN_CODE
     if inside.in_forward and (place == OWN_SELF or (isinstance(place, Term) and place.op == "own")):
         return Ground.OLD_LINE_RAISED

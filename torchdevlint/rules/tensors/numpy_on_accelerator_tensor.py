@@ -12,7 +12,8 @@ class NumpyOnAcceleratorTensor(Inferred):
 
     ## What it does
     Follows tensors that come from a moved model, a module's parameters or a move to a device, to `.numpy()`, `np.*`, matplotlib,
-    pandas, scikit-learn, `PIL.Image.fromarray` without `.cpu()` in between.
+    pandas, scikit-learn, `PIL.Image.fromarray` without `.cpu()` in between. `x.numpy()` of an argument that is a tensor is a warning: callers
+    may give it on an accelerator, unless those that are seen bring it to the CPU.
 
     ## Why is this bad?
     Host libraries read host memory. On an accelerator the line raises `TypeError: can't convert cuda:0 device type tensor to numpy. Use
@@ -26,8 +27,8 @@ class NumpyOnAcceleratorTensor(Inferred):
         best = scores.argmax(1).cpu().numpy()
 
     ## When it stays silent
-    `.cpu()`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU, so the arguments of a function that
-    works on arrays; what NumPy reads as an index or a shape; the side of a test that says CPU.
+    `.cpu()`, `.numpy(force=True)`, `.tolist()`, `.item()`; tensors whose device is unknown or the CPU; arguments that may be arrays, of data
+    sets, their transforms and tests; what NumPy reads as an index or a shape; the side of a test that says CPU.
 
     ## Fix safety
     Inserting `.cpu()` is safe: on the CPU it returns the tensor itself. `.detach()` is added where the tensor may require grad.
