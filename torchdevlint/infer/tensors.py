@@ -117,8 +117,11 @@ def plain(value: Tensor) -> Tensor:
     return Tensor(value.device, value.rank, value.origin, value.implicit, kept=value.kept)
 
 
-def as_tensor(ctx: Context, value: Value) -> Value:
-    """An operand that must be a tensor: what was moved somewhere is there, and a module is where its weights are."""
+def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None) -> Value:
+    """An operand that must be a tensor: what was moved somewhere is there, and a module is where its weights are.
+
+    `known`: sums that were asked already; `x = x + f(x)`, again and again, holds the first `x` exponentially often.
+    """
     if isinstance(value, Term):
         if value.op == "parameter" and ctx.mode == "root" and value in ctx.proven:
             return Tensor(Term("own", value), MANY)
@@ -133,12 +136,10 @@ def as_tensor(ctx: Context, value: Value) -> Value:
         if (
             value.op == "binary" and ctx.mode != "summary"
         ):  # nothing more will be known: the other operand may be a number
-            sides = [as_tensor(ctx, one) for side in (value.args[1], value.args[2]) for one in alternatives(side)]
-            known = next((one for one in sides if isinstance(one, Tensor)), None)
-            is_certain = known is not None and (
-                known.device != HOST or known.rank not in (0, None) or not any(map(is_open, sides))
-            )
-            return known if known is not None and is_certain else value
+            known = {} if known is None else known
+            if value not in known:
+                known[value] = _of_sum(ctx, value, known)
+            return known[value]
     if isinstance(value, Ref):
         rec = ctx.heap.get(value)
         if rec is not None and rec.kind == "module":
@@ -146,6 +147,16 @@ def as_tensor(ctx: Context, value: Value) -> Value:
             implicit: Literal["", "default"] = "default" if place == HOST and "@implicit" in rec.fields else ""
             return Tensor(place, MANY, rec.fields.get("@origin"), implicit)
     return value
+
+
+def _of_sum(ctx: Context, value: Term, known: dict[Term, Value]) -> Value:
+    """The tensor that an operation on two operands gives where one of them is known; the value itself where none is."""
+    sides = [as_tensor(ctx, one, known) for side in (value.args[1], value.args[2]) for one in alternatives(side)]
+    tensor = next((one for one in sides if isinstance(one, Tensor)), None)
+    is_certain = tensor is not None and (
+        tensor.device != HOST or tensor.rank not in (0, None) or not any(map(is_open, sides))
+    )
+    return tensor if tensor is not None and is_certain else value
 
 
 def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
