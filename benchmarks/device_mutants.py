@@ -444,7 +444,7 @@ def _summary(data: dict[str, Any], total: collections.Counter[str]) -> str:
     judged = sum(total[verdict] for verdict in VERDICTS)
     text = f"{total['real'] + total['told']} of {judged} judged roots are real or told ({(total['real'] + total['told']) / max(judged, 1):.0%}). "
     text += f"At its default level the linter finds {total['found']} of the {total['real']} real ones. "
-    text += f"It has a repair at {total['tried']} roots, and with {total['confirmed']} of them the fault is gone and no test fails that passed before."
+    text += f"A repair of it was tried at {total['tried']} roots, and with {total['confirmed']} of them the fault is gone and no test fails that passed before."
     twice = [place for suite in data["suites"] for place in roots(suite) if place.get("second")]
     if not twice:
         return text + " The verdicts are those of one strict reader, who had run the suites."
