@@ -34,6 +34,7 @@ def judged(text: str, expression: str) -> Verdict:
 CHOSEN = 'torch.device("cuda" if torch.cuda.is_available() else "cpu")'
 
 FITS = {
+    "of the module, bound before the class": (f"device = {CHOSEN}\nclass C:\n    mark", "device"),
     "a local": (f"device = {CHOSEN}\nmark", "device"),
     "a parameter": ("def f(device):\n    mark", "device"),
     "of the module, bound before the function": (f"device = {CHOSEN}\ndef f():\n    mark", "device"),
@@ -78,6 +79,11 @@ FITS = {
     "next of the parameters": ("def f(model: nn.Module):\n    mark", "next(model.parameters()).device"),
 }
 REFUSED = {
+    "of the module, bound behind the class": (f"class C:\n    mark\ndevice = {CHOSEN}\nC()", "device"),
+    "of the module, bound behind a class in the class": (
+        f"class C:\n    class D:\n        mark\ndevice = {CHOSEN}",
+        "device",
+    ),
     "bound below": (f"mark\ndevice = {CHOSEN}", "device"),
     "bound on one path": (f"if a:\n    device = {CHOSEN}\nmark", "device"),
     "deleted": (f"device = {CHOSEN}\ndel device\nmark", "device"),

@@ -25,6 +25,17 @@ def found(text: str, code: str) -> Finding:
 
 
 UNTOUCHED = {
+    "TDL505 of a tensor that is saved and read to the CPU": """
+        import io
+
+        def main():
+            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+            stored = io.BytesIO()
+            torch.save(torch.randn(3, 4), stored)
+            stored.seek(0)
+            prior = torch.load(stored, map_location="cpu")
+            return torch.cat([torch.randn(3, 4, device=device), prior])
+        """,
     "TDL301 above the device": """
         def main(batches):
             model = nn.Linear(3, 2)

@@ -256,15 +256,16 @@ class Scope:
         """True where the module has bound a name before it can call the function `body`."""
         module = self._program.module
         cfg = Cfg.of(module)
-        top = body
+        top, runs_at_once = body, body.kind == "class"
         while top.parent is not None and top.parent is not module:
             top = top.parent
+            runs_at_once = runs_at_once and top.kind == "class"
         made = self._maker(top, module)
         deleted = any(op.name == name for op in Lookup.of(module).kind(ir.Delete))
         if made is not None and cfg.definitely_bound(name, made) and not deleted:
             return True
-        if not cfg.bound_at_end(name):
-            return False
+        if runs_at_once or not cfg.bound_at_end(name):
+            return False  # a class body runs where it stands
         # The module may call the function before the name is bound.
         called = top.owner.name if top.kind == "class" and top.owner is not None else top.name
         return all(cfg.definitely_bound(name, op) for op in Lookup.of(module).loads(called))

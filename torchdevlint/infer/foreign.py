@@ -58,6 +58,7 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     lift,
+    one_of,
     options_of,
 )
 from torchdevlint.stubs import loader
@@ -412,8 +413,12 @@ def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, V
         storage = Tensor(HOST, MANY, site)
         placed = call_value(ctx, where, [storage, NUMBER], {}, None)
         place = placed.device if isinstance(placed, Tensor) else NOWHERE
-    if saved is not None:
-        return devices.move(ctx, saved, place, site)
+    if saved is not None:  # where it was made has no part in where it is read to
+        read = [
+            (guards, Tensor(HOST, one.rank, site) if isinstance(one, Tensor) and one.device == HOST else one)
+            for guards, one in options_of(devices.move(ctx, saved, place, site))
+        ]
+        return one_of(read)
     if isinstance(place, Term) or place == NOWHERE:
         return _unknown(site)
     return Term("moved", _unknown(site), place, site)
