@@ -14,6 +14,7 @@ from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import follows
 from torchdevlint.rules.rule import (
     ERROR,
@@ -565,11 +566,16 @@ def _is_read(name: str, body: ir.Body) -> bool:
     )
 
 
+_SAVES = frozenset({"torch.save", "torch.serialization.save"})
+
+
 def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
-    """True for a tensor that does not matter: 0-dim, or turned into numbers at once."""
+    """True for a tensor that does not matter: 0-dim, turned into numbers at once, or written to a file, where `map_location` decides."""
     first = call.positional(0)
     scalar = facts.callee(call) in functions.DATA_FACTORIES and facts.value(first).kind is Kind.SCALAR
-    if is_placeholder(call, facts):
+    readers = Lookup.of(facts.body).readers(call.dst)
+    is_saved = any(isinstance(one, ir.Call) and facts.callee(one) in _SAVES for one in readers)
+    if is_saved or is_placeholder(call, facts):
         return True
     keeps = facts.callee(call) in ("torch.as_tensor", "torch.asarray") or facts.value(first).kind is Kind.TENSOR
     return scalar or keeps or bool(method_called_on(facts, call.dst) & _METADATA)
