@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 
+RETURNED = ("returned", "returned")  # the roles of tensors that a function gives back together
+
+
 class _Side(NamedTuple):
     """One thing that an operand may be."""
 
@@ -116,9 +119,6 @@ def returned(ctx: Context, value: Value, body: ir.Body) -> None:
                 site = _return_of(ctx, body)
                 if site is not None and host.origin is not None and host.origin.unit is ctx.unit:
                     ctx.analysis.report(Fault("open", "same", site, host, others[0], RETURNED, ()), ctx)
-
-
-RETURNED = ("returned", "returned")
 
 
 def _inputs_of(body: ir.Body) -> list[Term]:

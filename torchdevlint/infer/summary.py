@@ -20,7 +20,7 @@ class Operand(NamedTuple):
     """One operand of a claim. `tolerant`: a zero-dimensional CPU tensor is let through. `role` is its part, for the words of a finding.
 
     Roles: "operand", "argument", "target" (written in place), "index", "indexed", "element" (of a sequence), "weight" (of a loss), "input"
-    (of a module), "module", "out", "self".
+    (of a module), "module", "out", "self", "returned" (from a function, together).
     """
 
     value: Value

@@ -157,9 +157,9 @@ def is_worth_telling(fault: Fault) -> bool:
     is_given = isinstance(place, Term) and place.op == "own" and not is_own
     if is_given and row_of(fault).code in ("TDL509", "TDL514") and not _is_read_of_an_argument(fault):
         return False  # who works on arrays is given what is on the CPU
-    if fault.roles == RETURNED and not _is_sized_by_its_input(fault.place):
+    if fault.roles == RETURNED and not _is_sized_by_a_tensor(fault.place):
         return False  # an index, or a constant, may be meant for the CPU
-    is_training = row_of(fault).code == "TDL301" and isinstance(place, Term) and place.op == "own" and not is_own
+    is_training = row_of(fault).code == "TDL301" and is_given
     if is_training and not _is_asked_where(fault) and not _is_in_forward(fault):
         return False  # who trains on the CPU has the weights of its loss there
     body = fault.site.body
@@ -193,8 +193,8 @@ def _is_read_of_an_argument(fault: Fault) -> bool:
 _VALUES = frozenset("zeros ones full empty rand randn".split())
 
 
-def _is_sized_by_its_input(made: Site) -> bool:
-    """True for `torch.zeros(x.shape[0])`: one value for each row of what was given."""
+def _is_sized_by_a_tensor(made: Site) -> bool:
+    """True for `torch.zeros(x.shape[0])` and `torch.ones(len(x))`: one value for each row of another tensor."""
     if made.body is None or not isinstance(made.op, ir.Call):
         return False
     lookup = Lookup.of(made.body)
