@@ -22,7 +22,7 @@ KNOWS: dict[str, frozenset[str]] = {
     "stubs": frozenset({"source"}),
     "infer": frozenset({"stubs", "program", "source"}),  # the time that one file may take
     "rules": frozenset({"infer", "flow", "fixes", "program", "source", "findings", "severity"}),
-    "settings": frozenset({"rules", "stubs", "severity", "source"}),
+    "settings": frozenset({"rules", "stubs", "program.environment", "severity", "source"}),
     "sieve": frozenset({"stubs", "placing", "rules.rule", "flow", "program", "findings"}),
     "placing": frozenset({"rules.rule", "rules.message", "fixes", "flow", "program", "source", "findings"}),
     "linter": frozenset(

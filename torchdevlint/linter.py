@@ -160,7 +160,7 @@ def _asked(
     def is_shown(report: Report) -> bool:
         return judged or settings.shows(report.rule.code, report.severity)
 
-    place = member(source.path) if settings.project else None
+    place = member(source.path, settings.environment) if settings.project else None
     if place is not None:  # an editor, standard input and a repair give a text that the disk does not hold
         place = place._replace(project=place.project.showing(place.path, text, apart=document is not None))
     try:

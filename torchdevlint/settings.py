@@ -71,6 +71,7 @@ class Settings(NamedTuple):
     level: Severity = Severity.WARNING
     target_torch: tuple[int, int] | None = None
     stubs: tuple[StubFile, ...] = ()
+    environment: str = ""  # the folder of the packages that are installed where the code runs
     sieve: bool = True  # False: read every file in full; the findings are the same
     project: bool = False  # ask the other files of the project where a file cannot know of itself
 
@@ -220,6 +221,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "level": parse_level,
     "target-torch": _torch_version,
     "stubs": _paths,
+    "python": _path,
     "cache": _flag,
     "cache-dir": _path,
 }
@@ -275,14 +277,34 @@ def from_table(table: Mapping[str, Any], root: str, where: str) -> Settings:
         values.get("ignore", ()) + values.get("extend-ignore", ()),
     )
     stubs = read_stubs([os.path.join(root, path) for path in values.get("stubs", ())], f"{where}: stubs")
+    environment = (
+        find_environment(os.path.join(root, values["python"]), f"{where}: python") if "python" in values else ""
+    )
     plain = {"exclude", "extend-exclude", "force-exclude", "respect-gitignore", "level", "target-torch"} & values.keys()
     return Settings(
         root=root,
         selections=(selection,),
         per_file_ignores=values.get("per-file-ignores", ()) + values.get("extend-per-file-ignores", ()),
         stubs=stubs,
+        environment=environment,
         **{key.replace("-", "_"): values[key] for key in plain},
     )
+
+
+def find_environment(path: str, where: str) -> str:
+    """The folder of the packages of an environment or an interpreter; raises `SettingsError` naming `where`."""
+    from torchdevlint.program import environment
+
+    try:
+        return environment.packages_of(path)
+    except environment.EnvironmentNotFound as error:
+        raise SettingsError(f"{where}: {error}") from None
+
+
+def _usual_environment(root: str) -> str:
+    from torchdevlint.program import environment
+
+    return environment.usual(root)
 
 
 def read_stubs(paths: Sequence[str], where: str) -> tuple[StubFile, ...]:
@@ -444,8 +466,8 @@ def _own_table(path: str) -> tuple[str, Mapping[str, Any]] | None:
 class Resolver:
     """Finds the settings of each folder: the nearest pyproject.toml with our table, the command line over it.
 
-    `config` names one pyproject.toml for all files; `isolated` reads none. `overrides` are the command line's values by field name; as `stubs` the
-    paths, which are read with the settings.
+    `config` names one pyproject.toml for all files; `isolated` reads none. `overrides` are the command line's values by field name; as `stubs` and
+    `python` the paths, which are read with the settings.
     """
 
     def __init__(
@@ -501,7 +523,17 @@ class Resolver:
             "extend_exclude": settings.extend_exclude + self.overrides.get("extend_exclude", ()),
             "selections": (*settings.selections, self.command_line),
         }
-        return settings._replace(**{**over, "stubs": self.given_stubs()} if "stubs" in over else over)
+        if "stubs" in over:
+            over["stubs"] = self.given_stubs()
+        if over["project"]:
+            over["environment"] = self.given_environment() or settings.environment or _usual_environment(settings.root)
+        over.pop("python", None)
+        return settings._replace(**over)
+
+    def given_environment(self) -> str:
+        """The packages of the environment that the command line names, "" for none; raises `SettingsError`."""
+        path = self.overrides.get("python")
+        return "" if path is None else find_environment(path, "--python")
 
     def given_stubs(self) -> tuple[StubFile, ...]:
         """The stubs of the command line, read once; raises `SettingsError`."""

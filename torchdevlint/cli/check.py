@@ -117,6 +117,12 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         metavar="PATH",
         help="a file of device stubs, or a folder of them (several: repeat the option), instead of those of the settings",
     )
+    files.add_argument(
+        "--python",
+        metavar="PATH",
+        help="the interpreter or environment that the code runs in: installed packages that need torch are read, never run "
+        "(default: the active environment, or .venv)",
+    )
     files.add_argument("--config", metavar="FILE", help="read the settings from this file alone")
     files.add_argument("--isolated", action="store_true", help="read no settings")
     files.add_argument(
@@ -218,6 +224,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.config:
             resolver.for_folder(os.getcwd())  # noqa: PTH109
         resolver.given_stubs()
+        resolver.given_environment()
     except (ValueError, SettingsError, _Refused) as error:
         return cli.fail(str(error))
     if arguments.verify:
@@ -316,6 +323,8 @@ def _resolver(arguments: argparse.Namespace) -> Resolver:
         overrides["project"] = False
     if arguments.stubs is not None:
         overrides["stubs"] = tuple(map(os.path.abspath, arguments.stubs))
+    if arguments.python is not None:
+        overrides["python"] = os.path.abspath(arguments.python)  # noqa: PTH100
     return Resolver(selection, overrides, arguments.config, arguments.isolated)
 
 
@@ -327,7 +336,7 @@ def _anew(resolver: Resolver) -> Resolver:
 # What the findings of a run depend on, of all that the command line says. Settings and files are asked of the disk.
 _ASKED = (
     *("paths", "fix", "unsafe_fixes", "diff", "select", "extend_select", "ignore", "extend_ignore", "level"),
-    *("exclude", "extend_exclude", "force_exclude", "config", "isolated", "no_project", "no_sieve", "stubs"),
+    *("exclude", "extend_exclude", "force_exclude", "config", "isolated", "no_project", "no_sieve", "stubs", "python"),
 )
 
 
@@ -345,7 +354,8 @@ def _cache(arguments: argparse.Namespace) -> Cache | None:
         if arguments.cache_dir:
             raise ValueError(f"--cache-dir: {arguments.cache_dir} is no cache of torchdevlint, and not empty")
         return None
-    return cache.Cache(folder, {name: getattr(arguments, name) for name in _ASKED})
+    asked = {name: getattr(arguments, name) for name in _ASKED}
+    return cache.Cache(folder, {**asked, "active environment": os.environ.get("VIRTUAL_ENV")})
 
 
 def _split(patterns: Sequence[str] | None) -> tuple[str, ...]:

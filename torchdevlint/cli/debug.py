@@ -216,7 +216,7 @@ def inferred(place: Place, recorder: Recorder) -> Analysis:
     from torchdevlint.stubs.loader import using
 
     settings = Resolver().for_file(place.path)
-    asked = member(place.path) if settings.project else None
+    asked = member(place.path, settings.environment) if settings.project else None
     with using(settings.device_stubs()):
         if asked is None:
             analysis = Analysis(place.program, str(Path(place.path).absolute()))

@@ -50,7 +50,7 @@ def explain(rule: type[Rule], place: Place) -> Iterator[str]:
     """The lines of the answer; raises `SettingsError`."""
     settings = Resolver().for_file(place.path)
     rules = sorted({*settings.rules(place.path), rule}, key=lambda one: one.code)
-    project = member(place.path) if settings.project else None
+    project = member(place.path, settings.environment) if settings.project else None
     with using(settings.device_stubs()):
         result = ask(place.program, rules, NOTHING_OBSERVED, settings.target_torch, project)
     recorder = Recorder(place.program, set(place.ops))

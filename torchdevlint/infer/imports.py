@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import Ext, Value
 from torchdevlint.program import ir
+from torchdevlint.stubs import loader
 
 MOST_FILES = 200  # that one file's analysis looks into
 MODULE = "file:"  # a module of the project, by its path
@@ -51,6 +52,9 @@ class Files(Protocol):
 
     def resolve(self, dotted: str, importer: str) -> tuple[str, ...]:
         """The files that run when `importer` imports a dotted name."""
+
+    def installed(self, dotted: str, importer: str) -> tuple[str, ...]:
+        """The same for a name of a package that is installed, and no file of the project."""
 
     def program(self, path: str) -> ir.Program | None:
         """The Program of a file."""
@@ -226,7 +230,7 @@ class Imports:
         if name.startswith(MODULE):
             path, _, attribute = name.removeprefix(MODULE).rpartition("::.")
             return self._member(unit, path, attribute) if path else None
-        found = files.resolve(name, unit.path)
+        found = files.resolve(name, unit.path) or _installed(files, name, unit.path)
         if not found:
             return None
         path, parts = found[-1], [part for part in name.lstrip(".").split(".") if part]
@@ -251,3 +255,8 @@ class Imports:
         if isinstance(found, Ext):
             return self.resolve(other, found.name) or (found if found.name.partition(".")[0] in _FOREIGN else None)
         return found or (Global(other, name) if name in other.program.module.local_names else None)
+
+
+def _installed(files: Files, name: str, importer: str) -> tuple[str, ...]:
+    """The files of a package of the user's environment, where the stubs tell nothing of its library."""
+    return () if name.partition(".")[0] in loader.libraries() else files.installed(name, importer)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from torchdevlint.findings import Span
 from torchdevlint.program import from_ast, ir
+from torchdevlint.program.environment import Environment, environment_in
 from torchdevlint.program.requirements import (
     STATES_COMMANDS,
     STATES_REQUIREMENTS,
@@ -82,10 +83,14 @@ _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.tx
 class Project:
     """The Python files below a root. Questions that it cannot answer give nothing; no method raises for what a file holds."""
 
-    def __init__(self, root: str, origin: Project | None = None) -> None:
-        """With `origin` it is that project with another text of a file: what does not depend on the text is shared with it."""
+    def __init__(self, root: str, origin: Project | None = None, environment: Environment | None = None) -> None:
+        """With `origin` it is that project with another text of a file: what does not depend on the text is shared with it.
+
+        `environment`: the packages that are installed where the project runs.
+        """
         self.root = root
         self._origin = origin
+        self._environment: Environment | None = environment if origin is None else origin._environment
         self._bytes: dict[str, bytes] = {} if origin is None else origin._bytes
         self._programs: dict[str, ir.Program | None] = {} if origin is None else origin._programs
         # Of the files as they are on the disk: which files each imports, and which hold what was asked for.
@@ -350,6 +355,8 @@ class Project:
         The last parts may name something in a module. A module is looked for beside the importer, in the folders above it, and anywhere if
         but one file of the project has that name: programs that extend `sys.path` import so.
         """
+        if self._environment is not None and self._environment.holds(importer):
+            return self._environment.resolve(dotted, importer)
         stripped = dotted.lstrip(".")
         parts = stripped.split(".") if stripped else []
         if stripped != dotted:
@@ -370,6 +377,10 @@ class Project:
             folder = parent
         homes = self._homes.get(parts[0], ())
         return self._below(homes[0], parts) if len(homes) == 1 else ()
+
+    def installed(self, dotted: str, importer: str) -> tuple[str, ...]:
+        """The files of an installed package that run when `importer` imports a dotted name, where the project has no such module itself."""
+        return () if self._environment is None else self._environment.resolve(dotted, importer)
 
     def lacks(self, module: str, importer: str) -> bool:
         """True for a module (".models.net" when relative) that a package of the project should hold and does not, compiled and generated ones aside.
@@ -456,19 +467,19 @@ class Member(NamedTuple):
     path: str
 
 
-def member(path: str) -> Member | None:
+def member(path: str, environment: str = "") -> Member | None:
     """A file of the disk in its project: the repository that it stands in, the folder that is packaged, or one with a licence or requirements of its own.
 
-    None where there is none of these.
+    None where there is none of these. `environment`: the folder of the packages that are installed where it runs, "" for none.
     """
     absolute = os.path.abspath(path)
     root = _root(os.path.dirname(absolute))
-    return None if root is None else Member(_project(root), absolute)
+    return None if root is None else Member(_project(root, environment), absolute)
 
 
 @cache
-def _project(root: str) -> Project:
-    return Project(root)
+def _project(root: str, environment: str) -> Project:
+    return Project(root, environment=environment_in(environment))
 
 
 @cache

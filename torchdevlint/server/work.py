@@ -75,6 +75,8 @@ def options_of(table: Mapping[str, Any], root: str) -> tuple[Selection, dict[str
     overrides = {field: getattr(settings, field) for key, field in given.items() if key in table}
     if "stubs" in table:
         overrides["stubs"] = tuple(os.path.join(root, path) for path in table["stubs"])  # noqa: PTH118
+    if "python" in table:
+        overrides["python"] = os.path.join(root, table["python"])  # noqa: PTH118
     if settings.per_file_ignores:
         raise SettingsError("the editor's settings: per-file-ignores belongs in pyproject.toml")
     return settings.selections[0], overrides

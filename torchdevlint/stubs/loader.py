@@ -188,6 +188,12 @@ def shipped() -> Stubs:
 
 
 @cache
+def libraries() -> frozenset[str]:
+    """The libraries that the stubs of this package tell of, by the names that they are imported under."""
+    return frozenset(name.partition(".")[0] for name in shipped().names())
+
+
+@cache
 def tensor_methods() -> frozenset[str]:
     """The names of all methods that operators give to tensors."""
     lines = shipped().lines("torch.Tensor.methods")
