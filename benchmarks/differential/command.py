@@ -7,6 +7,8 @@
     python benchmarks/differential --kept                  with the entries that are kept from the authors of the analysis: at the end, to tell the figure
     python benchmarks/differential --show 5 --shrink       five disagreements of each kind, made small
     python benchmarks/differential --only meeting=cat      pairs of one entry alone, to look at a cause
+    python benchmarks/differential --batch third           the entries of one batch alone (`first` draws what a seed drew before the third was written)
+    python benchmarks/differential --confirm --kept        entries whose pairs the machine does not confirm; no linter is asked
 
 Each program is run on a virtual machine with two GPUs, which says whether and where a device fault happens. The linter must say so too: an error or a warning of
 the default level within three lines of where a tensor was made, moved or met, and none on a program that runs. What fails for another reason is the generator's
@@ -37,7 +39,7 @@ import oracles
 from page import table
 
 from differential import agreed
-from differential.draw import Drawn, combined, shares, singles
+from differential.draw import BATCHES, Drawn, combined, shares, singles
 from differential.judges import ROOT, Linter, Machine, judges
 from differential.score import CRASH, DROPPED, FOUND, SILENT, Case, Tally, by_construct, measure, tally
 from differential.shrink import Shrinker
@@ -51,7 +53,9 @@ def main() -> int:
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1_000_000)
     drawn = dict(_samples(options, seed))
     with judges() as (machine, plain, _):
-        if options.compare:
+        if options.confirm:
+            confirm([one for sample in drawn.values() for one in sample], machine)
+        elif options.compare:
             with checked_out(options.compare) as checkout:
                 _ask(checkout, drawn, seed, "before", machine, plain, options)
             _ask(ROOT, drawn, seed, "now", machine, plain, options)
@@ -94,6 +98,7 @@ def _ask(
         shares_told = ", ".join(f"{kept} of {all_} {name}s" for name, (kept, all_) in shares().items())
         about = f"Programs from tables, judged by the virtual machine. Kept entries (unseen): {shares_told}."
         sizes = f"--seed {seed} --singles {options.singles} --combined {options.combined}{' --kept' if options.kept else ''}"
+        sizes += f" --batch {options.batch}" if options.batch else ""
         told = oracles.Result(
             "generated",
             when,
@@ -114,6 +119,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--singles", type=int, default=4, metavar="N", help="pairs for each entry alone (default: 4)")
     parser.add_argument("--combined", type=int, default=600, metavar="N", help="combined pairs (default: 600)")
     parser.add_argument("--kept", action="store_true", help="with the kept entries")
+    parser.add_argument("--batch", choices=BATCHES, help="entries of this batch alone, beside plain ones in singles")
+    parser.add_argument("--confirm", action="store_true", help="print the entries whose pairs are not confirmed")
     parser.add_argument("--only", metavar="TABLE=ENTRY", help="singles of this entry alone")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--revision", metavar="REV", help="ask the linter of this revision")
@@ -157,22 +164,23 @@ def checked_out(revision: str) -> Iterator[Path]:
 
 
 def _samples(options: argparse.Namespace, seed: int) -> Iterator[tuple[str, list[Drawn]]]:
+    batches = (options.batch,) if options.batch else BATCHES
     if options.only:
         name, _, entry = options.only.partition("=")
-        drawn = singles(seed, options.singles, options.kept)
+        drawn = singles(seed, options.singles, options.kept, batches)
         yield "singles", [one for one in drawn if one.table == name and entry in one.spec.labels()[name]]
         return
     if options.singles:
-        yield "singles", list(singles(seed, options.singles, options.kept))
+        yield "singles", list(singles(seed, options.singles, options.kept, batches))
     if options.combined:
-        drawn = list(combined(seed, options.combined))
+        drawn = list(combined(seed, options.combined, batches=batches))
         if options.kept:
-            drawn += combined(seed, options.combined, with_kept=True)
+            drawn += combined(seed, options.combined, with_kept=True, batches=batches)
         yield "combined", drawn
 
 
 def tell(cases: Sequence[Case], sample: str, options: argparse.Namespace) -> list[oracles.Row]:
-    """Prints the tables of a sample; its rows for the results."""
+    """Prints the tables of a sample, those of constructs from its open cases alone; its rows for the results."""
     rows = []
     for side, group in (("seen", [c for c in cases if not c.kept]), ("unseen", [c for c in cases if c.kept])):
         if group:
@@ -191,7 +199,7 @@ def tell(cases: Sequence[Case], sample: str, options: argparse.Namespace) -> lis
     for repaired in [r for case in cases for r in case.repairs if r.outcome in ("wrong", "left")][:8]:
         print(f"  {repaired.fix} repair of {', '.join(repaired.codes)} {repaired.outcome}: {repaired.why[:150]}")
     constructs: dict[str, list[list[object]]] = collections.defaultdict(list)
-    for name, entry, counted in by_construct(cases, sample == "singles"):
+    for name, entry, counted in by_construct([case for case in cases if not case.kept], sample == "singles"):
         wrong = counted.wrong + counted.left
         line = [entry, counted.faults, _percent(counted.found, counted.faults), counted.notes, counted.false, wrong]
         constructs[name].append(line)
@@ -235,6 +243,22 @@ def _percent(part: int | None, whole: int | None) -> str:
     return f"{part / whole:.0%}" if whole and part is not None else "-"
 
 
+def confirm(drawn: Sequence[Drawn], machine: Machine) -> None:
+    """Prints what the machine says of pairs: how many show a fault and run when the tensor is placed, and those that do neither."""
+    kinds: collections.Counter[str] = collections.Counter()
+    wrong: dict[str, list[str]] = collections.defaultdict(list)
+    faulty, right = (machine.run([one.program(placed) for one in drawn]) for placed in (False, True))
+    for one, left, placed in zip(drawn, faulty, right, strict=True):
+        kinds[f"{left.kind}, {placed.kind} when placed"] += 1
+        if placed.kind != "ok" or left.kind not in ("ok", "fault"):
+            names = one.spec.labels().get(one.table) or [str(one.spec.labels())]
+            wrong[f"{one.table}={names[0]}"].append((placed if placed.kind != "ok" else left).text)
+    for kind, number in kinds.most_common():
+        print(f"{number}: {kind}")
+    for entry, texts in sorted(wrong.items()):
+        print(f"  {entry} ({len(texts)}): {texts[0][:200]}")
+
+
 def agree(cases: Sequence[Case], shrinker: Shrinker | None, number: int) -> None:
     """Adds to agreed.jsonl what the asked linter got wrong and this checkout's gets right (without a shrinker: what is right today).
 
@@ -263,7 +287,10 @@ def show(cases: Sequence[Case], number: int, shrinker: Shrinker | None) -> None:
     for kind, found in kinds.items():
         for case in found[:number]:
             program = shrinker.shrink(case.program) if shrinker and case.outcome != CRASH else case.program
-            print(f"\n### {kind}: {case.verdict.text} {case.answer.crash}\n{case.verdict.told}\n\n{program.text()}")
+            names = ", ".join(f"{table} {' + '.join(entries)}" for table, entries in case.drawn.spec.labels().items())
+            print(
+                f"\n### {kind}: {case.verdict.text} {case.answer.crash}\n{names}\n{case.verdict.told}\n\n{program.text()}"
+            )
             for said in case.answer.findings:
                 print(f"#   {said}")
     wrong = [(case, repair) for case in open_cases for repair in case.repairs if repair.outcome in ("wrong", "left")]

@@ -7,12 +7,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from differential import kept, kept_later, kept_shapes, tables  # noqa: F401  (kept_shapes enters its shapes into the table)
+from differential import (  # noqa: F401  (the modules of shapes enter them into their table)
+    kept,
+    kept_later,
+    kept_shapes,
+    kept_shapes_third,
+    kept_third,
+    shapes_third,
+    tables,
+    tables_third,
+)
 from differential.programs import Parts, Program, Shape, Spec
 from differential.rows import FIXES
 from differential.shapes import BUILDERS, SHAPES
 
 TABLES = ("maker", "carrier", "meeting", "placer", "device", "shape")
+BATCHES = ("first", "third")
+"""When entries were written: those of `first` by 2026-11-23 by the authors of the analysis, those of `third` by one who knew nothing of it."""
+_MODULES = (
+    ("first", tables, False),
+    ("first", kept, True),
+    ("first", kept_later, True),
+    ("third", tables_third, False),
+    ("third", kept_third, True),
+)
 PLAIN = {
     "maker": ("zeros", "rand", "ones", "tensor-of-list"),
     "carrier": ("local",),
@@ -47,15 +65,17 @@ def build(spec: Spec, right: bool) -> Program:
     return BUILDERS[spec.shape.name](Parts(spec, right))
 
 
-def rows(with_kept: bool) -> dict[str, dict[str, Any]]:
-    """The entries by table and name."""
-    modules = (tables, kept, kept_later) if with_kept else (tables,)
+def rows(with_kept: bool, batches: Sequence[str] = BATCHES) -> dict[str, dict[str, Any]]:
+    """The entries of some batches by table and name."""
+    modules = [module for batch, module, is_kept in _MODULES if batch in batches and (with_kept or not is_kept)]
     found: dict[str, dict[str, Any]] = {
         table: {row.name: row for module in modules for row in getattr(module, f"{table.upper()}S", ())}
         for table in TABLES
         if table != "shape"
     }
-    found["shape"] = {name: shape for name, shape in SHAPES.items() if with_kept or not shape.kept}
+    found["shape"] = {
+        name: shape for name, shape in SHAPES.items() if shape.batch in batches and (with_kept or not shape.kept)
+    }
     return found
 
 
@@ -64,11 +84,11 @@ def shares() -> dict[str, tuple[int, int]]:
     return {table: (sum(row.kept for row in entries.values()), len(entries)) for table, entries in rows(True).items()}
 
 
-def singles(seed: int, each: int, with_kept: bool = False) -> Iterator[Drawn]:
-    """For each entry, `each` specs whose other entries are plain ones."""
-    draw, entries = random.Random(seed), rows(with_kept)
-    for table in TABLES:
-        for row in entries[table].values():
+def singles(seed: int, each: int, with_kept: bool = False, batches: Sequence[str] = BATCHES) -> Iterator[Drawn]:
+    """For each entry of some batches, `each` specs whose other entries are plain ones."""
+    draw, entries = random.Random(seed), rows(False)
+    for table, found in rows(with_kept, batches).items():
+        for row in found.values():
             given = 0
             for attempt in range(_ATTEMPTS):
                 names = {name: draw.choice(PLAIN[name]) for name in TABLES}
@@ -87,13 +107,13 @@ def singles(seed: int, each: int, with_kept: bool = False) -> Iterator[Drawn]:
                     break
 
 
-def combined(seed: int, count: int, with_kept: bool = False) -> Iterator[Drawn]:
-    """`count` specs of anything; each table leads in turn, so that every entry comes about equally often.
+def combined(seed: int, count: int, with_kept: bool = False, batches: Sequence[str] = BATCHES) -> Iterator[Drawn]:
+    """`count` specs of anything in some batches; each table leads in turn, so that every entry comes about equally often.
 
     With `with_kept`, each spec has at least one entry that is kept.
     """
     draw = random.Random(seed)
-    entries = {table: list(found.values()) for table, found in rows(with_kept).items()}
+    entries = {table: list(found.values()) for table, found in rows(with_kept, batches).items()}
     decks: dict[str, list[Any]] = {table: [] for table in TABLES}
     given = 0
     while given < count:

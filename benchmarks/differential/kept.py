@@ -1,6 +1,6 @@
 """The entries that are kept from whoever works on the analysis: do not open this file for that.
 
-They are left out unless `--kept` or `--only-kept` asks for them, and the figure with them is told at the end. An entry that was read for mending moves to tables.py,
+They are left out unless `--kept` asks for them, and the figure with them is told at the end. An entry that was read for mending moves to tables.py,
 and another takes its place here: at least a quarter of each table is kept.
 """
 

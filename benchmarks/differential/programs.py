@@ -23,10 +23,14 @@ _COLLECTIONS = ("ChainMap", "OrderedDict", "defaultdict", "deque", "namedtuple")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The form of a whole program. `open` shapes are asked by a driver that the linter is not shown; `group` shapes have a process group."""
+    """The form of a whole program. `open` shapes are asked by a driver that the linter is not shown; `group` shapes have a process group.
+
+    `batch` is that of `draw.BATCHES` with which it was written.
+    """
 
     name: str
     family: str
+    batch: str = "first"
     kept: bool = False
     group: bool = False
     loop: bool = False
@@ -194,7 +198,7 @@ class Parts:
         if wrap is None:
             return lines + fill(body, x=x, t=name, m=module).split("\n")
         header = fill(wrap[0], a="left", b="right").split("\n")
-        depth = max(len(line) - len(line.lstrip()) for line in header if line.lstrip().startswith("def ")) // 4 + 1
+        depth = [len(line) - len(line.lstrip()) for line in header if line.lstrip().startswith("def ")][-1] // 4 + 1
         inner = fill(body, x="left", t="right").split("\n")
         self._need("meet", "\n".join(header + indent([*inner, "return out"], depth)), None)
         return [*lines, "out = " + fill(wrap[1], x=x, t=name, a="left", b="right")]

@@ -12,11 +12,11 @@ SHAPES: dict[str, Shape] = {}
 BUILDERS: dict[str, Builder] = {}
 
 
-def shape(name: str, family: str, **marks: bool) -> Callable[[Builder], Builder]:
+def shape(name: str, family: str, batch: str = "first", **marks: bool) -> Callable[[Builder], Builder]:
     """Enters a builder into the table. Families: one-file, files, open, distributed."""
 
     def enter(builder: Builder) -> Builder:
-        SHAPES[name] = Shape(name, family, **marks)
+        SHAPES[name] = Shape(name, family, batch, **marks)
         BUILDERS[name] = builder
         return builder
 

@@ -1,4 +1,4 @@
-"""The entries that everybody may work with. Add a row and it is drawn, run, judged and counted. The other rows are in kept.py."""
+"""The entries that everybody may work with. Add a row and it is drawn, run, judged and counted. Later ones are in tables_third.py, those that are kept in kept.py."""
 
 from __future__ import annotations
 
@@ -461,15 +461,20 @@ DEVICES = (
 
 IMPORTS = (
     (r"\bcopy\.", "import copy"),
+    (r"\bdataclasses\.", "import dataclasses"),
     (r"\bfunctools\.", "import functools"),
+    (r"\bheapq\.", "import heapq"),
     (r"\bio\.BytesIO", "import io"),
     (r"\bitertools\.", "import itertools"),
+    (r"\bjson\.", "import json"),
     (r"\bmath\.", "import math"),
     (r"\boperator\.", "import operator"),
     (r"\bos\.", "import os"),
     (r"\bqueue\.", "import queue"),
+    (r"(?<![.\w])random\.", "import random"),
     (r"\btempfile\.", "import tempfile"),
     (r"\bargparse\.", "import argparse"),
+    (r"\(ABC\)", "from abc import ABC, abstractmethod"),
     (r"\b(?:defaultdict|deque|namedtuple|OrderedDict|ChainMap)\(", "from collections import <collections>"),
     (r"\bThreadPoolExecutor\(", "from concurrent.futures import ThreadPoolExecutor"),
     (r"@contextmanager", "from contextlib import contextmanager"),
@@ -485,6 +490,7 @@ IMPORTS = (
     (r"\bF\.", "import torch.nn.functional as F"),
     (r"\bnn\.", "from torch import nn"),
     (r"\bDDP\(", "from torch.nn.parallel import DistributedDataParallel as DDP"),
+    (r"\bcheckpoint\(", "from torch.utils.checkpoint import checkpoint"),
     (r"\b(?:DataLoader|Dataset|TensorDataset)\b", "from torch.utils.data import DataLoader, Dataset, TensorDataset"),
 )
 """What a file imports: a pattern of its text, and the import that it needs. `<collections>` are the names of that module that occur."""

@@ -72,6 +72,29 @@ def test_nothing_kept_is_drawn_by_default() -> None:
     assert all(one.spec.kept for one in draw.combined(5, 50, with_kept=True))
 
 
+def test_a_batch_is_drawn_alone() -> None:
+    for batch in draw.BATCHES:
+        own = {(table, name) for table, found in draw.rows(True, (batch,)).items() for name in found}
+        for one in draw.combined(5, 60, with_kept=True, batches=(batch,)):
+            labels = one.spec.labels()
+            assert {(table, name) for table in draw.TABLES for name in labels[table]} - {
+                ("maker", "loaded pair")
+            } <= own
+        led = {(one.table, name) for one in draw.singles(5, 1, True, (batch,)) for name in one.spec.labels()[one.table]}
+        assert led - {("maker", "loaded pair")} <= own
+        assert len(led) >= len(own) - 1
+
+
+def test_no_batch_repeats_a_name() -> None:
+    for table, found in draw.rows(True).items():
+        assert len(found) == sum(len(draw.rows(True, (batch,))[table]) for batch in draw.BATCHES), table
+
+
+def test_half_of_the_third_batch_is_kept() -> None:
+    for found in draw.rows(True, ("third",)).values():
+        assert sum(row.kept for row in found.values()) == len(found) // 2
+
+
 def test_a_seed_gives_the_same_programs() -> None:
     assert [one.spec for one in draw.combined(5, 30)] == [one.spec for one in draw.combined(5, 30)]
     assert [one.spec for one in draw.combined(5, 30)] != [one.spec for one in draw.combined(6, 30)]
@@ -164,6 +187,12 @@ def test_the_machine_tells_the_lines_and_survives_an_exit(all_judges: Judges) ->
     assert fault.kind == again.kind == "fault"
     assert fault.story == {("main.py", 3), ("main.py", 4), ("main.py", 5)}
     assert died.kind == "died"
+
+
+def test_pairs_are_confirmed_without_a_linter(all_judges: Judges, capsys: pytest.CaptureFixture[str]) -> None:
+    by_meeting = {one.spec.meeting.name: one for one in draw.singles(3, 1) if one.table == "meeting"}
+    command.confirm([by_meeting[name] for name in ("add", "cat", "matmul", "shape-only")], all_judges[0])
+    assert capsys.readouterr().out == "3: fault, ok when placed\n1: ok, ok when placed\n"
 
 
 def test_a_short_run(all_judges: Judges) -> None:
