@@ -1,4 +1,4 @@
-"""`libraries.stub`: what is derived from wheels can be read, and a program that uses it is judged by it."""
+"""Stubs of libraries: what is derived from wheels can be read, and a program that uses it is judged by it."""
 
 from __future__ import annotations
 
@@ -38,3 +38,15 @@ def test_a_class_without_parameters_and_buffers_claims_nothing(name: str, faults
     program = from_ast.read(TEXT.format(name=name))
     assert program is not None
     assert len(analyse(program).decided()) == faults
+
+
+def test_the_stubs_of_a_library_are_read_when_one_of_its_names_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    kept = loader._entries_of
+    monkeypatch.setattr(loader, "_entries_of", lambda library: read.append(library) or kept(library))
+    stubs = loader.Stubs(loader._Shipped())
+    assert stubs.find("unheard_of.nn.Layer") is None
+    assert "torchaudio" in loader.libraries()
+    assert read == []
+    assert stubs.module_class("torchaudio.transforms.Spectrogram") is not None
+    assert read == ["torchaudio"]

@@ -41,7 +41,7 @@ def test_derived_operators_agree_with_the_machine() -> None:
     pytest.importorskip("torch")
     op_rules = pytest.importorskip("torchdevlint.machine.op_rules")
     rules = op_rules.load().rules
-    by_hand = {line.split("(")[0].removeprefix("def ") for line in _corrections() if line.startswith("def ")}
+    by_hand = {line.split("(")[0].removeprefix("def ") for line in _written() if line.startswith("def ")}
     wrong = []
     for name in loader.shipped().names():
         base = name.removeprefix("torch.")
@@ -63,7 +63,7 @@ def test_derived_operators_agree_with_the_machine() -> None:
     assert wrong == []
 
 
-def _corrections() -> list[str]:
+def _written() -> list[str]:
     from importlib import resources
 
-    return resources.files("torchdevlint.stubs").joinpath("corrections.stub").read_text(encoding="utf-8").splitlines()
+    return resources.files("torchdevlint.stubs").joinpath("written/torch.stub").read_text(encoding="utf-8").splitlines()

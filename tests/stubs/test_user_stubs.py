@@ -404,8 +404,8 @@ def test_the_command_tells_where_an_entry_comes_from(run: Run, capsys: pytest.Ca
     ]
     assert cli.main(["stubs", "torch.concat"]) == 0
     told = capsys.readouterr().out
-    rows = re.findall(r"# torchdevlint/stubs/corrections\.stub:(\d+)$", told, re.MULTILINE)
-    source = (Path(loader.__file__).parent / "corrections.stub").read_text(encoding="utf-8").splitlines()
+    rows = re.findall(r"# torchdevlint/stubs/written/torch\.stub:(\d+)$", told, re.MULTILINE)
+    source = (Path(loader.__file__).parent / "written" / "torch.stub").read_text(encoding="utf-8").splitlines()
     assert [source[int(row) - 1][:16] for row in rows] == ["torch.concat = t", "def torch.cat(te"]
     write("other.stub", STAYS)
     assert cli.main(["stubs", "--stubs", "other.stub", "mylib.up"]) == 0

@@ -1,7 +1,7 @@
-"""Derives `torch.stub` from the installed torch: `python -m torchdevlint.stubs.derive > torchdevlint/stubs/torch.stub`.
+"""Derives the stub of the installed torch: `python -m torchdevlint.stubs.derive > torchdevlint/stubs/derived/torch.stub`.
 
 Sources: the native_functions.yaml inside the wheel (operators, by the same parser that made torch itself) and the annotations of
-`torch/nn/functional.py`. What these cannot say (ranks, arguments that may stay elsewhere) is in `corrections.stub`, by hand.
+`torch/nn/functional.py`. What these cannot say (ranks, arguments that may stay elsewhere) is in `written/torch.stub`, by hand.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Reads stub files. A line is an entry and is parsed when somebody asks for its name, so that a large file costs one search.
 
-Syntax, one entry a line, in files named `*.stub` beside this one and in those of users (`torchdevlint.stubs.user`):
+What this package tells of a library stands in `derived/NAME.stub`, made by a script, and above it in `written/NAME.stub`, by hand. The files of a
+library are read when a name of it is asked for, NAME being what it is imported as.
+
+Syntax, one entry a line, in these files and in those of users (`torchdevlint.stubs.user`):
 
     def torch.cat(tensors: list[Tensor @ d], dim=..., *, out: Tensor @ d=...) -> Tensor @ d: ...
     def torch.zeros(*size, device: Device=...) -> Tensor[size] @ device: ...
@@ -29,7 +32,8 @@ from typing import Literal, NamedTuple
 Rank = int | Literal["size", "data", "reduced", "stacked"] | None
 RANKS = ("size", "data", "reduced", "stacked")
 
-FILES = ("corrections.stub", "libraries.stub", "torch.stub")  # what stands first holds
+_FOLDERS = ("written", "derived")  # what stands first holds
+_SUFFIX = ".stub"
 _SHIPPED = "torchdevlint/stubs/"  # how a file of this package is named to users
 _ENTRY = re.compile(r"^(?:def ([\w.]+)\(|class ([\w.]+)\(|([\w.]+) = )", re.MULTILINE)
 
@@ -126,9 +130,9 @@ class Stubs:
 
     def find(self, name: str) -> Entry | None:
         """What is known of a dotted name; None for nothing."""
-        if name not in self._entries:
-            return self._behind.find(name) if self._behind is not None else None
         if name not in self._found:
+            if name not in self._entries:
+                return self._behind.find(name) if self._behind is not None else None
             self._found[name] = self._read(name)
         return self._found[name]
 
@@ -168,12 +172,40 @@ def alias_of(line: str) -> str | None:
     return line.partition(" = ")[2].strip()
 
 
-@cache
-def shipped() -> Stubs:
-    """The stubs of this package; a name of an earlier file hides that of a later one."""
+class _Shipped(Mapping[str, Lines]):
+    """The entries of this package, of each library when one of its names is asked for."""
+
+    def __init__(self) -> None:
+        self._of_libraries: dict[str, Mapping[str, Lines]] = {}
+
+    def _of(self, library: str) -> Mapping[str, Lines]:
+        found = self._of_libraries.get(library)
+        if found is None:
+            found = self._of_libraries[library] = _entries_of(library) if library in libraries() else {}
+        return found
+
+    def __getitem__(self, name: str) -> Lines:
+        return self._of(name.partition(".")[0])[name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._of(name.partition(".")[0])
+
+    def __iter__(self) -> Iterator[str]:
+        for library in sorted(libraries()):
+            yield from self._of(library)
+
+    def __len__(self) -> int:
+        return sum(len(self._of(library)) for library in libraries())
+
+
+def _entries_of(library: str) -> dict[str, Lines]:
+    """The entries of one library; a name of an earlier file hides that of a later one."""
     found: dict[str, Lines] = {}
-    for file in FILES:
-        text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+    for folder in _FOLDERS:
+        file = resources.files(__package__).joinpath(folder, library + _SUFFIX)
+        if not file.is_file():
+            continue
+        text = file.read_text(encoding="utf-8")
         mine: dict[str, list[tuple[str, int]]] = {}
         row, counted = 1, 0
         for match in _ENTRY.finditer(text):
@@ -181,16 +213,27 @@ def shipped() -> Stubs:
             row, counted = row + text.count("\n", counted, match.start()), match.start()
             mine.setdefault(name, []).append((text[match.start() : text.find("\n", match.end())], row))
         for name, lines in mine.items():
-            found.setdefault(
-                name, Lines(tuple(line for line, _ in lines), f"{_SHIPPED}{file}", tuple(at for _, at in lines))
-            )
-    return Stubs(found)
+            place = f"{_SHIPPED}{folder}/{library}{_SUFFIX}"
+            found.setdefault(name, Lines(tuple(line for line, _ in lines), place, tuple(at for _, at in lines)))
+    return found
+
+
+@cache
+def shipped() -> Stubs:
+    """The stubs of this package."""
+    return Stubs(_Shipped())
 
 
 @cache
 def libraries() -> frozenset[str]:
     """The libraries that the stubs of this package tell of, by the names that they are imported under."""
-    return frozenset(name.partition(".")[0] for name in shipped().names())
+    folders = (resources.files(__package__).joinpath(folder) for folder in _FOLDERS)
+    return frozenset(
+        file.name.removesuffix(_SUFFIX)
+        for folder in folders
+        for file in folder.iterdir()
+        if file.name.endswith(_SUFFIX)
+    )
 
 
 @cache
