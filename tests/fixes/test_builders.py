@@ -407,6 +407,7 @@ def test_an_import_changes_its_source() -> None:
         ("if a:\n    x.to(d)\n", "if a:\n    pass\n"),
         ("a = 1; x.to(d); b = 2\n", "a = 1; b = 2\n"),
         ("y = (x\n  # there\n .to(d))\n", None),
+        ("x = x.to(\n    d,  # there\n)\n", None),
     ],
 )
 def test_a_move_is_undone(before: str, after: str | None) -> None:

@@ -189,3 +189,58 @@ def test_a_tensor_is_made_where_the_variable_beside_it_is() -> None:
         21: None,  # two of them may be on two devices
         26: None,  # not bound on every path
     }
+
+
+OWN = """
+class Shift(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.randn(1, 2))
+        self.register_buffer("shift", torch.zeros(2))
+        self.linear = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return {result}
+
+net = Shift()
+z = torch.zeros(4, 2, device="cuda")
+print(net(z))
+"""
+
+
+@pytest.mark.parametrize("result", ["x * self.scale.exp()", "x + self.shift", "torch.mm(x, self.linear.weight.t())"])
+def test_a_module_that_was_never_moved_is_told_of_where_it_is_called(result: str) -> None:
+    (finding,) = found(OWN.format(result=result), "TDL401")
+    assert finding.span.start.row == 16
+    assert "this module is on the CPU" in finding.message
+    assert finding.fix is None  # where a parameter is made says nothing of where it belongs
+    assert not found(OWN.format(result=result), "TDL504")
+
+
+def test_a_parameter_that_is_made_anew_is_told_of_where_it_is_made() -> None:
+    text = OWN.format(result="x * self.scale").replace(
+        "    def forward",
+        "    def reset(self):\n        self.scale = nn.Parameter(torch.randn(1, 2))\n\n    def forward",
+    )
+    text = text.replace("net = Shift()", "net = Shift().cuda()\nnet.reset()")
+    (finding,) = found(text, "TDL504")
+    assert finding.span.start.row == 12
+
+
+def test_a_parameter_of_no_module_is_told_of_where_it_is_made() -> None:
+    text = """
+    w = nn.Parameter(torch.randn(3))
+    x = torch.zeros(3, device="cuda")
+    print(x * w)
+    """
+    assert not found(text, "TDL401")
+    assert len(found(text, "TDL505")) == 1
+
+
+def test_layers_beside_a_spread_list_are_layers_of_a_sequence() -> None:
+    text = """
+    layers = [nn.Linear(2, 2) for _ in range(3)]
+    net = nn.Sequential(nn.Linear(2, 2), *layers).cuda()
+    print(net(torch.zeros(4, 2)))
+    """
+    assert len(found(text, "TDL401")) == 1

@@ -423,7 +423,10 @@ def remove_method(op: ir.Op | None) -> Edits | None:
 
 
 def undo_method(program: ir.Program, op: ir.Op | None) -> Edits | None:
-    """`x.to(d)` and `x = x.to(d)` as statements go, with the comment behind them; elsewhere `x.to(d)` -> `x`, or None as in `remove_method`."""
+    """`x.to(d)` and `x = x.to(d)` as statements go, with the comment behind them; elsewhere `x.to(d)` -> `x`, or None as in `remove_method`.
+
+    A statement with a comment between its own lines stays: that comment is about more than what goes.
+    """
     call = _call(op)
     if op is None or call is None or not isinstance(call.func, cst.Attribute):
         return None
@@ -432,7 +435,8 @@ def undo_method(program: ir.Program, op: ir.Op | None) -> Edits | None:
         return remove_method(op)
     receiver = _plain(call.func.value)
     places = [] if isinstance(statement, cst.Expr) else [_plain(target.target) for target in statement.targets]
-    if any(place != receiver for place in places) or not _is_plain_place(call.func.value):
+    is_other = any(place != receiver for place in places) or not _is_plain_place(call.func.value)
+    if is_other or _comments(statement):
         return remove_method(op)
     return (NodeEdit(statement, "", "remove-statement"),)
 

@@ -157,9 +157,16 @@ def _contents(ctx: Context, name: str, args: list[Value]) -> dict[Any, Any]:
     if known is None and name == SEQUENTIAL and len(args) == 1 and rec is not None and rec.kind == "dict":
         return {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
     if known is None and (name in _LISTS or any(isinstance(one, Star) for one in args)):
-        held = [reading.element(ctx, one.value if isinstance(one, Star) else one) for one in args if one != NONE]
+        held = [_layers(ctx, one, name) for one in args if one != NONE]
         return {"*": one_of([(frozenset(), one) for one in held])} if held else {}
     return {("k", at): one for at, one in enumerate(known if known is not None else args)}
+
+
+def _layers(ctx: Context, given: Value, name: str) -> Value:
+    """The layers that an argument of a container gives: a list gives what it holds."""
+    if isinstance(given, Star):
+        return reading.element(ctx, given.value)
+    return reading.element(ctx, given) if name in _LISTS else given
 
 
 def is_loss(name: str) -> bool:
@@ -305,10 +312,10 @@ def method(
         return ref
     if name == "register_buffer":
         value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
-        _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), followed(ctx, value))
+        _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), _part(followed(ctx, value)))
         return NONE
     if name in ("register_parameter", "add_module", "register_module") and len(args) > 1:
-        _register(ctx, ref, args[0], args[1])
+        _register(ctx, ref, args[0], _part(args[1]))
         return NONE
     if name.startswith("register_") and name.endswith("buffer"):
         _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), Tensor(NOWHERE, MANY, follows=True))
@@ -377,7 +384,8 @@ def weights(rec: Rec) -> Tensor:
     """A parameter of a module. On the CPU it is there because nobody said where, unless the module was made for a device."""
     place: Place = rec.fields.get("@device", NOWHERE)
     implicit: Literal["", "default"] = "default" if place == HOST and "@implicit" in rec.fields else ""
-    return Tensor(place, MANY, rec.fields.get("@origin"), implicit, True)
+    made: Site | None = rec.fields.get("@origin")
+    return Tensor(place, MANY, made.part if made is not None else None, implicit, True)
 
 
 _LISTED = frozenset("parameters buffers named_parameters named_buffers state_dict".split())
@@ -434,6 +442,8 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> Non
 
             call_value(ctx, setter, [value], {}, None)
             return
+    if any(_is_module(ctx, one) for one in alternatives(target)):
+        value = _part(value)
     kept = one_of([(guards, _kept(one, name)) for guards, one in options_of(value)])
     for one in alternatives(kept):
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
@@ -441,6 +451,22 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> Non
             fields = {key: _kept(content, name) if key != "default" else content for key, content in rec.fields.items()}
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
+
+
+def _is_module(ctx: Context, value: Value) -> bool:
+    """True for a module that was made, and for the `self` of a module's method."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    return ctx.analysis.is_receiver_of_module(value) if rec is None else rec.kind == "module"
+
+
+def _part(value: Value) -> Value:
+    """A parameter or buffer that a module holds: what is computed from it is where its module is."""
+    found: list[tuple[frozenset[Any], Value]] = []
+    for guards, one in options_of(value):
+        if isinstance(one, Tensor) and one.follows and one.origin is not None:
+            one = Tensor(one.device, one.rank, one.origin.part, one.implicit, True, one.kept)
+        found.append((guards, one))
+    return one_of(found)
 
 
 def store_named(ctx: Context, target: Value, name: Value, value: Value) -> None:

@@ -92,13 +92,21 @@ class Fault(NamedTuple):
         stands beside its construction, or that leads there.
         """
         made = self.host.origin if self.host is not None else None
-        if self.roles[0] == "module" and self.beside is None:
+        if self.is_of_module:
             ways = (self.site, *self.chain)
             return next((way for way in ways if made is not None and way.body is made.body), ways[-1])
         is_sample = self.host is not None and self.host.implicit == "batch"
         return (
             made if made is not None and not is_sample else self.site
         )  # samples belong on the CPU, and are moved where they are used
+
+    @property
+    def is_of_module(self) -> bool:
+        """True where what is on the CPU is a module that nobody moved, or is computed from a parameter or buffer of one."""
+        made = self.host.origin if self.host is not None else None
+        if self.beside is not None or made is None or self.roles[0] in ("weight", "kept weight"):
+            return False
+        return self.roles[0] == "module" or (made.is_part and _is_made_with_its_module(made))
 
     @property
     def told_at(self) -> Site:
@@ -123,7 +131,7 @@ class Fault(NamedTuple):
     @property
     def is_given(self) -> bool:
         """True where the tensor is an operand of the meeting, and no weight of what is called."""
-        return self.roles[0] not in ("kept weight", "module")
+        return self.roles[0] != "kept weight" and not self.is_of_module
 
     @property
     def entry(self) -> ir.Body | None:
@@ -134,6 +142,12 @@ class Fault(NamedTuple):
     def key(self) -> tuple[int, int, str]:
         """The same for what is told once."""
         return id(self.place.op), id(self.site.op), self.kind
+
+
+def _is_made_with_its_module(made: Site) -> bool:
+    """False for a parameter that a method makes anew, where its module may have been moved before."""
+    body = made.body
+    return body is None or body.owner is None or body.name == "__init__" or made.unit.is_of_constructors(body.name)
 
 
 class Heard:

@@ -20,12 +20,23 @@ _MOST_TERMS = 200_000
 
 
 class Site:
-    """Where an operation stands. Equal by identity: a unit makes one for each operation."""
+    """Where an operation stands. Equal by identity: a unit makes one for each operation.
 
-    __slots__ = ("body", "op", "unit")
+    `is_part`: what the operation makes became a parameter or buffer, so that its module decides where it is.
+    """
 
-    def __init__(self, op: ir.Op, body: ir.Body | None, unit: Unit) -> None:
-        self.op, self.body, self.unit = op, body, unit
+    __slots__ = ("_part", "body", "is_part", "op", "unit")
+
+    def __init__(self, op: ir.Op, body: ir.Body | None, unit: Unit, *, is_part: bool = False) -> None:
+        self.op, self.body, self.unit, self.is_part = op, body, unit, is_part
+        self._part: Site | None = self if is_part else None
+
+    @property
+    def part(self) -> Site:
+        """The same place, as that of a parameter or buffer of a module."""
+        if self._part is None:
+            self._part = Site(self.op, self.body, self.unit, is_part=True)
+        return self._part
 
 
 class Term:

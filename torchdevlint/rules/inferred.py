@@ -199,6 +199,8 @@ def _words(
         return f"{what}; {f'move it with `.to({there.expression})`' if there else 'move it there'}", raises
     if fault.roles == ("module", "input"):
         return f"this model is on the CPU and its input on {where}; move the model to the input's device", raises
+    if fault.is_of_module:
+        return f"this module is on the CPU and meets a tensor on {where}; move the module there", raises
     if fault.kind == "index":
         indexed = f"a CPU tensor is indexed with a tensor on {where}; bring the index to the CPU with `.cpu()`"
         return indexed, "On an accelerator that raises."

@@ -51,10 +51,10 @@ def row_of(fault: Fault) -> Row:
         return _BY_CLAIM["host", "lengths" if fault.roles[1] == "lengths" else ""]
     if fault.beside is not None:
         return _OTHER
-    found = _BY_CLAIM.get((fault.kind, fault.roles[0]))
+    found = _BY_CLAIM.get((fault.kind, "module" if fault.is_of_module else fault.roles[0]))
     if found is not None:
         return found
-    if host is not None and host.kept:
+    if host is not None and host.kept and not (host.origin is not None and host.origin.is_part):
         return ATTRIBUTE
     is_batch = host is not None and host.implicit == "batch"
     if fault.roles[0] == "input" and (is_batch or fault.site.body is None or fault.site.body.name != "forward"):
@@ -147,7 +147,7 @@ def is_worth_telling(fault: Fault) -> bool:
     if fault.verdict == "broken":
         return True
     place = fault.other.device
-    if fault.roles[0] == "module" and not (isinstance(place, Term) and place.op in ("as_device", "near")):
+    if fault.is_of_module and not (isinstance(place, Term) and place.op in ("as_device", "near")):
         return False  # a model and its inputs stay together until one of them is moved
     if fault.host is not None and not fault.host.implicit and not _is_asked_where(fault):
         return False  # it was put on the CPU by choice, and so may be what it meets
@@ -222,7 +222,7 @@ def _is_sized_by_a_tensor(made: Site) -> bool:
 def _is_asked_where(fault: Fault) -> bool:
     """True where the functions that make the tensor and let it meet an argument ask where a tensor is: they are meant for tensors anywhere."""
     place = fault.other.device
-    if fault.roles[0] == "module" or not isinstance(place, Term) or place.op != "own":
+    if fault.is_of_module or not isinstance(place, Term) or place.op != "own":
         return False
     return any(_asks_where(body) for body in (fault.site.body, fault.place.body) if body is not None)
 

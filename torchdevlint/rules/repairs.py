@@ -112,7 +112,7 @@ def repair_of(fault: Fault, there: There | None, facts: Facts) -> NodeFix | None
         return _index_on_host(fault, facts)
     inside = facts_at(fault.place, facts)
     made = fault.place.op
-    if there is None or inside is None or not isinstance(made, ir.Call) or fault.roles[0] == "module":
+    if there is None or inside is None or not isinstance(made, ir.Call) or fault.is_of_module:
         return None
     ground = _ground(fault, there, inside)
     name = inside.callee(made)
