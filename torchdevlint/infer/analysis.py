@@ -484,11 +484,19 @@ class Analysis:
             if summary is not None and summary.effects:
                 self._join_attributes(ctx, ref, method)
         ctx.mute = False
-        for method in methods:
+        for method in (*methods, *self._methods_without_object(cls)):
             heap = ctx.heap
             ctx.heap = dict(heap)
             self._call_open(ctx, method, ref)
             ctx.heap = heap
+
+    def _methods_without_object(self, cls: ir.Class) -> list[ir.Body]:
+        """The static and class methods of a class, which need no object of it. What autograd calls gets a context and is no function of anybody."""
+        if classes.is_function_of_autograd(self, cls):
+            return []
+        return [
+            method for method in cls.methods.values() if not method.name.startswith("__") and _needs_no_object(method)
+        ]
 
     def _methods(self, cls: ir.Class) -> list[ir.Body]:
         """The methods that others may call. One that is inherited from another file is judged there, unless it reads what this file defines."""
@@ -508,10 +516,13 @@ class Analysis:
 
     def _call_open(self, ctx: Context, method: ir.Body, ref: Ref) -> None:
         summary = self.summary(method)
-        if summary is None or not method.parameters:
+        is_static = _last_names(method) >= {"staticmethod"}
+        if summary is None or not (method.parameters or is_static):
             return
-        parameters = self._open_parameters(method, summary, skipped=1)
-        first = {method.parameters[0].name: ref, "@frame": self.unit_of(method).globals}
+        parameters = self._open_parameters(method, summary, skipped=0 if is_static else 1)
+        first: dict[str, Value] = {"@frame": self.unit_of(method).globals}
+        if not is_static:
+            first[method.parameters[0].name] = ctx.heap[ref].cls or UNKNOWN if _needs_no_object(method) else ref
         ctx.weak |= self._inputs(method)
         Replay(ctx, summary, method, {**parameters, **first}, None).run()
 
@@ -556,6 +567,15 @@ class _Called:
                     pending.append(summary.heard)
                     if self._analysis.unit_of(body) is self._analysis.unit:
                         self.bodies |= summary.heard.called
+
+
+def _last_names(method: ir.Body) -> set[str]:
+    return {name.rpartition(".")[2] for name in method.decorators}
+
+
+def _needs_no_object(method: ir.Body) -> bool:
+    """True for a static method and a class method."""
+    return not _last_names(method).isdisjoint(("staticmethod", "classmethod"))
 
 
 def _origin_of(value: object) -> str:

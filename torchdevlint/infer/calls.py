@@ -552,6 +552,8 @@ class Replay:
             return NONE
         if op == "got":
             return call(ctx, Ext("builtins.getattr"), [self.value(one) for one in args], {}, self.site)
+        if op == "type":
+            return call(ctx, Ext("builtins.type"), [self.value(args[0])], {}, self.site)
         if op == "set":
             modules.store_named(ctx, *(self.value(one) for one in args))
             return NONE

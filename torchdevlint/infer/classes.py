@@ -269,6 +269,11 @@ def _method(
     return bound
 
 
+def is_class_method(method: ir.Body) -> bool:
+    """True for a method that is given its class."""
+    return any(name.rpartition(".")[2] == "classmethod" for name in method.decorators)
+
+
 def defaults_of(method: ir.Body) -> tuple[tuple[str, Value], ...]:
     """The constant defaults of a method whose class body nobody has run yet."""
     if method.parent is None or all(parameter.default is None for parameter in method.parameters):

@@ -106,8 +106,11 @@ def device_of(ctx: Context, value: Value) -> Place:
             found[Term("device_of", one)] = None
         elif rec is not None and "@device" in rec.fields:
             found[rec.fields["@device"]] = None
-        else:
+        elif not isinstance(
+            one, (Const, Sort)
+        ):  # a number is on no device: where one is asked for, it is another alternative
             found[NOWHERE] = None
+    found = found or {NOWHERE: None}
     return next(iter(found)) if len(found) == 1 else _several(ctx, found, "device_of", value)
 
 

@@ -569,6 +569,8 @@ _TABLE: dict[str, Handler] = {
     "torch.utils.checkpoint.checkpoint_sequential": _in_sequence,
     **dict.fromkeys(_TREE_FLATTENS, _flattened),
     **dict.fromkeys(_TREE_UNFLATTENS, _unflattened),
+    "typing.cast": lambda ctx, args, keywords, site: _at(args, 1),
+    "typing.assert_type": lambda ctx, args, keywords, site: _at(args, 0),
     "copy.copy": lambda ctx, args, keywords, site: lift(
         lambda one: containers.copied(ctx, one, site, deep=False), _at(args, 0)
     ),

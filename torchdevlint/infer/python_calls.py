@@ -109,12 +109,33 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         filled: dict[Any, Value] = {("k", one.value): value for one in keys or () if isinstance(one, Const)}
         return ctx.new(site, "dict", None, filled if named else {"*": value}, tag=name)
     if name == "type":
-        return OTHER
+        return lift(lambda one: class_of(ctx, one), first) if len(args) == 1 else OTHER
     if name == "print":
         return NONE
     if name == "super":
         return UNKNOWN
     return OTHER if name[:1].isupper() else _unknown(site)
+
+
+def class_of(ctx: Context, value: Value) -> Value:
+    """`type(value)`, which makes another one of its kind where it is called."""
+    if is_open(value) and ctx.mode == "summary":
+        return Term("type", value)
+    if isinstance(value, Tup):
+        return Ext("builtins.tuple")
+    if isinstance(value, Const):
+        return Ext(f"builtins.{type(value.value).__name__}")
+    rec = ctx.rec(value) if isinstance(value, Ref) else None
+    if rec is None:
+        return OTHER
+    if rec.cls is not None:
+        return rec.cls
+    if rec.kind in ("list", "dict"):
+        return Ext(f"builtins.{rec.kind}")
+    names = tuple(Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith("."))
+    if rec.kind == "object" and ("k", 0) in rec.fields:  # what `collections.namedtuple` has made
+        return Partial(Ext("collections.namedtuple.make"), (), (("@names", Tup(names)),))
+    return OTHER
 
 
 def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> Value:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import containers, tensors
-from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
+from torchdevlint.infer.classes import attribute_of, bases_of, is_class_method, is_enum, is_function_of_autograd
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
     NOTHING,
     NUMBER,
+    SIZE,
     SLICE,
     UNKNOWN,
     Bound,
@@ -79,7 +80,9 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
 
 
 def _member(ctx: Context, cls: Cls, name: str, value: Value, site: Site | None) -> Value:
-    """A class attribute; of an `Enum` the member, which keeps it as its value."""
+    """A class attribute: a class method is bound to the class, a member of an `Enum` keeps what it is bound to as its value."""
+    if isinstance(value, Func) and value.receiver is None and is_class_method(value.body):
+        return Func(value.body, value.frame, cls, value.defaults, value.form)
     if isinstance(value, Func) or name.startswith("_") or not is_enum(ctx.analysis, cls.cls):
         return value
     return ctx.new(site, "object", cls, {".value": value, ".name": Const(name)}, tag=("member", cls.cls, name))
@@ -178,7 +181,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         return Term("item", value, key)
     if isinstance(value, Ext):
         return value  # a type with arguments
-    return UNKNOWN
+    return NUMBER if value == SIZE and not isinstance(key, SliceValue) else UNKNOWN
 
 
 def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site | None) -> Value:
