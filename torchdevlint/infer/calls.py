@@ -524,7 +524,7 @@ class Replay:
             return known
         self._memo[term] = UNKNOWN  # a term that holds itself
         found = self._run(term)
-        if isinstance(found, Term) and self.ctx.mode == "root" and term in self.summary.proven:
+        if isinstance(found, Term) and found is not UNKNOWN and self.ctx.mode == "root" and term in self.summary.proven:
             tensor = tensors.as_tensor(self.ctx, found)
             found = tensor if isinstance(tensor, Tensor) else Tensor(Term("own", term if found.waits else found), MANY)
         self._memo[term] = found
