@@ -244,3 +244,116 @@ def test_layers_beside_a_spread_list_are_layers_of_a_sequence() -> None:
     print(net(torch.zeros(4, 2)))
     """
     assert len(found(text, "TDL401")) == 1
+
+
+def test_a_buffer_that_may_be_one_of_several_keeps_what_is_known_of_each() -> None:
+    text = """
+    class Bank(nn.Module):
+        def __init__(self, value):
+            super().__init__()
+            self.register_buffer("value", value)
+
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cache = {}
+
+        def forward(self, x):
+            if "scale" not in self.cache:
+                self.cache["scale"] = torch.rand(())
+            kept = Bank(self.cache["scale"]).state_dict()["value"]
+            return x.exp() / kept.exp()
+    """
+    assert not found(text, "TDL504")
+
+
+CACHED = """
+class Offset(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = {{}}
+
+    def forward(self, x):
+        if "offset" not in self.cache:
+            self.cache["offset"] = torch.linspace(0.1, 0.5, 4)
+        offset = {offset}
+        return torch.mv(x, offset)
+"""
+
+
+@pytest.mark.parametrize(
+    "offset",
+    [
+        'self.cache["offset"]',
+        'self.cache["offset"].clone()',
+        'sorted([(2, self.cache["offset"]), (1, self.cache["offset"].clone())])[0][1]',
+    ],
+)
+def test_a_cache_holds_what_the_first_call_puts_there(offset: str) -> None:
+    (finding,) = found(CACHED.format(offset=offset), "TDL504")
+    assert finding.span.start.row == 11
+
+
+@pytest.mark.parametrize("call", ["Pairs.weigh(x.exp())", "Pairs.weigh_all(x.exp())"])
+def test_a_static_method_is_called_by_anybody(call: str) -> None:
+    text = """
+    class Pairs:
+        @staticmethod
+        def weigh(x):
+            return x.exp() * torch.ones(4)
+
+        @classmethod
+        def weigh_all(cls, x):
+            return x.exp() * torch.arange(4)
+    """
+    assert [finding.span.start.row for finding in found(text, "TDL504")] == [7, 11]
+    assert not found(text + f"\n    x = torch.ones(4)\n    print({call})\n", "TDL504")[1:]
+
+
+def test_what_a_class_method_makes_is_an_object_of_its_class() -> None:
+    text = """
+    class Example:
+        def __init__(self, value):
+            self.value = value
+
+        @classmethod
+        def of(cls, value):
+            return cls(value.clone())
+
+    bias = torch.ones(4)
+    print(torch.ones(3, 4, device="cuda") @ Example.of(bias).value)
+    """
+    assert [finding.span.start.row for finding in found(text, "TDL505")] == [12]
+
+
+@pytest.mark.parametrize("given", ["[bias]", "(bias, 1)", '{"a": [bias]}', "Pair(bias, bias)"])
+def test_a_function_that_is_mapped_over_containers_gives_the_same_containers(given: str) -> None:
+    read = '["a"][0]' if "{" in given else "[0]"
+    text = f"""
+    from collections import namedtuple
+
+    Pair = namedtuple("Pair", "first second")
+
+    def mapped(value, function):
+        if isinstance(value, dict):
+            return {{name: mapped(item, function) for name, item in value.items()}}
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*(mapped(item, function) for item in value))
+        if isinstance(value, (list, tuple)):
+            return type(value)(mapped(item, function) for item in value)
+        return function(value) if torch.is_tensor(value) else value
+
+    bias = torch.ones(4)
+    print(torch.ones(3, 4, device="cuda") + mapped({given}, lambda item: item.clone()){read})
+    """
+    assert [finding.span.start.row for finding in found(text, "TDL505")] == [17]
+
+
+def test_a_cast_gives_back_what_it_is_given() -> None:
+    text = """
+    from typing import cast
+
+    bias = torch.ones(4)
+    print(torch.ones(4, device="cuda") + cast(torch.Tensor, bias))
+    """
+    assert len(found(text, "TDL505")) == 1

@@ -241,7 +241,7 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
             return True if name in ("torch.Tensor", "torch.autograd.Variable") else None
         return None if not name.startswith(("builtins.", "numpy.", "collections.")) else False
     if isinstance(value, Tup):
-        return name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable")
+        return name in _TUPLES
     if isinstance(value, Const):
         kind = type(value.value).__name__
         if name == "builtins." + kind:
@@ -258,6 +258,9 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
     return None
 
 
+_TUPLES = ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable")
+
+
 def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool | None:
     rec = ctx.rec(value)
     if rec is None or rec.kind == "overlay":
@@ -265,12 +268,16 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
     if rec.kind in ("list", "dict", "generator"):
         if name in _CONTAINERS:
             return rec.kind in _CONTAINERS[name]
-        if name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable"):
+        if name in _TUPLES:
             return rec.kind == "list" and name != "builtins.tuple"
         return False if name.startswith(("builtins.", "torch.", "numpy.")) or isinstance(cls, Cls) else None
+    if rec.kind == "object" and rec.cls is None and ("k", 0) in rec.fields:  # of a class that `namedtuple` has made
+        return name in _TUPLES if name.startswith(("builtins.", "collections.abc.", "torch.", "numpy.")) else None
     if isinstance(rec.cls, Cls):
-        from torchdevlint.infer.classes import bases_of, foreign_bases_of
+        from torchdevlint.infer.classes import bases_of, foreign_bases_of, is_named_tuple
 
+        if name in _TUPLES and is_named_tuple(ctx.analysis, rec.cls.cls):
+            return True
         if isinstance(cls, Cls):
             return cls.cls in bases_of(ctx.analysis, rec.cls.cls)
         names = foreign_bases_of(ctx.analysis, rec.cls.cls)

@@ -17,7 +17,7 @@ from torchdevlint.infer import (
     reading,
     tensors,
 )
-from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.classes import attribute_of, is_named_tuple
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.trainers import is_trainer
@@ -44,6 +44,7 @@ from torchdevlint.infer.values import (
     Func,
     Partial,
     Place,
+    Rec,
     Ref,
     Site,
     Sort,
@@ -561,6 +562,15 @@ def has_attribute(ctx: Context, value: Value, name: str) -> Value:
     rec = ctx.rec(value)
     if rec is not None and rec.kind in ("list", "dict"):
         return Const(hasattr([] if rec.kind == "list" else {}, name))
-    if rec is not None and "." + name in rec.fields:
+    if rec is not None and ("." + name in rec.fields or (name in _OF_NAMED_TUPLES and _is_named_tuple(ctx, rec))):
         return TRUE
     return NUMBER
+
+
+_OF_NAMED_TUPLES = frozenset({"_fields", "_asdict", "_replace", "_make"})
+
+
+def _is_named_tuple(ctx: Context, rec: Rec) -> bool:
+    if isinstance(rec.cls, Cls):
+        return is_named_tuple(ctx.analysis, rec.cls.cls)
+    return rec.kind == "object" and rec.cls is None and ("k", 0) in rec.fields

@@ -411,7 +411,7 @@ def _held(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> 
         if name is None or len(found) > _MOST_HELD:
             continue
         inner = ctx.heap.get(content) if isinstance(content, Ref) else None
-        if isinstance(content, Tensor) and content.follows:
+        if all(isinstance(one, Tensor) and one.follows for one in alternatives(content)):
             found[prefix + name] = content
         elif inner is not None and inner.kind == "module" and deep and isinstance(content, Ref):
             below = _held(ctx, content, inner, f"{prefix}{name}.", deep - 1)

@@ -275,9 +275,11 @@ def _field_names(ctx: Context, args: list[Value]) -> list[str]:
 def _named_tuple(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     names = keywords.pop("@names")
     ref = ctx.new(site, "object", None, {}, tag="namedtuple")
+    spread = next((at for at, one in enumerate(args) if isinstance(one, Star)), len(args))
+    rest = reading.element(ctx, args[spread].value) if spread < len(args) else None  # type: ignore[union-attr]
     for at, one in enumerate(names.items if isinstance(names, Tup) else ()):
         field = str(one.value) if isinstance(one, Const) else ""
-        value = args[at] if at < len(args) else keywords.get(field, UNKNOWN)
+        value = args[at] if at < spread else keywords.get(field, UNKNOWN if rest is None else rest)
         ctx.put(ref, "." + field, value)
         ctx.put(ref, ("k", at), value)
     return ref
