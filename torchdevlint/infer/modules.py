@@ -495,7 +495,9 @@ def still_following(ctx: Context, target: Value, key: str, value: Value) -> Valu
 
 def _kept(value: Value, name: str) -> Value:
     if isinstance(value, Tensor):
-        return Tensor(value.device, value.rank, value.origin, value.implicit, value.follows, name)
+        is_computed = value.origin is not None and value.origin.is_part and not value.follows
+        origin = value.origin.whole if is_computed and value.origin is not None else value.origin
+        return Tensor(value.device, value.rank, origin, value.implicit, value.follows, name)
     return Tup(tuple(_kept(item, name) for item in value.items)) if isinstance(value, Tup) else value
 
 

@@ -25,18 +25,28 @@ class Site:
     `is_part`: what the operation makes became a parameter or buffer, so that its module decides where it is.
     """
 
-    __slots__ = ("_part", "body", "is_part", "op", "unit")
+    __slots__ = ("_part", "_whole", "body", "op", "unit")
 
-    def __init__(self, op: ir.Op, body: ir.Body | None, unit: Unit, *, is_part: bool = False) -> None:
-        self.op, self.body, self.unit, self.is_part = op, body, unit, is_part
-        self._part: Site | None = self if is_part else None
+    def __init__(self, op: ir.Op, body: ir.Body | None, unit: Unit, whole: Site | None = None) -> None:
+        self.op, self.body, self.unit = op, body, unit
+        self._whole, self._part = whole, self if whole is not None else None
+
+    @property
+    def is_part(self) -> bool:
+        """True for the place of a parameter or buffer of a module."""
+        return self._whole is not None
 
     @property
     def part(self) -> Site:
         """The same place, as that of a parameter or buffer of a module."""
         if self._part is None:
-            self._part = Site(self.op, self.body, self.unit, is_part=True)
+            self._part = Site(self.op, self.body, self.unit, self)
         return self._part
+
+    @property
+    def whole(self) -> Site:
+        """The same place, as that of a tensor by itself."""
+        return self if self._whole is None else self._whole
 
 
 class Term:
