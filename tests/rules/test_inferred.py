@@ -357,3 +357,16 @@ def test_a_cast_gives_back_what_it_is_given() -> None:
     print(torch.ones(4, device="cuda") + cast(torch.Tensor, bias))
     """
     assert len(found(text, "TDL505")) == 1
+
+
+def test_an_index_that_nobody_knows_is_a_move_and_a_dtype_is_none() -> None:
+    text = """
+    import os
+
+    rank = int(os.environ["LOCAL_RANK"])
+    y = torch.zeros(3, 4).cuda()
+    print(y + torch.ones(4).to(rank))
+    print(y + torch.ones(4).to(y.get_device()))
+    print(y + torch.ones(4).to(y.dtype))
+    """
+    assert [finding.span.start.row for finding in found(text, "TDL505")] == [10]

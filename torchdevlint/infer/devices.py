@@ -11,9 +11,11 @@ from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     CHOSEN,
     DEFAULT,
+    DTYPE,
     HOST,
     NONE,
     NOWHERE,
+    OTHER,
     UNKNOWN,
     UNKNOWN_INDEX,
     Const,
@@ -156,7 +158,7 @@ def _is_dtype(value: Value) -> bool:
     if isinstance(value, Term):
         return value.op == "attribute" and "dtype" in value.args[1]
     if isinstance(value, Sort):
-        return value != ACCELERATOR_NAME
+        return value in (DTYPE, OTHER)
     if not isinstance(value, Ext):
         return False
     return value.name.partition(".")[0] in _HAVE_DTYPES or "dtype" in value.name.lower()

@@ -14,6 +14,7 @@ from torchdevlint.infer.values import (
     ACCELERATOR,
     ARRAY,
     ARRAY_NUMBER,
+    DTYPE,
     EXPECTED_ERROR,
     HOST,
     MANY,
@@ -54,10 +55,10 @@ if TYPE_CHECKING:
 _MOST_CASES = 6  # that conditions make of the operands of one operation
 PROOF_ATTRIBUTES = frozenset({"is_cuda", "requires_grad", "grad_fn", "is_sparse", "is_leaf"})
 _SAME = frozenset({"T", "mT", "data", "real", "imag", "grad", "H"})
-_NUMBERS = frozenset({"ndim", "dtype", "requires_grad", "layout", "itemsize", "nbytes", "is_leaf", "grad_fn", "names"})
+_NUMBERS = frozenset({"ndim", "requires_grad", "layout", "itemsize", "nbytes", "is_leaf", "grad_fn", "names"})
 # Methods that give no tensor (torch/_tensor_docs.py).
 _TO_PYTHON = frozenset(
-    "item dim ndimension numel nelement stride storage_offset element_size get_device is_contiguous is_floating_point data_ptr "
+    "item dim ndimension numel nelement stride storage_offset element_size is_contiguous is_floating_point data_ptr "
     "__len__ tolist size is_complex storage untyped_storage is_pinned is_shared register_hook retain_grad __hash__".split()
 )
 _CASTS = frozenset("float double half bfloat16 int long short bool byte char type to cuda cpu".split())
@@ -105,6 +106,8 @@ def attribute(ctx: Context, value: Tensor, name: str) -> Value:
         return on_accelerator(value)
     if name == "shape":
         return SIZE
+    if name == "dtype":
+        return DTYPE
     if name in _NUMBERS:
         return NUMBER
     return Bound(value, name)
@@ -599,6 +602,8 @@ def method(
     if name in ("numpy", "__array__"):
         claims.claim(ctx, "host", [Operand(value, False, "method")], site)
         return ARRAY
+    if name == "get_device":
+        return Device(value.device)  # its index, which names it as well
     if name in _TO_PYTHON:
         return SIZE if name == "size" and not args else NUMBER
     if name == "backward":

@@ -230,7 +230,7 @@ class Ext:
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A value of which only its sort is known: "number", "array", "array number", "size", "other", "accelerator" (a string that names one)."""
+    """A value of which only its sort is known: "number", "array", "array number", "size", "dtype", "other", "accelerator" (a string that names one)."""
 
     name: str
 
@@ -312,6 +312,7 @@ NUMBER, ARRAY, ARRAY_NUMBER, SIZE, OTHER = (
     Sort("other"),
 )
 ACCELERATOR_NAME = Sort("accelerator")
+DTYPE = Sort("dtype")
 EXPECTED_ERROR = Sort("expected error")  # `with pytest.raises(...)`: what is in it is meant to fail
 SLICE = SliceValue()
 NOTHING = OneOf(())
