@@ -29,7 +29,16 @@ KNOWS: dict[str, frozenset[str]] = {
         {"stubs", "sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}
     ),
     "workspace": frozenset(
-        {"linter", "settings", "source", "findings", "rules.registry", "rules.plugins", "program.project"}
+        {
+            "linter",
+            "settings",
+            "source",
+            "findings",
+            "rules.registry",
+            "rules.plugins",
+            "program.project",
+            "program.again",
+        }
     ),
     "reporting": frozenset({"findings", "rules.registry"}),  # SARIF tells what a rule is
     "api": frozenset({"rules.registry", "workspace", "linter", "settings", "source", "findings"}),

@@ -27,6 +27,7 @@ from torchdevlint.workspace import runner
 from torchdevlint.workspace.discovery import Target
 
 if TYPE_CHECKING:
+    from torchdevlint.workspace.answers import Answers
     from torchdevlint.workspace.baseline import Baseline
     from torchdevlint.workspace.cache import Cache
 
@@ -239,7 +240,7 @@ def run(arguments: argparse.Namespace) -> int:
         elif cache is None:
             result = _check_paths(arguments, resolver)
         else:
-            result = cache.keep(lambda: _check_paths(arguments, _anew(resolver)))
+            result = cache.keep(lambda answers: _check_paths(arguments, _anew(resolver), answers))
     except _Refused as error:
         return cli.fail(str(error))
     return _conclude(arguments, known, result)
@@ -355,7 +356,8 @@ def _cache(arguments: argparse.Namespace) -> Cache | None:
             raise ValueError(f"--cache-dir: {arguments.cache_dir} is no cache of torchdevlint, and not empty")
         return None
     asked = {name: getattr(arguments, name) for name in _ASKED}
-    return cache.Cache(folder, {**asked, "active environment": os.environ.get("VIRTUAL_ENV")})
+    asked["active environment"] = os.environ.get("VIRTUAL_ENV")
+    return cache.Cache(folder, asked, by_file=_repair(arguments) == "NONE")
 
 
 def _split(patterns: Sequence[str] | None) -> tuple[str, ...]:
@@ -400,7 +402,7 @@ def _refused_output(arguments: argparse.Namespace) -> str | None:
     return next(filter(None, map(report_file.refusal, _outputs(arguments))), None)
 
 
-def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Run:
+def _check_paths(arguments: argparse.Namespace, resolver: Resolver, answers: Answers | None = None) -> runner.Run:
     with _progress_bar(arguments.quiet) as progress:
         return runner.check(
             arguments.paths,
@@ -410,6 +412,7 @@ def _check_paths(arguments: argparse.Namespace, resolver: Resolver) -> runner.Ru
             processes=arguments.jobs,
             progress=progress,
             inspect=lambda checked: _inspect(arguments, checked),
+            answers=answers,
         )
 
 

@@ -238,4 +238,4 @@ def _may_place(frame: Frame, name: str) -> bool:
     if member is None:
         return False
     files = member.project.resolve(name, member.path)
-    return any(word in member.project.read(path) for path in files for word in (b"cuda", b"device"))
+    return any(member.project.says(path, b"cuda", b"device") for path in files)

@@ -43,7 +43,7 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
-from torchdevlint.source import deadline
+from torchdevlint.source import deadline, grounds
 from torchdevlint.stubs.loader import Stubs
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class Analysis:
         self._open_elsewhere: set[tuple[int, int, str]] = set()
         self.bounds: Counter[str] = Counter()
         self._running: dict[ir.Body, int] = {}
+        self._grounds: dict[ir.Body, grounds.Ground | None] = {}  # of those that are running
         self._unfinished: dict[ir.Body, tuple[Summary, int]] = {}  # of a cycle whose first member is not done
         self._lowest = 0
         self._heap: Heap = {}
@@ -183,17 +184,22 @@ class Analysis:
         """A file's module as the program that it is, run once; None while it runs."""
         runs = self.kept.runs
         if unit in runs:
+            grounds.rest_on(unit.ground)
             return runs[unit]
         runs[unit] = None
         ctx = Context(self, unit, "module", unit.program.module)
         ctx.heap[unit.globals] = Rec("frame")
         ctx.heap[self.settings] = Rec("frame")
+        begun = grounds.begin()
+        unit.ground = begun and begun[1]
         try:
             with self._hearing() as heard:
                 Evaluation(ctx, unit.program.module, {}, None).run()
         except BaseException:
             del runs[unit]
             raise
+        finally:
+            grounds.end(begun)
         made = runs[unit] = ModuleRun(ctx.heap, heard)
         return made
 
@@ -215,23 +221,29 @@ class Analysis:
         self.heard.asked[body] = None
         known = self.kept.summaries.get(body)
         if known is not None:
+            grounds.rest_on(known.ground)
             return known
         if body in self._running:
             self._lowest = min(self._lowest, self._running[body])
+            grounds.rest_on(self._grounds[body])
             return None
         if body in self._unfinished:
             unfinished, lowest = self._unfinished[body]
             self._lowest = min(self._lowest, lowest)
+            grounds.rest_on(unfinished.ground)
             return unfinished
         position = self._running[body] = len(self._running)
         outer, self._lowest = self._lowest, position
+        begun = grounds.begin()
+        self._grounds[body] = begun and begun[1]
         try:
             deadline.check()
             with self._hearing() as heard:
                 found = self._summarise(body)
-            found.heard = heard
+            found.heard, found.ground = heard, self._grounds[body]
         finally:
-            del self._running[body]
+            grounds.end(begun)
+            del self._running[body], self._grounds[body]
             lowest, self._lowest = self._lowest, min(outer, self._lowest)
             if lowest >= position:
                 self._lowest = outer

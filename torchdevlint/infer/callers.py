@@ -29,8 +29,7 @@ def of(analysis: Analysis) -> list[Analysis]:
             for path in files.importing(one.unit.path) if names else ():
                 if path in found or path == analysis.unit.path or analysis.kept.imports.is_test(path):
                     continue
-                raw = files.read(path)
-                if not any(name.encode() in raw for name in names) or analysis.kept.imports.unit(path) is None:
+                if not files.says(path, *(name.encode() for name in names)) or analysis.kept.imports.unit(path) is None:
                     continue
                 if len(found) == MOST_CALLERS:
                     analysis.bounds["files of callers that are asked"] += 1

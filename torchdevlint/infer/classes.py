@@ -22,6 +22,7 @@ from torchdevlint.infer.values import (
     Value,
 )
 from torchdevlint.program import ir
+from torchdevlint.source.grounds import kept_in
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
@@ -52,11 +53,15 @@ def foreign_bases_of(analysis: Analysis, cls: ir.Class) -> tuple[str, ...]:
     return _lineage(analysis, cls)[1]
 
 
-def _lineage(analysis: Analysis, cls: ir.Class) -> tuple[tuple[ir.Class, ...], tuple[str, ...]]:
-    known = analysis.lineages.get(cls)
-    if known is not None:
-        return known
-    analysis.lineages[cls] = (cls,), ()
+_Lineage = tuple[tuple[ir.Class, ...], tuple[str, ...]]
+
+
+def _lineage(analysis: Analysis, cls: ir.Class) -> _Lineage:
+    meanwhile: _Lineage = (cls,), ()
+    return kept_in(analysis.lineages, cls, lambda: _lineage_of(analysis, cls), meanwhile)
+
+
+def _lineage_of(analysis: Analysis, cls: ir.Class) -> _Lineage:
     own: list[ir.Class] = [cls]
     foreign: list[str] = []
     for base in cls.bases:
@@ -67,24 +72,24 @@ def _lineage(analysis: Analysis, cls: ir.Class) -> tuple[tuple[ir.Class, ...], t
             foreign += names
         else:
             foreign.append(found.name if isinstance(found, Ext) else base)
-    analysis.lineages[cls] = tuple(own), tuple(foreign)
-    return analysis.lineages[cls]
+    return tuple(own), tuple(foreign)
 
 
 def is_module(analysis: Analysis, cls: ir.Class) -> bool:
     """True for a class whose instances are modules: by a base that is one, or by a `forward` on a base that nobody here knows."""
-    known = analysis.modules.get(cls)
-    if known is None:
-        own, names = _lineage(analysis, cls)
-        known = any(name in _MODULE_BASES or analysis.stubs.module_class(name) is not None for name in names)
-        if not known and names:
-            has_forward = any("forward" in one.methods for one in own)
-            known = has_forward and not any(name.endswith(_NO_MODULES) for name in names)
-            known = known or any(_registers(method) for one in own for method in one.methods.values())
-            known = known or any(
-                name.rpartition(".")[2] in ("LightningModule", "PreTrainedModel", "Module") for name in names
-            )
-        analysis.modules[cls] = known
+    return kept_in(analysis.modules, cls, lambda: _is_module(analysis, cls))
+
+
+def _is_module(analysis: Analysis, cls: ir.Class) -> bool:
+    own, names = _lineage(analysis, cls)
+    known = any(name in _MODULE_BASES or analysis.stubs.module_class(name) is not None for name in names)
+    if not known and names:
+        has_forward = any("forward" in one.methods for one in own)
+        known = has_forward and not any(name.endswith(_NO_MODULES) for name in names)
+        known = known or any(_registers(method) for one in own for method in one.methods.values())
+        known = known or any(
+            name.rpartition(".")[2] in ("LightningModule", "PreTrainedModel", "Module") for name in names
+        )
     return known
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from functools import cached_property
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import Ext, Value
 from torchdevlint.program import ir
+from torchdevlint.source import grounds
 from torchdevlint.stubs import loader
 
 MOST_FILES = 200  # that one file's analysis looks into
@@ -59,19 +59,19 @@ class Files(Protocol):
     def program(self, path: str) -> ir.Program | None:
         """The Program of a file."""
 
-    def read(self, path: str) -> bytes:
-        """The bytes of a file."""
+    def says(self, path: str, *words: bytes) -> bool:
+        """Whether one of these words stands in a file."""
 
     def is_test(self, path: str) -> bool:
         """True for a test."""
 
-    def importing(self, path: str) -> Iterator[str]:
+    def importing(self, path: str) -> Iterable[str]:
         """The files with an import statement that holds the name of a module."""
 
     def imported_by(self, path: str) -> frozenset[str]:
         """The files that run for the import statements of a file."""
 
-    def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[str]:
+    def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterable[str]:
         """The files that hold one of the parts and match a pattern."""
 
 
@@ -112,16 +112,20 @@ class Imports:
         self.files, self._base, self._dependents = files, base, dependents
         self._units: dict[str, Unit | None] = {}
         self._by_module: dict[ir.Body, Unit] = {}
-        self._known: dict[tuple[str, str], Imported | None] = {}
-        self._led_to_by_setting: dict[str, bool] = {}  # whether a file that sets a default device imports a file
+        self._known: dict[Any, Any] = {}  # units by their paths, names by the paths of their files
+        # Whether a file that sets a default device imports a file, and what that rests on.
+        self._led_to_by_setting: dict[str, tuple[bool, grounds.Ground | None]] = {}
         if own is not None:
             self._add(own)
 
-    @cached_property
+    @property
     def _setting_default(self) -> frozenset[str]:
         """The files that set torch's default device; a test sets it for its own run."""
         if self._base is not None:
             return self._base._setting_default
+        return grounds.kept_in(self._known, "setting default", self._files_that_set)
+
+    def _files_that_set(self) -> frozenset[str]:
         found = self.files.holding((b"set_default_",), _SETTING) if self.files is not None else ()
         return frozenset(path for path in found if not self.is_test(path))
 
@@ -133,10 +137,14 @@ class Imports:
             return unit.chooses_current_device or self._base.sets_current_device(unit)
         return unit.chooses_current_device or self._setting_current
 
-    @cached_property
+    @property
     def _setting_current(self) -> bool:
         parts = (b"set_device", b"cuda", b"device_index")
-        return self.files is not None and any(True for _ in self.files.holding(parts, _CURRENT))
+
+        def is_set() -> bool:
+            return self.files is not None and any(True for _ in self.files.holding(parts, _CURRENT))
+
+        return grounds.kept_in(self._known, "setting current", is_set)
 
     def _add(self, unit: Unit) -> None:
         if self.files is not None and self._is_imported_by_setting(self.files, unit.path):
@@ -150,13 +158,17 @@ class Imports:
         if not setting or path in setting:
             return bool(setting - {path}) and not setting.isdisjoint(dependents_of(files, path))
         # The words of import statements rule most files out; where they do not, the imports themselves are asked.
+        begun = grounds.begin()
         found: dict[str, bool] = {}
-        if not self._comes_from(files, path, setting, found, lambda _, __: True):
-            self._led_to_by_setting.update(found)
-            return False
-        leads = self._comes_from(files, path, setting, {}, lambda other, one: one in files.imported_by(other))
-        self._led_to_by_setting[path] = leads
-        return leads
+        try:
+            if self._comes_from(files, path, setting, found, lambda _, __: True):
+                found = {
+                    path: self._comes_from(files, path, setting, {}, lambda other, one: one in files.imported_by(other))
+                }
+        finally:
+            ground = grounds.end(begun)
+        self._led_to_by_setting.update((other, (leads, ground)) for other, leads in found.items())
+        return found[path]
 
     def _comes_from(
         self,
@@ -172,9 +184,11 @@ class Imports:
         while pending:
             one = pending.pop()
             for other in files.importing(one):
-                if other in found or known.get(other) is False or self.is_test(other) or not imports(other, one):
+                leads, ground = known.get(other, (None, None))
+                grounds.rest_on(ground)
+                if other in found or leads is False or self.is_test(other) or not imports(other, one):
                     continue
-                if other in setting or known.get(other):
+                if other in setting or leads:
                     return True
                 found[other] = False
                 pending.append(other)
@@ -199,11 +213,15 @@ class Imports:
         """A file of the project; None for one that cannot be read."""
         if path not in self._units and self._base is not None and path not in self._dependents:
             return self._base.unit(path)
-        if path not in self._units:
-            program = self.files.program(path) if self.files is not None else None
-            self._units[path] = None
-            if program is not None:
-                self._add(Unit(program, path))
+        return grounds.kept_in(self._known, path, lambda: self._made(path))
+
+    def _made(self, path: str) -> Unit | None:
+        if path in self._units:
+            return self._units[path]
+        program = self.files.program(path) if self.files is not None else None
+        self._units[path] = None
+        if program is not None:
+            self._add(Unit(program, path))
         return self._units[path]
 
     def units(self) -> Iterator[Unit]:
@@ -220,11 +238,8 @@ class Imports:
             return None
         if self._base is not None and unit.program.module not in self._by_module:
             return self._base.resolve(unit, name)
-        key = (unit.path, name)
-        if key not in self._known:
-            self._known[key] = None  # names that import each other
-            self._known[key] = self._resolved(self.files, unit, name)
-        return self._known[key]
+        files, key = self.files, (unit.path, name)
+        return grounds.kept_in(self._known, key, lambda: self._resolved(files, unit, name), meanwhile=None)
 
     def _resolved(self, files: Files, unit: Unit, name: str) -> Imported | None:
         if name.startswith(MODULE):

@@ -34,6 +34,7 @@ from torchdevlint.infer.values import (
     parts_of,
 )
 from torchdevlint.program import ir
+from torchdevlint.source.grounds import Ground, kept_in
 from torchdevlint.stubs import loader
 from torchdevlint.stubs.loader import Stubs
 
@@ -160,7 +161,7 @@ class Kept:
         self.runs: dict[Unit, ModuleRun | None] = {}
         self.roots: dict[ir.Class | ir.Body, Heard] | None = None  # what each tells, where the file may be revised
         self.recorder: Recorder | None = None
-        self._analyses: dict[str, Analysis] = {}
+        self._analyses: dict[str, tuple[Analysis, Ground | None]] = {}
         if base is not None:
             self.lineages = _Layer(lambda cls: imports.is_here(cls.body), base.lineages)
             self.modules = _Layer(lambda cls: imports.is_here(cls.body), base.modules)
@@ -171,14 +172,14 @@ class Kept:
         """The analysis of a file that can be read, without what its callers say."""
         if self._base is not None and path not in self._local:
             return self._base.analysis(path)
-        found = self._analyses.get(path)
-        if found is None:
-            from torchdevlint.infer.analysis import Analysis
+        return kept_in(self._analyses, path, lambda: self._analysed(path))
 
-            unit = self.imports.unit(path)
-            assert unit is not None
-            found = self._analyses[path] = Analysis(unit.program, path, kept=self).run()
-        return found
+    def _analysed(self, path: str) -> Analysis:
+        from torchdevlint.infer.analysis import Analysis
+
+        unit = self.imports.unit(path)
+        assert unit is not None
+        return Analysis(unit.program, path, kept=self).run()
 
     def resting_on(self, unit: Unit, changed: list[int]) -> set[ir.Body] | None:
         """The bodies of which the summary rests on these of a unit; None where more rests on them than can be forgotten."""
@@ -198,7 +199,9 @@ class Kept:
             self.summaries.pop(body, None)
         self.roots = {root: heard for root, heard in (self.roots or {}).items() if not heard.rests_on(dead)}
         self._analyses = {
-            path: one for path, one in self._analyses.items() if one.unit is not unit and not one.roots.rests_on(dead)
+            path: (one, ground)
+            for path, (one, ground) in self._analyses.items()
+            if one.unit is not unit and not one.roots.rests_on(dead)
         }
 
     def _asking_for(self, bodies: set[ir.Body]) -> set[ir.Body]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from torchdevlint.infer.state import Facts, Heap
 from torchdevlint.infer.values import NONE, Rec, Site, Tensor, Term, Value
+from torchdevlint.source.grounds import Ground
 
 if TYPE_CHECKING:
     from torchdevlint.program import ir
@@ -64,6 +65,7 @@ class Summary:
     heard: Heard = field(default_factory=lambda: Heard())
     cycle: frozenset[ir.Body] = frozenset()
     raised: tuple[Value, ...] = ()
+    ground: Ground | None = None
 
 
 class Fault(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchdevlint.infer.values import Cls, Const, Ext, Func, Ref, Site, Term, Value
 from torchdevlint.program import ir
+from torchdevlint.source.grounds import Ground
 
 _PLAIN_DECORATORS = frozenset(
     {"torch.no_grad", "torch.jit.script", "torch.inference_mode", "torch.compile", "staticmethod"}
@@ -28,6 +29,7 @@ class Unit:
         self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
         self.sets_default = not SETS_DEFAULT.isdisjoint(program.words)
         self.default_set_elsewhere = False  # by a file that imports this one
+        self.ground: Ground | None = None  # of the run of its module
         self._sites: dict[int, Site] = {}
         self._captured: dict[ir.Body, frozenset[str]] = {}
 

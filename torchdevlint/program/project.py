@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from functools import cache, cached_property, lru_cache, wraps
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from torchdevlint.findings import Span
 from torchdevlint.program import from_ast, ir
@@ -30,7 +30,7 @@ from torchdevlint.program.requirements import (
     first_torch_beyond,
     listed,
 )
-from torchdevlint.source import disk
+from torchdevlint.source import disk, grounds
 from torchdevlint.source.folders import DEFAULT_EXCLUDE
 from torchdevlint.source.reading import read_bytes
 
@@ -78,6 +78,59 @@ _TABLES = re.compile(rb"(?m)^[ \t]*\[+[ \t]*([^\]\n]+)")
 _COMMENT = re.compile(rb"(?m)^[ \t]*#[^\n]*")
 _OURS = b"tool.torchdevlint"
 _PROGRAMS = ("LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING", "requirements.txt", "environment.yml")
+_Given = ParamSpec("_Given")
+_Answer = TypeVar("_Answer")
+_Method = Callable[Concatenate["Project", _Given], _Answer]
+QUESTIONS: dict[str, Callable[..., object]] = {}  # what a later run may ask a project again, by name
+
+
+def _question(method: _Method[_Given, _Answer]) -> _Method[_Given, _Answer]:
+    """A question with a plain answer, which is noted for those who ask it again (see torchdevlint.source.grounds)."""
+    name = method.__name__
+    QUESTIONS[name] = method
+    form = grounds.Form(plain, _RESTORED[name])
+
+    @wraps(method)
+    def ask(self: Project, *given: _Given.args, **named: _Given.kwargs) -> _Answer:
+        if not grounds.are_noted():
+            return method(self, *given, **named)
+        question = (name, self.place, *given, *named.values())
+        answer: _Answer = grounds.asked(question, lambda: method(self, *given, **named), form)
+        return answer
+
+    return ask  # type: ignore[return-value]
+
+
+def plain(answer: object) -> object:
+    """An answer as JSON can hold it, the same for the same answer in any process."""
+    if answer is None or isinstance(answer, (bool, int, str)):
+        return answer
+    if isinstance(answer, bytes):
+        return answer.decode("latin-1")
+    if isinstance(answer, PurePath):
+        return str(answer)
+    if isinstance(answer, Mapping):
+        return sorted([plain(key), plain(value)] for key, value in answer.items())
+    if isinstance(answer, Set):
+        return sorted(map(plain, answer))  # type: ignore[type-var]
+    if isinstance(answer, (tuple, list)):
+        return [plain(one) for one in answer]
+    raise TypeError(f"no plain answer: {type(answer).__name__}")
+
+
+def _same(answer: Any) -> Any:
+    return answer
+
+
+# How an answer is made again of what is kept of it.
+_RESTORED: dict[str, Callable[[Any], Any] | None] = {
+    **dict.fromkeys(("all_files", "importing", "holding", "resolve", "installed"), tuple),
+    **dict.fromkeys(("has_several_files", "is_installed", "is_in_package", "is_test", "is_built_for_cuda"), _same),
+    **dict.fromkeys(("requires_kernels", "says", "matches", "mention", "is_offered", "lacks", "is_path_entry"), _same),
+    "imported_by": frozenset,
+    "torch_beyond": lambda kept: kept and tuple(kept),
+}
+_DIGEST: grounds.Form[str] = grounds.Form(plain, _same)
 
 
 class Project:
@@ -101,6 +154,18 @@ class Project:
         self._edited: dict[str, bytes] = {}
         self._edited_programs: dict[str, ir.Program | None] = {}
         self._edited_imports_of: dict[str, frozenset[str]] = {}
+        self._digests: dict[str, str] = {}
+        self._words: dict[str, set[bytes]] = {}
+
+    @property
+    def place(self) -> str:
+        """What the project is known by to those who ask again: its root, the folder of its packages, and the file that it shows with another text."""
+        return "\0".join((self.root, self.environment, *self._edited))
+
+    @property
+    def environment(self) -> str:
+        """The folder of the packages that are installed where the project runs; "" for none."""
+        return "" if self._environment is None else self._environment.folder
 
     def showing(self, path: str, text: str, *, apart: bool = False) -> Project:
         """The project with a text in place of a file: itself, where the file holds this text and nobody wants it `apart`.
@@ -168,22 +233,43 @@ class Project:
     @property
     def files(self) -> tuple[str, ...]:
         """The absolute paths of the project's Python files; none where the project is too large."""
+        return self.all_files()
+
+    @_question
+    def all_files(self) -> tuple[str, ...]:
+        """The absolute paths of the project's Python files."""
         return self._walked[0]
 
     @property
     def tells_by_silence(self) -> bool:
         """True for a project of several files: what none of them says, it does not do. From less than three nothing follows."""
-        return len(self.files) >= FEWEST_FILES
+        return self.has_several_files()
 
-    @cached_property
+    @_question
+    def has_several_files(self) -> bool:
+        """True for a project that tells by silence."""
+        return len(self._walked[0]) >= FEWEST_FILES
+
+    @property
     def is_package(self) -> bool:
         """True where the project is installed for others, who call what it does not call itself."""
+        return self.is_installed()
+
+    @_question
+    def is_installed(self) -> bool:
+        """True for a package."""
+        return self._is_installed
+
+    @cached_property
+    def _is_installed(self) -> bool:
         return any(_stands(self.root, name) for name in _PACKAGES)
 
+    @_question
     def is_in_package(self, path: str) -> bool:
         """True for a file that stands beside an `__init__.py`."""
         return bool(self._file(os.path.join(os.path.dirname(path), "__init__.py")))
 
+    @_question
     def is_test(self, path: str) -> bool:
         """True for a test, by what the file says or how pytest knows it, and for the helpers in a folder of tests.
 
@@ -199,19 +285,34 @@ class Project:
             self._tests[path] = found
         return found
 
-    @cached_property
+    @property
     def builds_for_cuda_alone(self) -> bool:
         """True for a package that cannot be built without CUDA: its setup.py knows extensions for CUDA and no other."""
+        return self.is_built_for_cuda()
+
+    @_question
+    def is_built_for_cuda(self) -> bool:
+        """True for a package that builds for CUDA alone."""
         setup = self.read(os.path.join(self.root, "setup.py"))
         return b"CUDAExtension" in setup and not any(word in setup for word in (b"CppExtension", b"is_available"))
 
-    @cached_property
+    @property
     def asks_for_kernels(self) -> bool:
         """True where the requirements at the root, or in its folder of requirements, name kernels for CUDA, also for a part of what the project does."""
+        return self.requires_kernels()
+
+    @_question
+    def requires_kernels(self) -> bool:
+        """True for a project that asks for kernels."""
+        return self._requires_kernels
+
+    @cached_property
+    def _requires_kernels(self) -> bool:
         return asks_for_kernels(
             stated for folder in (self.root, os.path.join(self.root, "requirements")) for stated in self._stated(folder)
         )
 
+    @_question
     def torch_beyond(self, path: str) -> Version | None:
         """The first minor version of torch that the requirements beside a file rule out, or else those of the next folder above that asks for torch.
 
@@ -250,16 +351,18 @@ class Project:
 
     def program(self, path: str) -> ir.Program | None:
         """The Program of a file; None for one that cannot be read."""
+        self._note(path)
         programs = self._edited_programs if path in self._edited else self._programs
         if path not in programs:
-            raw = self.read(path)
+            raw = self._shown(path)
             seen, program = _LINTED.pop(path, (b"", None))
             programs[path] = program if program is not None and seen == raw else from_ast.read(_decoded(raw))
         return programs[path]
 
     def span_of(self, path: str, op: ir.Op) -> Span | None:
         """Where an operation of a file's Program stands in its text; None where that cannot be said."""
-        program, text = self._programs.get(path), _decoded(self.read(path))
+        self._note(path)
+        program, text = self._programs.get(path), _decoded(self._shown(path))
         if program is None or program.node is not None:
             return None
         return from_ast.span_of(program, text, op)
@@ -277,14 +380,13 @@ class Project:
             del _LINTED[next(iter(_LINTED))]
         return program
 
-    def importing(self, path: str) -> Iterator[str]:
+    @_question
+    def importing(self, path: str) -> tuple[str, ...]:
         """The other Python files with an import statement that holds the name of a module."""
-        folder, name = os.path.split(path)
-        module = os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
-        word = module.encode("utf-8", "surrogateescape")
+        word = _module_of(path)
         edited = [other for other, words in self._edited_imports.items() if word in words]
         unedited = (other for other in self._importers.get(word, ()) if other not in self._edited)
-        return (other for other in sorted((*unedited, *edited)) if other != path)
+        return tuple(other for other in sorted((*unedited, *edited)) if other != path)
 
     @cached_property
     def _edited_imports(self) -> dict[str, set[bytes]]:
@@ -297,11 +399,12 @@ class Project:
         if self._origin is not None:
             return self._origin._importers
         found: dict[bytes, list[str]] = {}
-        for path in self.files:
+        for path in self._walked[0]:
             for word in _imported(self._stored(path)):
                 found.setdefault(word, []).append(path)
         return found
 
+    @_question
     def imported_by(self, path: str) -> frozenset[str]:
         """The files that run for the import statements of a file, wherever these stand in it."""
         known = self._edited_imports_of if path in self._edited else self._imports
@@ -311,7 +414,8 @@ class Project:
             known[path] = frozenset(file for dotted in imports for file in self.resolve(dotted, path))
         return known[path]
 
-    def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterator[str]:
+    @_question
+    def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> tuple[str, ...]:
         """The Python files that hold one of these bytes, and then match: a plain search is the faster one by far."""
 
         def holds(raw: bytes) -> bool:
@@ -319,36 +423,87 @@ class Project:
 
         key = parts, pattern
         if key not in self._holders:
-            self._holders[key] = tuple(path for path in self.files if holds(self._stored(path)))
+            self._holders[key] = tuple(path for path in self._walked[0] if holds(self._stored(path)))
         found = self._holders[key]
         if self._edited:
             edited = [path for path, raw in self._edited.items() if path in self._known and holds(raw)]
             found = tuple(sorted((*(path for path in found if path not in self._edited), *edited)))
-        return iter(found)
+        return found
+
+    def importing_again(self, path: str, before: Iterable[str], changed: Set[str]) -> tuple[str, ...]:
+        """`importing`, where it was this before, and these files have changed since: the others are not read."""
+        word = _module_of(path)
+        return self._among(before, changed, lambda other: other != path and word in self._words_imported(other))
+
+    def _words_imported(self, path: str) -> set[bytes]:
+        if path not in self._words:
+            self._words[path] = _imported(self._shown(path))
+        return self._words[path]
+
+    def holding_again(
+        self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes], before: Iterable[str], changed: Set[str]
+    ) -> tuple[str, ...]:
+        """`holding`, in the same way."""
+
+        def holds(path: str) -> bool:
+            raw = self._shown(path)
+            return any(part in raw for part in parts) and pattern.search(raw) is not None
+
+        return self._among(before, changed, holds)
+
+    def _among(self, before: Iterable[str], changed: Set[str], holds: Callable[[str], bool]) -> tuple[str, ...]:
+        kept = [path for path in before if path in self._known and path not in changed]
+        return tuple(sorted((*kept, *filter(holds, changed & self._known))))
+
+    @property
+    def walked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The Python files, and the texts in which names may stand."""
+        return self._walked
+
+    @_question
+    def says(self, path: str, *words: bytes) -> bool:
+        """Whether one of these words stands in a file. Who asks so, and not for its bytes, is told of no other change of it."""
+        raw = self._shown(path)
+        return any(word in raw for word in words)
+
+    @_question
+    def matches(self, path: str, pattern: re.Pattern[bytes]) -> bool:
+        """Whether a file matches somewhere."""
+        return pattern.search(self._shown(path)) is not None
 
     def is_mentioned(self, word: str, besides: str, importing: bool = True) -> bool:
         """True when a word occurs in any file of the project but one, other than as the name of what is defined there: also in notebooks, settings,
         scripts and documentation. Without `importing`, it is not enough that a Python file imports it under its own name.
         """
-        files, texts = self._walked
+        return self.mention(word, besides, importing) is not None
+
+    @_question
+    def mention(self, word: str, besides: str, importing: bool) -> str | None:
+        """The first file of those that mention a word."""
+        return self.mention_in((*self._walked[0], *self._walked[1]), word, besides, importing)
+
+    def mention_in(self, paths: Iterable[str], word: str, besides: str, importing: bool) -> str | None:
+        """The first of some files that mentions a word."""
         raw = word.encode()
         pattern = re.compile(rb"(?<!\w)(?<!\bdef )(?<!\bclass )" + re.escape(raw) + rb"(?!\w)")
 
         def mentions(path: str) -> bool:
-            text = self.read(path)
+            text = self._shown(path)
             if path == besides or raw not in text or not pattern.search(text):
                 return False
             return importing or not path.endswith(".py") or pattern.search(_IMPORTS.sub(_renamed, text)) is not None
 
-        return any(mentions(path) for path in (*files, *texts))
+        return next(filter(mentions, paths), None)
 
+    @_question
     def is_offered(self, word: str, path: str) -> bool:
         """True for a name of a file that an `__init__.py` holds, or is: it is for others."""
         raw = word.encode()
         pattern = re.compile(rb"(?<!\w)" + re.escape(raw) + rb"(?!\w)")
-        packages = (file for file in self.files if os.path.basename(file) == "__init__.py")
+        packages = (file for file in self._walked[0] if os.path.basename(file) == "__init__.py")
         return any(file == path or pattern.search(self.read(file)) for file in packages)
 
+    @_question
     def resolve(self, dotted: str, importer: str) -> tuple[str, ...]:
         """The files that run when `importer` imports a dotted name (".models.Net" when relative): the packages on the way, and the module.
 
@@ -378,10 +533,12 @@ class Project:
         homes = self._homes.get(parts[0], ())
         return self._below(homes[0], parts) if len(homes) == 1 else ()
 
+    @_question
     def installed(self, dotted: str, importer: str) -> tuple[str, ...]:
         """The files of an installed package that run when `importer` imports a dotted name, where the project has no such module itself."""
         return () if self._environment is None else self._environment.resolve(dotted, importer)
 
+    @_question
     def lacks(self, module: str, importer: str) -> bool:
         """True for a module (".models.net" when relative) that a package of the project should hold and does not, compiled and generated ones aside.
 
@@ -409,6 +566,7 @@ class Project:
             folder = os.path.join(folder, part)
         return False
 
+    @_question
     def is_path_entry(self, home: str, importer: str) -> bool:
         """True for a folder from which a file imports its project's packages: one above it, the root, or `src`, and in no package itself."""
         above = os.path.join(importer, "").startswith(os.path.join(home, ""))
@@ -419,7 +577,7 @@ class Project:
     def _known(self) -> frozenset[str]:
         if self._origin is not None:
             return self._origin._known
-        return frozenset(self.files)
+        return frozenset(self._walked[0])
 
     @cached_property
     def _homes(self) -> dict[str, tuple[str, ...]]:
@@ -427,7 +585,7 @@ class Project:
         if self._origin is not None:
             return self._origin._homes
         homes: dict[str, set[str]] = {}
-        for path in self.files:
+        for path in self._walked[0]:
             folder, name = os.path.split(path)
             if name == "__init__.py":
                 folder, name = os.path.split(folder)
@@ -449,6 +607,20 @@ class Project:
 
     def read(self, path: str) -> bytes:
         """The bytes of a file, read once; none where it cannot be read."""
+        self._note(path)
+        return self._shown(path)
+
+    def digest(self, path: str) -> str:
+        """What the bytes of a file are known by."""
+        if path not in self._digests:
+            self._digests[path] = disk.digest(self._shown(path))
+        return self._digests[path]
+
+    def _note(self, path: str) -> None:
+        if grounds.are_noted():
+            grounds.asked(("digest", self.place, path), lambda: self.digest(path), _DIGEST)
+
+    def _shown(self, path: str) -> bytes:
         return self._edited[path] if path in self._edited else self._stored(path)
 
     def _stored(self, path: str) -> bytes:
@@ -467,6 +639,11 @@ class Member(NamedTuple):
     path: str
 
 
+def project_of(root: str, environment: str) -> Project:
+    """The project with this root, as it is on the disk, and the packages that are installed where it runs ("" for none)."""
+    return _project(root, environment)
+
+
 def member(path: str, environment: str = "") -> Member | None:
     """A file of the disk in its project: the repository that it stands in, the folder that is packaged, or one with a licence or requirements of its own.
 
@@ -477,12 +654,41 @@ def member(path: str, environment: str = "") -> Member | None:
     return None if root is None else Member(_project(root, environment), absolute)
 
 
+WORKED_OUT: dict[str, Callable[..., object]] = {}  # what a later run may ask of a project or a file of one, by name
+_Asker = TypeVar("_Asker", bound=Callable[..., object])
+
+
+def worked_out(maxsize: int, restored: Callable[[Any], Any] | None) -> Callable[[_Asker], _Asker]:
+    """As `functools.lru_cache`, for a question to a Project or a Member whose answer is plain (words, numbers, collections of them).
+
+    Who asks it rests on the answer alone, and not on all that was asked for it. `restored` makes the answer again of what `plain` makes of it.
+    """
+    form: grounds.Form[object] = grounds.Form(plain, restored)
+
+    def decorate(function: _Asker) -> _Asker:
+        kept = lru_cache(maxsize)(function)
+        name = f"{function.__module__}.{function.__qualname__}"
+
+        @wraps(function)
+        def ask(given: Project | Member) -> object:
+            if not grounds.are_noted():
+                return kept(given)
+            place = (given.place,) if isinstance(given, Project) else (given.project.place, given.path)
+            return grounds.asked((name, *place), lambda: kept(given), form, is_worked_out=True)
+
+        WORKED_OUT[name] = ask
+        ask.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
+        return ask  # type: ignore[return-value]
+
+    return decorate
+
+
 @cache
 def _project(root: str, environment: str) -> Project:
     return Project(root, environment=environment_in(environment))
 
 
-@cache
+@grounds.remembered(None)
 def _root(folder: str) -> str | None:
     return _nearest(folder, _REPOSITORIES) or _nearest(folder, _PACKAGES) or _nearest(folder, _PROGRAMS)
 
@@ -512,6 +718,12 @@ def _imports_of(program: ir.Program) -> set[str]:
         for op in block.ops
         if isinstance(op, ir.Import)
     }
+
+
+def _module_of(path: str) -> bytes:
+    folder, name = os.path.split(path)
+    module = os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
+    return module.encode("utf-8", "surrogateescape")
 
 
 def _imported(raw: bytes) -> set[bytes]:

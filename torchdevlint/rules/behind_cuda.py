@@ -22,6 +22,7 @@ from torchdevlint.rules.neighbours import demands_cuda, facts_of, programs_to
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import once_per_file, tested_in
+from torchdevlint.source.grounds import kept_in
 
 _DEPTH = 3  # callers of callers
 # Which demands count: all, those that the file itself makes, or those that start CUDA for the whole process.
@@ -106,7 +107,7 @@ def programs_need_cuda(facts: Facts, *unless: str) -> bool:
     if member is None:
         return False
     paths = list(programs_to(member))
-    known = [facts_of(Member(member.project, path)) for path in paths if b"cuda" in member.project.read(path)]
+    known = [facts_of(Member(member.project, path)) for path in paths if member.project.says(path, b"cuda")]
     return (
         bool(paths)
         and len(known) == len(paths)
@@ -163,18 +164,19 @@ def _first_demands(
     """The first demand of each block that has one (`of_functions`: call of a function that demands), and the blocks that control may come to without any."""
     remembered = facts.analysis.remembered
     key = (_first_demands, id(body), reach, of_functions)
-    if key not in remembered:
-        found: dict[int, ir.Call] = {}
+
+    def found() -> tuple[dict[int, ir.Call], set[int]]:
+        first: dict[int, ir.Call] = {}
         for demand in _demands(body, facts, reach):
             block = block_of(body, demand)
             told = (
                 of_functions and _demands_here(demand, body, facts, "all") and not _is_of_library(demand, body, facts)
             )
             if block is not None and not told:
-                found.setdefault(block.index, demand)
-        remembered[key] = found, reachable(body, 0, beyond=found)
-    answer: tuple[dict[int, ir.Call], set[int]] = remembered[key]
-    return answer
+                first.setdefault(block.index, demand)
+        return first, reachable(body, 0, beyond=first)
+
+    return kept_in(remembered, key, found)
 
 
 def hardcoded_moves(facts: Facts) -> Iterator[tuple[ir.Body, ir.Call]]:
@@ -252,9 +254,9 @@ def always_needs_cuda(body: ir.Body, facts: Facts, reach: _Reach) -> bool:
     """True for a body that stops without CUDA whenever it runs."""
     remembered = facts.analysis.remembered
     key = (always_needs_cuda, id(body), reach)
-    if key not in remembered:
-        remembered[key] = False  # for one that calls itself
-        remembered[key] = not any(True for _ in Lookup.of(body).kind(ir.Yield)) and (
+
+    def needs() -> bool:
+        return not any(True for _ in Lookup.of(body).kind(ir.Yield)) and (
             demands_cuda(body, facts)
             or any(
                 block is not None and _is_certain(block, body, facts)
@@ -263,8 +265,8 @@ def always_needs_cuda(body: ir.Body, facts: Facts, reach: _Reach) -> bool:
             )
             or _always_comes_to_demand(body, facts, reach)
         )
-    answer: bool = remembered[key]
-    return answer
+
+    return kept_in(remembered, key, needs, meanwhile=False)  # for one that calls itself
 
 
 def _always_comes_to_demand(body: ir.Body, facts: Facts, reach: _Reach) -> bool:
@@ -278,10 +280,9 @@ def _demands(body: ir.Body, facts: Facts, reach: _Reach) -> list[ir.Call]:
     """The calls of a body that raise without CUDA, but for those in a `try`."""
     remembered = facts.analysis.remembered
     key = (_demands, id(body), reach)
-    if key not in remembered:
-        remembered[key] = [call for call in _untried(body) if _demands_somewhere(call, body, facts, reach)]
-    answer: list[ir.Call] = remembered[key]
-    return answer
+    return kept_in(
+        remembered, key, lambda: [call for call in _untried(body) if _demands_somewhere(call, body, facts, reach)]
+    )
 
 
 def _demands_somewhere(call: ir.Call, body: ir.Body, facts: Facts, reach: _Reach) -> bool:
@@ -317,7 +318,7 @@ def _callees(call: ir.Call, body: ir.Body, facts: Facts) -> Iterator[tuple[ir.Bo
     name = dotted.rpartition(".")[2]
     for imported in _imported(dotted, facts):
         for path in member.project.resolve(imported, member.path):
-            if path != member.path and b"cuda" in member.project.read(path):
+            if path != member.path and member.project.says(path, b"cuda"):
                 there = facts_of(Member(member.project, path))
                 if there is not None:
                     yield from ((found, there) for found in _defined(name, there))

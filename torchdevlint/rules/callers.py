@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from torchdevlint.flow.analysis import Analysis
@@ -13,6 +12,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.structure import called_as, operations
+from torchdevlint.source.grounds import remembered
 
 _MOST_FILES = 40
 
@@ -76,7 +76,7 @@ def argument_given(site: Site, body: ir.Body, parameter: str) -> ir.Register | N
     return site.call.argument(parameter, names.index(parameter) - takes_self)
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def files_calling(project: Project, name: str) -> tuple[str, ...]:
     """The files of a project that call something of this name."""
     call = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\s*\(".encode())
@@ -87,7 +87,7 @@ def _calls(name: str, facts: Facts) -> Iterator[Site]:
     return (Site(call, body, facts) for call, body in _calls_by_name(facts.analysis).get(name, ()))
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def _calls_by_name(analysis: Analysis) -> dict[str, list[tuple[ir.Call, ir.Body]]]:
     """The calls of a file by the last name of what is called, but for those of torch: `torch.save` is no call of a project's own `save`."""
     calls: dict[str, list[tuple[ir.Call, ir.Body]]] = {}

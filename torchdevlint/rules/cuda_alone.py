@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from torchdevlint.flow.knowledge.platforms import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.project import Member, Project
+from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.rules.behind_cuda import (
     is_called_where_cuda_works,
     is_where_cuda_works,
@@ -101,7 +100,7 @@ def imports_cuda_alone(facts: Facts) -> bool:
     )
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, frozenset)
 def _needing_cuda(project: Project) -> frozenset[str]:
     """The files of a project that cannot be imported without CUDA."""
     return frozenset(
@@ -128,14 +127,13 @@ class _Extension(NamedTuple):
         return self.name.rpartition(".")[2]
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, None)
 def _built_for_cuda(project: Project) -> tuple[_Extension, ...]:
     """The extensions that set-up scripts of a project build from CUDA sources, and that have none for the CPU."""
     found = []
     for path in project.holding((b"CUDAExtension", b".cu"), _BUILDS):
         script = PurePath(path)
-        text = project.read(path)
-        if not script.name.startswith("setup") or any(word in text for word in (b"CppExtension", b"is_available")):
+        if not script.name.startswith("setup") or project.says(path, b"CppExtension", b"is_available"):
             continue
         facts = facts_of(Member(project, path))
         if facts is not None:
@@ -161,14 +159,10 @@ def _extensions_of(body: ir.Body, facts: Facts) -> Iterator[str]:
             yield name.value
 
 
-def _importing_built(project: Project) -> Iterator[str]:
+def _importing_built(project: Project) -> tuple[str, ...]:
     """The files with the name of such an extension."""
     names = tuple(sorted({one.last.encode() for one in _built_for_cuda(project)}))
-    return (
-        project.holding(names, re.compile(rb"\b(?:" + b"|".join(map(re.escape, names)) + rb")\b"))
-        if names
-        else iter(())
-    )
+    return project.holding(names, re.compile(rb"\b(?:" + b"|".join(map(re.escape, names)) + rb")\b")) if names else ()
 
 
 def _imports_built(facts: Facts) -> bool:

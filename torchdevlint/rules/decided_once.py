@@ -8,13 +8,12 @@ of the others is a mistake of its own.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.project import Member, Project
+from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.rules.behind_cuda import hardcoded_moves, is_left_to_a_device, is_public
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
@@ -65,13 +64,13 @@ def in_program_for_several_gpus(_: ir.Op, facts: Facts) -> bool:
     return member is not None and _is_program_for_several_gpus(member)
 
 
-@lru_cache(maxsize=512)
+@worked_out(512, bool)
 def _is_program_for_several_gpus(place: Member) -> bool:
     project = place.project
     choosing = set(project.holding(_CHOICES, _CHOOSES))
     return (
         place.path not in choosing
-        and b"device_count(" not in project.read(place.path)
+        and not project.says(place.path, b"device_count(")
         and _is_for_several_gpus(place)
         and _is_program(place)
         and not _takes_a_choice(place, choosing)
@@ -86,7 +85,7 @@ def others_of_decision(facts: Facts) -> int:
     return len(decision.programs) - 1 if decision is not None and is_told else 0
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, None)
 def _decision(project: Project) -> _Decision | None:
     """The decision of a project for CUDA; None where it has none, or where no program is there to be told of it."""
     choosing = set(project.holding(_CHOICES, _CHOOSES))
@@ -105,7 +104,7 @@ def _decision(project: Project) -> _Decision | None:
     return _Decision(frozenset(decided), told or "", not choosing)
 
 
-@lru_cache(maxsize=512)
+@worked_out(512, bool)
 def _is_program(place: Member) -> bool:
     return not importers(place) and not place.project.is_test(place.path)
 
@@ -114,7 +113,7 @@ def _takes_a_choice(program: Member, choosing: set[str]) -> bool:
     """True for a program that imports a file with a choice; of the package that the project is, only options of a command line are choices of the program's user."""
     project = program.project
     return any(
-        not (project.is_package and project.is_in_package(path)) or _HAS_OPTION.search(project.read(path)) is not None
+        not (project.is_package and project.is_in_package(path)) or project.matches(path, _HAS_OPTION)
         for path in modules_of(program) & choosing
     )
 
@@ -126,7 +125,7 @@ def _is_for_several_gpus(program: Member) -> bool:
     return any(_spreads(Member(project, path)) for path in spreading & {program.path, *modules_of(program)})
 
 
-@lru_cache(maxsize=512)
+@worked_out(512, bool)
 def _spreads(place: Member) -> bool:
     """True for a file with a `DataParallel` that no test of the GPUs decides about."""
     facts = facts_of(place)

@@ -30,11 +30,12 @@ from torchdevlint.rules.repairs import (
 from torchdevlint.rules.rule import Elsewhere, Mention, Report, Rule, on_inferred
 from torchdevlint.rules.structure import is_test_file
 from torchdevlint.rules.wording import MISMATCH
+from torchdevlint.source.grounds import Ground, kept_in
 
 _MOST_CALLS_TOLD = 3
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
 # The file that was asked about last: several rules ask about it one after the other.
-_LAST: list[tuple[ir.Program, int, Analysis]] = []
+_LAST: dict[tuple[ir.Program, int], tuple[Analysis, Ground | None]] = {}
 
 
 def inference_of(facts: Facts) -> Analysis:
@@ -46,9 +47,10 @@ def inference_of(facts: Facts) -> Analysis:
             remembered[inference_of] = _inferred(program, member, observed.tensors())
         of_a_run: Analysis = remembered[inference_of]
         return of_a_run
-    if not _LAST or _LAST[0][0] is not program or _LAST[0][1] != program.revision:
-        _LAST[:] = [(program, program.revision, _inferred(program, member))]
-    return _LAST[0][2]
+    asked = (program, program.revision)
+    if asked not in _LAST:
+        _LAST.clear()
+    return kept_in(_LAST, asked, lambda: _inferred(program, member))
 
 
 def _inferred(program: ir.Program, member: Member | None, seen: Seen | None = None) -> Analysis:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from pathlib import PurePath
 
 from torchdevlint.flow.analysis import Analysis
@@ -15,7 +14,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.project import Member, Project
+from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.rules.order import is_unconditional
 from torchdevlint.rules.structure import (
     calls_to,
@@ -25,6 +24,7 @@ from torchdevlint.rules.structure import (
     once_per_file,
     operations,
 )
+from torchdevlint.source.grounds import remembered
 
 # What a file must hold, as bytes, to be one that stops without CUDA: a test that is asserted, negated or compared.
 _STOPS_HINTS = (b"is_available(", b"device_count(")
@@ -101,7 +101,7 @@ def _required(member: Member, facts: Facts) -> Iterator[str]:
         yield from member.project.resolve(dotted, member.path)
 
 
-@lru_cache(maxsize=4096)
+@worked_out(4096, tuple)
 def _required_of(member: Member) -> tuple[str, ...]:
     """The files that run when a file is imported."""
     facts = facts_of(member)
@@ -119,7 +119,7 @@ def stops_without_cuda(facts: Facts) -> bool:
     return bool(programs) and all(path in stopping for path in programs)
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, frozenset)
 def _stopping(project: Project) -> frozenset[str]:
     """The files of a project whose main stops without CUDA."""
     return frozenset(
@@ -134,7 +134,7 @@ def programs_to(start: Member) -> Iterator[str]:
     return (path for path in _leading_to(start) if not importers(Member(start.project, path)))
 
 
-@lru_cache(maxsize=512)
+@worked_out(512, tuple)
 def _leading_to(start: Member) -> tuple[str, ...]:
     """The files that import a file, through others or not; none where they are too many."""
     seen = {start.path}
@@ -149,7 +149,7 @@ def _leading_to(start: Member) -> tuple[str, ...]:
     return tuple(seen - {start.path})
 
 
-@lru_cache(maxsize=512)
+@worked_out(512, tuple)
 def importers(place: Member) -> tuple[str, ...]:
     """The files that import a file, anywhere in them."""
     project, path = place
@@ -189,7 +189,7 @@ def default_device_is_set(facts: Facts) -> bool:
     return any(_sets_for_all(Member(member.project, path)) for path in setting)
 
 
-@lru_cache(maxsize=512)
+@worked_out(512, bool)
 def _sets_for_all(place: Member) -> bool:
     """True for a program, of no package and no test, that sets the default device of all that it runs."""
     facts = facts_of(place)
@@ -201,7 +201,7 @@ def _sets_for_all(place: Member) -> bool:
     )
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, frozenset)
 def _setting_default(project: Project) -> frozenset[str]:
     return frozenset(project.holding(_SETS_DEFAULT_HINTS, _SETS_DEFAULT))
 
@@ -241,7 +241,7 @@ def moves_keep_parameters(facts: Facts) -> bool:
     return member is not None and _keeps_parameters(member.project)
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, bool)
 def _keeps_parameters(project: Project) -> bool:
     return project.tells_by_silence and not any(True for _ in project.holding(_REPLACING, _REPLACES))
 
@@ -252,14 +252,14 @@ def may_meet_mps(facts: Facts) -> bool:
     return member is None or _speaks_of_mps(member.project)
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, bool)
 def _speaks_of_mps(project: Project) -> bool:
     return any(True for _ in project.holding((b"mps",), re.compile(rb"\bmps\b")))
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, bool)
 def _is_for_host(project: Project) -> bool:
-    return project.tells_by_silence and not any(_PLACES.search(project.read(path)) for path in project.files)
+    return project.tells_by_silence and not project.holding((b"",), _PLACES)
 
 
 _STARTS = re.compile(rb"(?m)^if[ (]+__name__[ ]*==[ ]*[\"']__main__[\"']")
@@ -271,7 +271,7 @@ def has_programs(facts: Facts) -> bool:
     return member is not None and _has_programs(member.project)
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, bool)
 def _has_programs(project: Project) -> bool:
     return any(True for _ in project.holding((b"__main__",), _STARTS))
 
@@ -305,11 +305,11 @@ def batches_may_be_placed(facts: Facts) -> bool:
     for path in importers(member):  # its own moves are those of the model as a rule
         others |= modules_of(Member(member.project, path)) - {path}
     others.discard(member.path)
-    texts = (member.project.read(path) for path in others)
-    return any(_BATCHES.search(text) and _PLACES_DATA.search(text) for text in texts)
+    project = member.project
+    return any(project.matches(path, _BATCHES) and project.matches(path, _PLACES_DATA) for path in sorted(others))
 
 
-@lru_cache(maxsize=512)
+@worked_out(512, frozenset)
 def modules_of(start: Member) -> frozenset[str]:
     """The files of the project that a file imports, at any place in it, and those that these import."""
     found: set[str] = set()
@@ -345,7 +345,7 @@ def is_imported(facts: Facts) -> bool:
     return facts.analysis.member is not None and bool(importers(facts.analysis.member))
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def facts_of(place: Member) -> Facts | None:
     """What a file of the project says as a whole; None where it cannot be read."""
     program = place.project.program(place.path)
@@ -400,7 +400,11 @@ def calls_imported(functions_of: Mapping[str, frozenset[str]], call: ir.Call, bo
     )
 
 
-@lru_cache(maxsize=64)
+def _functions(kept: Iterable[tuple[str, Iterable[str]]]) -> dict[str, frozenset[str]]:
+    return {path: frozenset(names) for path, names in kept}
+
+
+@worked_out(64, _functions)
 def demanding(project: Project) -> dict[str, frozenset[str]]:
     """The functions of a project that stop without CUDA, by their files."""
     return functions_that(demands_cuda, project.holding(_STOPS_HINTS, _STOPS), project)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.neighbours import facts_of
+from torchdevlint.source.grounds import remembered
 
 _DEPTH = 10
 _OPTIONS = ("parse_args", "parse_known_args")
@@ -40,7 +40,7 @@ def settings_of(register: ir.Register | None, facts: Facts) -> list[object]:
     )
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def _bound(name: str, project: Project) -> tuple[object, ...]:
     found: list[object] = []
     for path in project.holding((name.encode(),), re.compile(rf"\b{name}\b[\"']?\s*[:=]".encode())):

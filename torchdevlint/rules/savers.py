@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.functions import CONVERSIONS, SAVES
 from torchdevlint.program import ir
-from torchdevlint.program.project import Member, Project
+from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.rules.callers import Site
 from torchdevlint.rules.host_values import is_on_host
 from torchdevlint.rules.neighbours import bound_elsewhere, facts_of
 from torchdevlint.rules.paths import last_name, parts, spelling
 from torchdevlint.rules.structure import operations
+from torchdevlint.source.grounds import remembered
 
 _SAVES_HINT = re.compile(
     rb"\b(?:torch|serialization)\.save *\(|dcp_to_torch_save|(?m:^[ \t]*from torch(?:\.serialization)? import .*\bsave\b)"
@@ -70,7 +70,7 @@ def _callee(call: ir.Call, body: ir.Body, facts: Facts) -> str:
     return facts.analysis.resolve_text(facts.analysis.index_of(body).dotted(call.function))
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def _saves(project: Project) -> tuple[Site, ...]:
     """The calls of `torch.save` in a project."""
     files = (facts_of(Member(project, path)) for path in project.holding((b"torch",), _SAVES_HINT))
@@ -84,12 +84,12 @@ def _saves_of(facts: Facts) -> Iterator[Site]:
                 yield Site(op, body, facts)
 
 
-@lru_cache(maxsize=64)
+@worked_out(64, bool)
 def _saves_otherwise(project: Project) -> bool:
     return any(True for _ in project.holding(_OTHER_HINTS, _OTHER_WAYS))
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _saved_keys(save: Site) -> frozenset[str]:
     """The keys of a dict that is saved, also by a name that is bound once; none for anything else."""
     register, body = save.call.argument("obj", 0), save.body
@@ -122,7 +122,7 @@ def _constants(registers: list[ir.Register], definitions: list[ir.Op | None]) ->
     return {op.value for op in written if isinstance(op, ir.Constant)}
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _file_names(save: Site) -> frozenset[str]:
     return _names(_file(save), save.body, save.facts)
 

@@ -16,6 +16,7 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import COMMAND_LINES
+from torchdevlint.source.grounds import kept_in
 
 _Answer = TypeVar("_Answer")
 
@@ -30,10 +31,7 @@ def once_per_body(question: Callable[[ir.Body, Facts], _Answer]) -> Callable[[ir
     def asked(body: ir.Body, facts: Facts) -> _Answer:
         remembered: dict[Any, Any] = facts.analysis.remembered
         key = (question, id(body))
-        if key not in remembered:
-            remembered[key] = question(body, facts)
-        answer: _Answer = remembered[key]
-        return answer
+        return kept_in(remembered, key, lambda: question(body, facts))
 
     return asked
 
@@ -47,10 +45,7 @@ def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, 
             return question(place, facts)
         remembered: dict[Any, Any] = facts.analysis.remembered
         key = (question, id(facts.body), place)
-        if key not in remembered:
-            remembered[key] = question(place, facts)
-        answer: _Answer = remembered[key]
-        return answer
+        return kept_in(remembered, key, lambda: question(place, facts))
 
     return asked
 
@@ -61,10 +56,7 @@ def once_per_file(question: Callable[[Facts], _Answer]) -> Callable[[Facts], _An
     @wraps(question)
     def asked(facts: Facts) -> _Answer:
         remembered: dict[Any, Any] = facts.analysis.remembered
-        if question not in remembered:
-            remembered[question] = question(facts)
-        answer: _Answer = remembered[question]
-        return answer
+        return kept_in(remembered, question, lambda: question(facts))
 
     return asked
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from functools import lru_cache
 from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
@@ -12,6 +11,7 @@ from torchdevlint.program.project import Member
 from torchdevlint.rules.neighbours import facts_of, has_programs, required_statements
 from torchdevlint.rules.order import is_unconditional
 from torchdevlint.rules.structure import operations
+from torchdevlint.source.grounds import remembered
 
 _MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "modules")
 
@@ -24,7 +24,7 @@ def is_unreachable(body: ir.Body, facts: Facts) -> bool:
     return _cannot_be_imported(facts, member) or (body.kind != "module" and _is_shadowed(body, facts))
 
 
-@lru_cache(maxsize=2)
+@remembered(2)
 def _cannot_be_imported(facts: Facts, member: Member) -> bool:
     """True for a file that needs a module of a package of the project which is not there, or a name that no module of the project knows."""
     return any(

@@ -12,8 +12,10 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
+
+from torchdevlint.source import grounds
 
 CACHE_FOLDER = ".torchdevlint_cache"
 CACHE_VARIABLE = "TORCHDEVLINT_CACHE_DIR"  # of the environment: another folder for the cache; /dev/null for none
@@ -62,14 +64,24 @@ class Observations:
                 self.note(kind, path, answer, marks.get(path))
 
     def hold(self) -> bool:
-        """Whether every answer is the same now. Marks are brought up to date."""
+        """Whether every answer is the same now. Marks are brought up to date where they are."""
+        renewed: list[tuple[str, str, Mark | None]] = []
+        if any(True for _ in self._differing(renewed)):
+            return False
+        for kind, path, mark in renewed:
+            self._mark(kind, path, mark)
+        return True
+
+    def differing(self) -> set[tuple[str, str]]:
+        """The questions, by kind and path, that have another answer now."""
+        return set(self._differing([]))
+
+    def _differing(self, renewed: list[tuple[str, str, Mark | None]]) -> Iterator[tuple[str, str]]:
         now = time.time_ns()
         statuses: dict[str, os.stat_result | None] = {}
-        renewed: list[tuple[str, str, Mark | None]] = []
         for kind, answers in self.answers.items():
             if kind not in _BY_STATUS:
-                if any(_ask(kind, path) != answer for path, answer in answers.items()):
-                    return False
+                yield from ((kind, path) for path, answer in answers.items() if ask(kind, path) != answer)
                 continue
             marks = self.marks.get(kind, {})
             for path, answer in answers.items():
@@ -79,17 +91,35 @@ class Observations:
                     status = statuses[path] = _status(path)
                 if kind == "kind":
                     if _kind_of(status) != answer:
-                        return False
+                        yield kind, path
                     continue
                 mark = marks.get(path)
                 if mark is not None and status is not None and mark == _signature(status):
                     continue
-                if _ask(kind, path) != answer:
-                    return False
-                renewed.append((kind, path, _mark(status, now, str(answer))))
-        for kind, path, mark in renewed:
-            self._mark(kind, path, mark)
-        return True
+                if ask(kind, path) != answer:
+                    yield kind, path
+                else:
+                    renewed.append((kind, path, _mark(status, now, str(answer))))
+
+    def without(self, questions: Set[tuple[str, str]]) -> Observations:
+        """The others."""
+        found = Observations()
+        for kind, answers in self.answers.items():
+            marks = self.marks.get(kind, {})
+            for path, answer in answers.items():
+                if (kind, path) not in questions:
+                    found.note(kind, path, answer, marks.get(path))
+        return found
+
+    def fill(self, other: Observations) -> None:
+        """Adds what has not been asked here."""
+        for kind, answers in other.answers.items():
+            marks, known = other.marks.get(kind, {}), self.answers.get(kind, {})
+            for path, answer in answers.items():
+                if path not in known:
+                    self.note(kind, path, answer, marks.get(path))
+                elif known[path] != answer:
+                    self.is_sound = False
 
     def _mark(self, kind: str, path: str, mark: Mark | None) -> None:
         marks = self.marks.setdefault(kind, {})
@@ -168,15 +198,15 @@ def packages(path: str) -> list[str]:
 
 def _listed(kind: str, path: str) -> list[os.DirEntry[str]]:
     assert _recorder is not None
-    now, status, absolute = time.time_ns(), _status(path), _absolute(path)
+    now, status, place = time.time_ns(), _status(path), absolute(path)
     try:
         with os.scandir(path) as items:
             found = list(items)
     except OSError as error:
-        _recorder.note(kind, absolute, _failed(error))
+        _note(kind, place, _failed(error))
         raise
     answer = _digest_of(kind, found)
-    _recorder.note(kind, absolute, answer, _mark(status, now, answer))
+    _note(kind, place, answer, _mark(status, now, answer))
     return found
 
 
@@ -184,19 +214,19 @@ def note_bytes(path: str, status: os.stat_result, raw: bytes) -> None:
     """Notes what was read of a file; `status` is that of the open file before the first byte was read."""
     if _recorder is not None:
         answer = digest(raw)
-        _recorder.note("bytes", _absolute(path), answer, _mark(status, time.time_ns(), answer))
+        _note("bytes", absolute(path), answer, _mark(status, time.time_ns(), answer))
 
 
 def note_failure(path: str, most: int, error: OSError) -> None:
     """Notes that a file could not be read with a limit of bytes."""
     if _recorder is not None:
-        _recorder.note(f"bytes {most}", _absolute(path), _failed(error))
+        _note(f"bytes {most}", absolute(path), _failed(error))
 
 
 def note_pieces(path: str) -> None:
     """Notes that a file was read that is too large to be read again: it counts as changed unless it is old, and has the same time."""
     if _recorder is not None:
-        _recorder.note("pieces", _absolute(path), "", _mark(_status(path), time.time_ns(), ""))
+        _note("pieces", absolute(path), "", _mark(_status(path), time.time_ns(), ""))
 
 
 def digest(raw: bytes) -> str:
@@ -206,13 +236,20 @@ def digest(raw: bytes) -> str:
     return hashlib.blake2b(raw, digest_size=16).hexdigest()
 
 
+def _note(kind: str, path: str, answer: Answer, mark: Mark | None = None) -> None:
+    """Notes an answer for the run, and for what is being worked out."""
+    assert _recorder is not None
+    _recorder.note(kind, path, answer, mark)
+    grounds.note(("disk", kind, path), answer)
+
+
 # ---------------------------------------------------------------------------------------------------- answers
 
 
 def _asked(kind: str, path: str) -> Answer:
     answer = _ASK[kind](path)
     if _recorder is not None:
-        _recorder.note(kind, _absolute(path), answer)
+        _note(kind, absolute(path), answer)
     return answer
 
 
@@ -220,7 +257,8 @@ def _kind(path: str) -> Answer:
     return _asked("kind", path)
 
 
-def _ask(kind: str, path: str) -> Answer:
+def ask(kind: str, path: str) -> Answer:
+    """The answer to a question, as it is noted; raises `KeyError` for a kind that there is not."""
     if kind.startswith("bytes "):
         return _bytes(path, int(kind[6:]))
     return _ASK[kind](path)
@@ -302,7 +340,8 @@ def _failed(error: OSError | ValueError) -> str:
     return f"error {getattr(error, 'errno', None)}"
 
 
-def _absolute(path: str) -> str:
+def absolute(path: str) -> str:
+    """How a path is noted."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH117
 
 

@@ -2,7 +2,8 @@
 
 A run is known by what it was asked (version, folder, paths, settings of the command line) and kept with every question that it asked the disk:
 bytes of files, lists of folders, what was looked for and not found. Where each has the same answer, the next run would do the same work for
-the same result, so that it is given at once. Anything else, damage among it, is a miss, and a cache that cannot be written is none.
+the same result, so that it is given at once. Where some have another one, the files are examined again whose findings rest on these (see
+`answers`), which stands in a file beside the run's. Damage is a miss, and a cache that cannot be written is none.
 """
 
 # Paths are strings here: see discovery.
@@ -16,14 +17,15 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torchdevlint
-from torchdevlint.source import disk
+from torchdevlint.source import disk, grounds
 from torchdevlint.workspace.runner import Run
 
 if TYPE_CHECKING:
     from torchdevlint.findings import Finding, Fix, Outcome, Span
+    from torchdevlint.workspace.answers import Answers, Past
 
 NAME = disk.CACHE_FOLDER
 TAG = "CACHEDIR.TAG"
@@ -32,16 +34,20 @@ _TAG_TEXT = f"""{_SIGNATURE}
 # This folder holds what torchdevlint remembers of its last runs. It can be removed at any time.
 # For information about cache directory tags see https://bford.info/cachedir/
 """
-_FORMAT = 1
+_FORMAT = 2
+_ANSWERS = ".answers"  # the end of the name of the file with what each file rests on
 _MOST_RUNS = 20
 _LARGEST = 200_000_000  # bytes of one run; a larger one is not kept
 _INSTALLED = os.path.dirname(os.path.abspath(torchdevlint.__file__))
 
 
 class Cache:
-    """Where a run is kept. `asked` is what its result depends on beside the disk: whatever has a `repr` that tells it apart."""
+    """Where a run is kept. `asked` is what its result depends on beside the disk: whatever has a `repr` that tells it apart.
 
-    def __init__(self, folder: str, asked: Mapping[str, Any]) -> None:
+    `by_file`: also what each file rests on is kept.
+    """
+
+    def __init__(self, folder: str, asked: Mapping[str, Any], *, by_file: bool = False) -> None:
         about = (
             _FORMAT,
             torchdevlint.__version__,
@@ -52,40 +58,80 @@ class Cache:
             sys.path,
         )
         key = disk.digest(repr((*about, sorted(asked.items()))).encode("utf-8", "surrogateescape"))
-        self.folder = folder
+        self.folder, self._by_file = folder, by_file
+        self._known: _Kept | None = None
         self._path = os.path.join(folder, torchdevlint.__version__, f"{key}.json")
 
     def recall(self) -> Run | None:
         """What was found when the same was asked and the disk had the same answers."""
-        found = None if _leads_elsewhere(self._path) else _load(self._path)
+        found = self._known = None if _leads_elsewhere(self._path) else _load(self._path)
         if found is None:
             return None
-        seen, document = found
+        seen = found.seen
         try:
-            run = _run_of(document)
+            run = _run_of(found.run)
             before = {kind: dict(marks) for kind, marks in seen.marks.items()}
             if not seen.hold():
                 return None
-        except (
-            AttributeError,
-            KeyError,
-            TypeError,
-            ValueError,
-        ):  # a repository can bring a file that we have not written
+        except _NOT_OURS:
+            self._known = None
             return None
         if seen.marks != before:
-            _store(self, seen, document)
+            _store(self, found)
         return run
 
-    def keep(self, work: Callable[[], Run]) -> Run:
-        """Does the work, and keeps the result where it is complete and nothing was changed."""
+    def keep(self, work: Callable[[Answers | None], Run]) -> Run:
+        """Does the work, and keeps the result where it is complete and nothing was changed. What has changed is worked out, of what is kept."""
         _forget_what_was_read()
-        with disk.observed() as seen:
+        with disk.observed() as own:
             is_ours_alone = _ask_of_ourselves()
-            run = work()
-        if seen.is_sound and is_ours_alone and not run.problems and not any(map(_is_repaired, run.outcomes)):
-            _store(self, seen, _document_of(run))
+        mine = disk.digest(json.dumps(own.answers, sort_keys=True).encode("ascii"))
+        with disk.observed() as seen, _noted(is_ours_alone and self._by_file) as notes:
+            answers, holding = (None, None) if notes is None else self._answers(mine, notes)
+            run = work(answers)
+            past = None if answers is None else answers.result(mine)
+        seen.add(own)
+        if holding is not None:
+            seen.fill(holding)
+        is_sound = seen.is_sound and (notes is None or notes.is_sound)
+        if is_sound and is_ours_alone and not run.problems and not any(map(_is_repaired, run.outcomes)):
+            document = _document_of(run)
+            seal = disk.digest(json.dumps([seen.answers, document]).encode("ascii"))
+            _store(self, _Kept(seen, document, seal), past)
         return run
+
+    def _answers(self, mine: str, notes: grounds.Notes) -> tuple[Answers, disk.Observations | None]:
+        """The answers that are kept, as far as they are the same now, and the answers of the disk that are."""
+        from torchdevlint.workspace.answers import NO_PAST, Answers
+
+        past = None if self._known is None else _load_answers(self._path, self._known.seal)
+        if past is not None and past.own == mine and self._known is not None:
+            seen = self._known.seen
+            try:
+                differing = seen.differing()
+                outcomes = {outcome.filename: outcome for outcome in _run_of(self._known.run).outcomes}
+                answers = Answers(past, outcomes, seen, differing)
+                answers.begin(notes)
+            except _NOT_OURS:
+                pass
+            else:
+                return answers, seen.without(differing)
+        answers = Answers(NO_PAST, {}, disk.Observations(), frozenset())
+        answers.begin(notes)
+        return answers, None
+
+
+# What damage, and a file that a repository brings and that we have not written, may raise.
+_NOT_OURS = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError, OverflowError)
+
+
+@contextlib.contextmanager
+def _noted(is_wanted: bool) -> Iterator[grounds.Notes | None]:
+    if not is_wanted:
+        yield None
+        return
+    with grounds.noted() as notes:
+        yield notes
 
 
 def _is_repaired(outcome: Outcome) -> bool:
@@ -143,27 +189,56 @@ def _leads_elsewhere(path: str) -> bool:
     return os.path.islink(os.path.dirname(path))
 
 
-def _load(path: str) -> tuple[disk.Observations, Any] | None:
+class _Kept(NamedTuple):
+    """A run: what it asked the disk, what it has found, and what the file with its answers knows it by."""
+
+    seen: disk.Observations
+    run: Any
+    seal: Any
+
+
+def _load(path: str) -> _Kept | None:
     """What is kept in a file; None where it is damaged, or not there."""
     try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return None
-        with open(path, "rb") as file:
-            raw = file.read(_LARGEST)
-        head, _, body = raw.partition(b"\n")
-        if head.decode("ascii") != disk.digest(body):
-            return None
-        document = json.loads(body)
+        document = json.loads(_read(path))
         seen = disk.Observations()
         seen.answers, seen.marks = document["answers"], document["marks"]
-        return seen, document["run"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return _Kept(seen, document["run"], document["seal"])
+    except (OSError, *_NOT_OURS):
         return None
 
 
-def _store(cache: Cache, seen: disk.Observations, run: Any) -> None:
+def _read(path: str) -> bytes:
+    """What was written with `_sealed`; raises `OSError`, and `ValueError` for what is damaged."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ValueError(path)
+    with open(path, "rb") as file:
+        raw = file.read(_LARGEST)
+    head, _, body = raw.partition(b"\n")
+    if head.decode("ascii") != disk.digest(body):
+        raise ValueError(path)
+    return body
+
+
+def _sealed(body: bytes) -> bytes:
+    return disk.digest(body).encode("ascii") + b"\n" + body
+
+
+def _load_answers(path: str, seal: Any) -> Past | None:
+    """The answers that belong to a run."""
+    from torchdevlint.workspace.answers_json import from_json
+
+    try:
+        document = json.loads(_read(path + _ANSWERS))
+        return from_json(document) if document["seal"] == seal else None
+    except (OSError, *_NOT_OURS):
+        return None
+
+
+def _store(cache: Cache, kept: _Kept, past: Past | None = None) -> None:
     """Keeps a run, if that can be done. Another run of the same may do so at the same time: the last one stays."""
-    body = json.dumps({"answers": seen.answers, "marks": seen.marks, "run": run}, separators=(",", ":")).encode("ascii")
+    told = {"answers": kept.seen.answers, "marks": kept.seen.marks, "run": kept.run, "seal": kept.seal}
+    body = json.dumps(told, separators=(",", ":")).encode("ascii")
     if len(body) > _LARGEST:
         return
     with contextlib.suppress(OSError, ValueError):
@@ -171,7 +246,14 @@ def _store(cache: Cache, seen: disk.Observations, run: Any) -> None:
             return
         _make(cache.folder)
         os.makedirs(os.path.dirname(cache._path), exist_ok=True)
-        _write(cache._path, disk.digest(body).encode("ascii") + b"\n" + body)
+        if past is not None:
+            from torchdevlint.workspace.answers_json import to_json
+
+            document = {"seal": kept.seal, **to_json(past)}
+            behind = json.dumps(document, separators=(",", ":")).encode("ascii")
+            if len(behind) <= _LARGEST:
+                _write(cache._path + _ANSWERS, _sealed(behind))
+        _write(cache._path, _sealed(body))
         _remove_the_oldest(cache)
 
 
@@ -208,6 +290,8 @@ def _remove_the_oldest(cache: Cache) -> None:
     )
     for path in kept[:-_MOST_RUNS]:
         os.unlink(path)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path + _ANSWERS)
 
 
 def _runs_in(folder: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from torchdevlint.settings import UNUSED_SUPPRESSION, Resolver
-from torchdevlint.source import disk
+from torchdevlint.source import disk, grounds
 from torchdevlint.source.reading import pieces_of, read_bytes
 from torchdevlint.source.sieve import may_have_findings, may_have_suppressions
 from torchdevlint.workspace.discovery import Discovery, Target
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from torchdevlint.findings import Outcome
     from torchdevlint.linter import Repair
+    from torchdevlint.workspace.answers import Answers
 
 # Below this many bytes one process has the answer before others have started.
 PARALLEL_BYTES = 60_000
@@ -65,11 +66,12 @@ def check(
     progress: Progress | None = None,
     inspect: Callable[[Sequence[str]], None] | None = None,
     executor: Executor | None = None,
+    answers: Answers | None = None,
 ) -> Run:
     """Lints files and folders. `repair` is the name of a `linter.Repair`; `write` stores what was repaired.
 
     `inspect` is called with the names of the files before the first is read. `executor` examines them instead of processes of our own; its processes
-    must see the same files.
+    must see the same files. `answers` are those of an earlier run, for what need not be examined again, and get those of this one.
 
     Every file that can be checked is checked: what could not be read, parsed or written is told in `problems`.
     """
@@ -86,12 +88,12 @@ def check(
         run.problems += _failures_of_plugins()
         _check_elsewhere(targets, run, resolver, repair, folders_of(paths) if write else None, executor, progress)
         return run
-    chosen = list(candidates(targets, run))
+    chosen = list(candidates(targets, run, answers))
     if chosen:
         run.problems += _failures_of_plugins()
         jobs = [Job(target, repair) for target, _ in chosen]
         within = folders_of(paths) if write else frozenset[Any]()
-        with closing(_outcomes(jobs, [size for _, size in chosen], processes or cpus())) as outcomes:
+        with closing(_outcomes(jobs, [size for _, size in chosen], processes or cpus(), answers)) as outcomes:
             for done, outcome in enumerate(outcomes, start=1):
                 if write and outcome.stored is not None:
                     outcome = _store(outcome, resolver, run, within)
@@ -99,8 +101,8 @@ def check(
                 run.outcomes.append(outcome)
                 if progress is not None:
                     progress(done, len(jobs))
-        order = {target.path: index for index, (target, _) in enumerate(chosen)}
-        run.outcomes.sort(key=lambda outcome: order[outcome.filename])
+    order = {target.path: index for index, target in enumerate(targets)}
+    run.outcomes.sort(key=lambda outcome: order[outcome.filename])
     return run
 
 
@@ -155,10 +157,16 @@ def cpus() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def candidates(targets: Iterable[Target], run: Run) -> Iterator[tuple[Target, int]]:
-    """The targets that pass the byte test, with their sizes."""
+def candidates(targets: Iterable[Target], run: Run, answers: Answers | None = None) -> Iterator[tuple[Target, int]]:
+    """The targets that pass the byte test, with their sizes, but for those of which the outcome is known."""
     for target in targets:
         run.files += 1
+        if answers is not None:
+            is_known, outcome = answers.taken(target)
+            if outcome is not None:
+                run.outcomes.append(outcome)
+            if is_known:
+                continue
         try:
             raw = read_bytes(target.path)
         except OSError as error:
@@ -167,6 +175,8 @@ def candidates(targets: Iterable[Target], run: Run) -> Iterator[tuple[Target, in
             continue
         if is_candidate(raw, target):
             yield target, len(raw)
+        elif answers is not None:
+            answers.pass_over(target)
 
 
 def is_candidate(raw: bytes, target: Target) -> bool:
@@ -184,7 +194,9 @@ def is_excluded(path: str, resolver: Resolver) -> bool:
     return Discovery(resolver).is_excluded_argument(path, resolver.for_file(path))
 
 
-def _outcomes(jobs: list[Job], sizes: list[int], processes: int) -> Generator[Outcome, None, None]:
+def _outcomes(
+    jobs: list[Job], sizes: list[int], processes: int, answers: Answers | None
+) -> Generator[Outcome, None, None]:
     """What the linter says, in any order: the largest files first, so that no process ends long after the others."""
     from torchdevlint.rules.registry import all_rules
 
@@ -197,8 +209,12 @@ def _outcomes(jobs: list[Job], sizes: list[int], processes: int) -> Generator[Ou
     if observer is None:
         yield from _on_processes(jobs, lint_job, _died, processes)
         return
-    for outcome, seen in _on_processes(jobs, _observed_job, _died_unseen, processes):
+    targets = {job.target.path: job.target for job in jobs}
+    grounds.inherit()
+    for outcome, seen, told in _on_processes(jobs, _observed_job, _died_unseen, processes):
         observer.add(seen)
+        if answers is not None and told is not None:
+            answers.keep(targets[outcome.filename], told)
         yield outcome
 
 
@@ -213,14 +229,20 @@ def _on_processes(
     return pool.run(jobs, work, died, processes)
 
 
-def _observed_job(job: Job) -> tuple[Outcome, disk.Observations]:
-    """The same, with what the process has asked the disk for it."""
-    with disk.observed() as seen:
-        return lint_job(job), seen
+_Observed = tuple["Outcome", disk.Observations, grounds.Told | None]
 
 
-def _died_unseen(job: Job, how: str) -> tuple[Outcome, disk.Observations]:
-    return _died(job, how), disk.Observations()
+def _observed_job(job: Job) -> _Observed:
+    """The same, with what the process has asked the disk for it, and what the outcome rests on."""
+    if not grounds.are_noted():
+        grounds.start()
+    with disk.observed() as seen, grounds.apart() as ground:
+        outcome = lint_job(job)
+    return outcome, seen, grounds.told(ground)
+
+
+def _died_unseen(job: Job, how: str) -> _Observed:
+    return _died(job, how), disk.Observations(), None
 
 
 def lint_text(target: Target, raw: bytes, repair: str) -> Outcome:

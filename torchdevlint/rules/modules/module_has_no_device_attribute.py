@@ -142,7 +142,7 @@ def _is_given_by_heirs(summary: ClassSummary, name: str, facts: Facts) -> bool:
     heir = re.compile(rf"(?m)^[ \t]*class \w+\([^)]{{0,500}}\b{re.escape(summary.cls.name)}\b".encode())
     stores = re.compile(rf"\bself\.{name}\s*=[^=]|\bdef {name}\b".encode())
     return any(
-        stores.search(member.project.read(path))
+        member.project.matches(path, stores)
         for path in member.project.holding((summary.cls.name.encode(),), heir)
         if path != member.path
     )
@@ -155,7 +155,7 @@ def _is_given_by_others(summary: ClassSummary, name: str, facts: Facts) -> bool:
         return False
     stores = re.compile(rf"(?m)^[ \t]*(?!self\.{name}\b)\w[\w.\[\]]*\.{name}[ \t]*=[^=]".encode())
     return any(
-        summary.cls.name.encode() in member.project.read(path)
+        member.project.says(path, summary.cls.name.encode())
         for path in member.project.holding((f".{name}".encode(),), stores)
         if path != member.path
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.program.project import Member
+from torchdevlint.program.project import Member, worked_out
 from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_file
 from torchdevlint.rules.structure import calls_to, operations
@@ -193,7 +192,7 @@ def _is_asked_elsewhere(name: str, facts: Facts) -> bool:
     )
 
 
-@lru_cache(maxsize=512)
+@worked_out(512, frozenset)
 def _asked_classes(place: Member) -> frozenset[str]:
     """The deprecated classes that a file gives to `isinstance` or `issubclass`, alone or in a tuple."""
     facts = facts_of(place)
