@@ -18,7 +18,7 @@ def test_a_page_without_the_markers_is_refused() -> None:
         page.with_section("<!-- end y -->", "y", [])
 
 
-@pytest.mark.parametrize("name", ["speed", "real code"])
+@pytest.mark.parametrize("name", ["speed", "edits", "real code"])
 def test_the_page_has_each_section_filled(name: str) -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     section = text.partition(f"<!-- begin {name} -->")[2].partition(f"<!-- end {name} -->")[0]
