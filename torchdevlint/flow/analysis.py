@@ -324,25 +324,6 @@ class Analysis:
             own = symbolic("self")
         elif receiver is not None and receiver.kind is Kind.MODULE:
             own = frame.module_device(receiver)
-        for name, other in summary.requirements.items():
-            given = bindings.get(name)
-            met = substitute(replace(other, parameter=""), bindings, own, 0)
-            if given is None:
-                continue
-            if given.kind is Kind.MODULE and other.moved is not None:
-                # A device that is no argument is the module's: the caller knows it by the same name.
-                met = replace(met, device=other.device) if met.device is TOP else met
-                if module_calls.is_fresh_module(frame, given):
-                    module_calls.meet_fresh(frame, op, given, [met])
-            elif given.kind is Kind.TENSOR:
-                # An attribute of unknown rank is most often no 0-dim tensor, a tensor made of numbers is one.
-                strict = name not in summary.lenient or given.symbol == "argument"
-                frame.meet(op, [(given, "argument"), (met, "operand")], strict=strict, callee=body.name)
-                module = bindings.get(other.parameter, UNKNOWN) if other.attribute == "module" else UNKNOWN
-                if other.device.name == "self" and receiver is not None:
-                    module = receiver
-                if module_calls.is_fresh_module(frame, module):
-                    module_calls.meet_fresh(frame, op, module, [given])
         bound = self._with_absent(op, body, bindings)
         returned = substitute(summary.returned, bound, own, 0)
         if returned.kind is Kind.MODULE and returned.ref.startswith(body.qualname + "#"):
@@ -393,7 +374,6 @@ class Analysis:
         inner = Frame(self, body, depth)
         inner.run()
         found.returned = inner.returned or values.NONE
-        found.requirements, found.lenient = inner.requirements, inner.lenient
         found.running = False
         return found
 

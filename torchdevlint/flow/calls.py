@@ -101,7 +101,6 @@ def _einops_call(frame: Frame, op: ir.Call, name: str) -> Value:
         return UNKNOWN
     if name == "einsum":
         given = [v for a in op.arguments if not a.star and a.keyword is None for v in tensors_in(frame, a.value)]
-        frame.meet(op, [(value, "operand") for value in given], strict=True, callee="einops.einsum")
         return reranked(combine(given), None)
     found = combine(tensors_in(frame, first))
     if name == "pack":
@@ -121,14 +120,8 @@ def _torchvision_call(frame: Frame, op: ir.Call, name: str) -> Value:
             if modules.is_module_class(name)
             else UNKNOWN
         )
-    operands = [
-        (value, "operand")
-        for argument in op.arguments
-        if not argument.star
-        for value in tensors_in(frame, argument.value)
-    ]
-    frame.meet(op, operands, strict=True, callee=name)
-    return reranked(combine([value for value, _ in operands]), AT_LEAST_ONE) if operands else UNKNOWN
+    operands = [value for argument in op.arguments if not argument.star for value in tensors_in(frame, argument.value)]
+    return reranked(combine(operands), AT_LEAST_ONE) if operands else UNKNOWN
 
 
 def _transform(frame: Frame, op: ir.Call, name: str) -> Value:

@@ -118,7 +118,7 @@ def analyse(
                     result.crashes.append(RuleCrash(rule.code, error))
 
     checks = dispatch.checks
-    every_call, device_calls, meets = checks("call"), checks("device-call"), checks("meet")
+    every_call, device_calls = checks("call"), checks("device-call")
 
     def sink_for(frame: Frame) -> Callable[[str, ir.Op, Any], None]:
         def sink(event: str, op: ir.Op, extra: Any) -> None:
@@ -147,8 +147,6 @@ def analyse(
                 found = checks("attribute", op.name)  # type: ignore[attr-defined]
                 if found:
                     ask(found, op, frame.facts())
-            elif event == "meet":
-                ask(meets, extra, frame.facts())
             elif event == "op":
                 found = checks("op", type(op).__name__)
                 if found:
@@ -160,8 +158,7 @@ def analyse(
     for cls in program.classes:
         ask(checks("class"), analysis.summary_of(cls), Facts(analysis, None, None))
     ask(checks("file"), Facts(analysis, None, None))
-    told = [report for report in result.reports if report.holds is None or report.holds()]
-    result.reports = [_toned_down(report, Facts(analysis, None, None)) for report in told]
+    result.reports = [_toned_down(report, Facts(analysis, None, None)) for report in result.reports]
     asked = checks("inferred")
     if asked:
         known = len(result.reports)

@@ -23,23 +23,6 @@ if TYPE_CHECKING:
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
 
 
-class Meeting(NamedTuple):
-    """Two tensors in one operation that wants a common device, where one is on the CPU and the other may not be.
-
-    `cpu` and `other` are single possibilities (their `others` are empty). `strict` is True where even a 0-dim CPU tensor is refused.
-    `role` is the CPU tensor's part: "operand", "argument", "weight" (of a loss), "input" (of a module), "output" (of an in-place operation),
-    "index". `module` is the module that was called, for inputs.
-    """
-
-    op: ir.Op
-    cpu: Value
-    other: Value
-    strict: bool
-    role: str
-    callee: str = ""
-    module: Value | None = None
-
-
 class Use(NamedTuple):
     """An operation that consumed a value: `role` says how ("argument 0", "keyword x", "receiver", "subscript", "stored", "returned", ...)."""
 

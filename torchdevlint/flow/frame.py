@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.flow import conditions, parameters, values
 from torchdevlint.flow.devices import TOP, Device, symbolic
-from torchdevlint.flow.facts import Facts, Meeting, Use
+from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.naming import follows_an_object, looks_like_device, names_index
 from torchdevlint.flow.operations import HANDLERS
 from torchdevlint.flow.values import (
@@ -57,8 +57,6 @@ class Frame:
         "exit_env",
         "given",
         "index",
-        "lenient",
-        "requirements",
         "returned",
         "sink",
         "values",
@@ -82,8 +80,6 @@ class Frame:
         self.block: ir.Block | None = None
         self.sink: Callable[[str, ir.Op, Any], None] | None = None
         self.depth = depth
-        self.requirements: dict[str, Value] = {}
-        self.lenient: set[str] = set()
         self.class_summary = analysis.enclosing_summary(body)
 
     # ---------------------------------------------------------------------------------------------- walking the graph
@@ -361,133 +357,6 @@ class Frame:
         """Note a use of a value whose maker is known."""
         if value.origin is not None and self.sink is not None:
             self.analysis.uses.setdefault(id(value.origin), []).append(Use(op, role, callee, receiver, self.body))
-
-    def meet(
-        self,
-        op: ir.Op,
-        operands: list[tuple[Value, str]],
-        *,
-        strict: bool,
-        callee: str = "",
-        module: Value | None = None,
-    ) -> None:
-        """Tell each fresh CPU tensor among the operands that meets a tensor which may be on an accelerator."""
-        if len(operands) < 2:
-            return
-        if self.sink is None:
-            if self.depth:
-                self._note_requirements(operands, strict)
-            return
-        told: set[int] = set()
-        elsewhere = [(at, value) for at, (value, _) in enumerate(operands) if any(map(_may_be_elsewhere, value.parts))]
-        for number, (value, role) in enumerate(operands) if elsewhere else ():
-            for part in value.parts:
-                if not (part.is_fresh_cpu or (part.symbol == "argument" and part.moved is None)):
-                    continue
-                if (part.rank == 0 and not strict and role != "output") or (
-                    part.origin is not None and id(part.origin) in told
-                ):
-                    continue
-                others = [v for at, v in elsewhere if at != number and not self._follows(v, part)]
-                other = _best_other(part, others)
-                if other is not None:
-                    told.add(id(part.origin))
-                    self.sink("meet", op, Meeting(op, part, other, strict, role, callee, module))
-
-    def _follows(self, value: Value, part: Value) -> bool:
-        """True for a tensor that was made with `device=x.device`, where x is the other one: wherever that lives, so does this."""
-        name = value.device.name
-        base = self.env.get(name.removesuffix(".device")) if name.endswith(".device") else None
-        return isinstance(base, Value) and any(
-            known.origin is part.origin for known in base.parts if known.origin is not None
-        )
-
-    def note_module_call(self, op: ir.Call, module: Value, inputs: list[Value]) -> None:
-        """In a summary: what a module is given must be where it is; a module that is a parameter, where its inputs were moved."""
-        if self.sink is not None or not self.depth:
-            return
-        names = {parameter.name for parameter in self.body.parameters}
-        if self.module_device(module).name == "self":
-            for argument in op.arguments:
-                value = self.values[argument.value]
-                if (
-                    value.kind is Kind.UNKNOWN
-                    and value.moved is None
-                    and value.parameter in names
-                    and not argument.star
-                ):
-                    required = values.tensor(symbolic("self"), rank=values.AT_LEAST_ONE, evidence=module.evidence)
-                    self.requirements.setdefault(value.parameter, required)
-        elif module.parameter in names and "@" + module.ref not in self.env:
-            for value in inputs:
-                root = value.device.name.removeprefix("next(").partition(".")[0]
-                if value.moved is not None and value.device.may_be_accelerator and root != module.parameter:
-                    required = values.tensor(value.device, moved=value.moved, evidence=value.evidence)
-                    self.requirements.setdefault(module.parameter, required)
-
-    def _note_requirements(self, operands: list[tuple[Value, str]], strict: bool) -> None:
-        """In a summary: a parameter that meets something else's device makes the caller's argument meet it."""
-        for number, (value, _) in enumerate(operands):
-            for part in value.others:
-                if part.kind is Kind.UNKNOWN and part.parameter and part.device is TOP:
-                    self._note_given(part.parameter, operands, number)
-            if value.others or value.device.place != "sym" or value.moved is not None or value.kind is not Kind.TENSOR:
-                continue
-            name = value.device.name.removesuffix(".device")
-            if name == value.device.name or not any(parameter.name == name for parameter in self.body.parameters):
-                continue
-            for at, (other, _) in enumerate(operands):
-                if (
-                    at == number
-                    or other.others
-                    or other.device.place != "sym"
-                    or other.device.name == value.device.name
-                ):
-                    continue
-                if other.device.name == "self" or (other.evidence >= Evidence.USAGE and other.moved is None):
-                    self._require(name, other, strict)
-
-    def _require(self, name: str, other: Value, strict: bool) -> None:
-        """Keep the first operation that a parameter meets another device in, and rather one that lets no 0-dim tensor through."""
-        if name not in self.requirements or (strict and name in self.lenient):
-            self.requirements[name] = other
-            (self.lenient.discard if strict else self.lenient.add)(name)
-
-    def require_index(self, base: Value, index: Value) -> None:
-        """In a summary: an argument that is indexed with a tensor must be where that is; the CPU may index an accelerator."""
-        if (
-            self.sink is not None
-            or not self.depth
-            or base.others
-            or base.moved is not None
-            or base.kind is not Kind.TENSOR
-        ):
-            return
-        name = base.device.name.removesuffix(".device")
-        of_argument = name != base.device.name and any(parameter.name == name for parameter in self.body.parameters)
-        if of_argument and index.device.place == "sym" and index.device.name != base.device.name and not index.others:
-            self.requirements.setdefault(name, index)
-
-    def _note_given(self, name: str, operands: list[tuple[Value, str]], number: int) -> None:
-        """An argument that replaces a tensor made here (`if y is None: y = ...`) meets what that one meets."""
-        for at, (other, _) in enumerate(operands):
-            if at != number and other.device.name == "self" and not other.others and other.evidence >= Evidence.USAGE:
-                self.requirements.setdefault(name, other)
-
-
-def _may_be_elsewhere(part: Value) -> bool:
-    return part.kind is Kind.TENSOR and part.device.may_be_accelerator
-
-
-def _best_other(part: Value, others: list[Value]) -> Value | None:
-    best: Value | None = None
-    for value in others:
-        for other in value.parts:
-            if not _may_be_elsewhere(other) or other.origin is part.origin is not None:
-                continue
-            if best is None or other.evidence > best.evidence:
-                best = other
-    return best
 
 
 def _is_never(test: ir.Register, definitions: list[ir.Op | None]) -> bool:

@@ -298,9 +298,6 @@ def _flattens(frame: Frame, op: ir.Call, name: str) -> bool:
 def _distribution_method(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
     given = [value for argument in op.arguments if not argument.star for value in tensors_in(frame, argument.value)]
     if name in ("log_prob", "cdf", "icdf"):
-        frame.meet(
-            op, [(receiver, "operand"), *((value, "operand") for value in given)], strict=False, callee="." + name
-        )
         return replace(combine([receiver, *given]), symbol="")
     rank = receiver.rank if receiver.rank != 0 or op.arguments else 0
     return replace(_reranked(receiver, AT_LEAST_ONE if rank != 0 else 0), symbol="")
@@ -337,16 +334,15 @@ def _new_like(frame: Frame, op: ir.Call, receiver: Value) -> Value:
 def _checked(frame: Frame, op: ir.Call, name: str, receiver: Value) -> Value:
     strict = name in table.TENSOR_STRICT
     in_place = name.endswith("_")
-    operands: list[tuple[Value, str]] = [(receiver, "output" if in_place else "operand")]
+    operands = [receiver]
     # Indices may be on the CPU, as in `x[i] = v` (aten/src/ATen/native/TensorAdvancedIndexing.cpp, `index_put_`).
     given = op.arguments[1:] if name.startswith("index_put") else op.arguments
     for argument in given:
         if not argument.star and argument.keyword not in ("out", "alpha", "dim", "indices"):
-            operands += [(value, "operand") for value in tensors_in(frame, argument.value)]
-    frame.meet(op, operands, strict=strict, callee="." + name)
+            operands += tensors_in(frame, argument.value)
     if in_place:
         return receiver
-    result = combine([value for value, _ in operands])
+    result = combine(operands)
     if strict:
         return _reranked(result, AT_LEAST_ONE if name in ("mm", "bmm", "outer", "ger") else None)
     return result

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import class_shape
 from torchdevlint.flow.devices import CPU, TOP, Device, symbolic
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.operands import Handler, combine, given_device, reference, reranked, tensors_in
@@ -92,8 +91,8 @@ def batch_encoding(frame: Frame, op: ir.Call) -> Value:
     return Value(Kind.BATCH_ENCODING, CPU, origin=op, evidence=Evidence.STRONG, ref=reference(frame, op))
 
 
-def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = True) -> Value:
-    """The output of a module: on its parameters' device; CPU inputs are told."""
+def call_module(frame: Frame, op: ir.Call, module: Value) -> Value:
+    """The output of a module: on its parameters' device."""
     device = frame.module_device(module)
     name = module.symbol
     inputs = _inputs(frame, op, module)
@@ -101,45 +100,12 @@ def call_module(frame: Frame, op: ir.Call, module: Value, *, checked: bool = Tru
         moved = next((value for value in inputs if value.moved is not None and value.device.may_be_accelerator), None)
         where = device if moved is None else moved.device
         return tensor(where, moved=op if moved else None, evidence=Evidence.USAGE, needs_grad=True)
-    operands: list[tuple[Value, str]] = []
-    parameters = tensor(
-        device,
-        evidence=module.evidence,
-        rank=AT_LEAST_ONE,
-        moved=op,
-        attribute=(module.attribute if device.name == "self" else "") or "module",
-    )
     is_loss = name.startswith("torch.nn.") and name.endswith("Loss")
     has_weights = (
         not name.startswith("torch.nn.") or name in modules.LEAF_MODULES_WITH_WEIGHTS or name in modules.CONTAINERS
     )
     if (not name or name in modules.CONTAINERS) and module.definition is None and _TRANSFORMS.search(module.attribute):
         has_weights = False  # torchvision's transforms hold no tensors
-    if has_weights and not is_loss:
-        if device.may_be_accelerator:
-            operands.append((parameters, "module"))
-        elif is_given(frame, module):
-            operands.append(
-                (
-                    replace(
-                        parameters,
-                        device=place_of(frame, module),
-                        parameter=module.parameter or module.ref,
-                        attribute="module",
-                        moved=None,
-                    ),
-                    "module",
-                )
-            )
-        elif is_fresh_module(frame, module):
-            meet_fresh(frame, op, module, inputs)
-    operands += [(value, "input") for value in inputs]
-    if is_loss and module.element is not None and not _moved(frame, module):
-        operands.append((module.element, "weight"))
-    if has_weights and not is_loss:
-        frame.note_module_call(op, module, inputs)
-    if checked and (is_loss or has_weights):
-        frame.meet(op, operands, strict=True, callee=name or "module", module=module)
     if is_loss:
         result = combine(inputs) if inputs else tensor(device)
         return replace(
@@ -297,49 +263,6 @@ def place_of(frame: Frame, module: Value) -> Device:
     """Where a module's parameters are; those of an argument have a device of their own name."""
     return (
         symbolic(f"next({module.ref}.parameters()).device") if is_given(frame, module) else frame.module_device(module)
-    )
-
-
-def is_fresh_module(frame: Frame, module: Value) -> bool:
-    """True for a module with weights that was made here, on the CPU, and not moved since."""
-    if module.kind is not Kind.MODULE or module.device is not CPU or module.origin is None or module.attribute:
-        return False
-    if _moved(frame, module) or frame.is_absent or frame.analysis.default_device(frame) is not None:
-        return False
-    if module.definition is not None:
-        return class_shape.has_weights(frame.analysis, module.definition)
-    if module.symbol == "torch.nn.Sequential":
-        return _holds_weights(frame, module.origin)
-    return module.symbol in modules.LEAF_MODULES_WITH_WEIGHTS or not module.symbol.startswith(
-        ("torch.nn.", "torchmetrics.")
-    )
-
-
-def _holds_weights(frame: Frame, made: ir.Op) -> bool:
-    """True for `nn.Sequential(nn.Linear(...), ...)` of this body: a layer with weights stands among its arguments."""
-    if not isinstance(made, ir.Call) or not frame.makes(made):
-        return False
-    return any(frame.values[a.value].symbol in modules.LEAF_MODULES_WITH_WEIGHTS for a in made.arguments if not a.star)
-
-
-def fresh_parameters(module: Value) -> Value:
-    """The parameters of a module that was made here, on the CPU."""
-    return tensor(CPU, origin=module.origin, evidence=module.evidence, rank=AT_LEAST_ONE)
-
-
-def meet_fresh(frame: Frame, op: ir.Call, module: Value, inputs: list[Value]) -> None:
-    """Tell that a module which was never moved is given tensors that may be on an accelerator."""
-    placed = [
-        value
-        for value in inputs
-        if (value.moved is not None or value.evidence >= Evidence.STRONG) and not value.device.name.startswith("next(")
-    ]
-    frame.meet(
-        op,
-        [(fresh_parameters(module), "module"), *((value, "input") for value in placed)],
-        strict=True,
-        callee=module.symbol or "module",
-        module=module,
     )
 
 

@@ -42,11 +42,6 @@ def as_operand(value: Value, evidence: Evidence = Evidence.NAME) -> Value | None
     return None
 
 
-def is_number(index: Value) -> bool:
-    """True for an index that is read as a number: a 0-dim tensor may be on any device (torch/csrc/autograd/python_variable_indexing.cpp, `applySlicing`)."""
-    return index.rank == 0 or (index.rank is None and index.symbol == ELEMENT)
-
-
 def unknown_like(value: Value) -> Value:
     """What is computed from a value of unknown kind: nothing is known but the device."""
     return Value(device=value.device, moved=value.moved) if value.device is not TOP else UNKNOWN

@@ -188,13 +188,10 @@ def _module_attribute(frame: Frame, base: Value, name: str, place: str) -> Value
 
 def _binary(frame: Frame, op: ir.Binary) -> None:
     left, right = frame.values[op.left], frame.values[op.right]
-    strict = op.operator == "@"
     if left.kind is Kind.STRING and op.operator == "%":
         frame.values[op.dst] = _string_expression(left)  # it reads a tensor's number, wherever that is
     elif left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
         left_tensor, right_tensor = (operands.as_operand(value, Evidence.USAGE) for value in (left, right))
-        if left_tensor is not None and right_tensor is not None:
-            frame.meet(op, [(left_tensor, "operand"), (right_tensor, "operand")], strict=strict, callee=op.operator)
         frame.values[op.dst] = operands.combine([v for v in (left_tensor, right_tensor) if v is not None])
         if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
             frame.values[op.dst] = UNKNOWN
@@ -251,8 +248,6 @@ def _compare(frame: Frame, op: ir.Compare) -> None:
     if op.operators[0] in ("==", "!=", "<", ">", "<=", ">="):
         if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
             a, b = operands.as_operand(left), operands.as_operand(right)
-            if a is not None and b is not None:
-                frame.meet(op, [(a, "operand"), (b, "operand")], strict=False, callee=op.operators[0])
             frame.values[op.dst] = operands.combine([v for v in (a, b) if v is not None])
         elif left.kind is Kind.NDARRAY:
             frame.values[op.dst] = NDARRAY
@@ -337,10 +332,6 @@ def _read_item(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> Val
 def _index_tensor(frame: Frame, op: ir.Subscript, base: Value, index: Value) -> Value:
     indices = index.items if index.kind is Kind.TUPLE and index.items is not None else (index,)
     advanced = [value for value in indices if value.kind is Kind.TENSOR]
-    for value in advanced:
-        frame.require_index(base, value)
-        if base.is_fresh_cpu and value.device.may_be_accelerator and not operands.is_number(value):
-            frame.meet(op, [(base, "index"), (value, "operand")], strict=True, callee="[]")
     rank = base.rank
     if rank is not None and rank > 0:
         lowered = sum(1 for value in indices if value.kind is Kind.SCALAR)
@@ -475,11 +466,6 @@ def _yield(frame: Frame, op: ir.Yield) -> None:
 def _augmented(frame: Frame, op: ir.AugmentedAssign) -> None:
     target, value = frame.values[op.target], frame.values[op.value]
     if target.kind is Kind.TENSOR:
-        operand = operands.as_operand(value)
-        if operand is not None:
-            frame.meet(
-                op, [(target, "output"), (operand, "operand")], strict=op.operator == "@", callee=op.operator + "="
-            )
         frame.values[op.dst] = target
     elif value.kind is Kind.TENSOR and target.kind is Kind.SCALAR:
         frame.values[op.dst] = value if value.origin is None else replace(value, rank=value.rank)
@@ -582,17 +568,6 @@ def _store_subscript(frame: Frame, op: ir.StoreSubscript) -> None:
     place = frame.place(op.object)
     key = frame.values[op.index].constant
     base = frame.values[op.object]
-    index = frame.values[op.index]
-    for part in index.items if index.kind is Kind.TUPLE and index.items is not None else (index,):
-        if part.kind is Kind.TENSOR:
-            frame.require_index(base, part)
-        if (
-            base.is_fresh_cpu
-            and part.kind is Kind.TENSOR
-            and part.device.may_be_accelerator
-            and not operands.is_number(part)
-        ):
-            frame.meet(op, [(base, "index"), (part, "operand")], strict=True, callee="[]=")
     owner, _, name = place.rpartition(".")
     known_key = isinstance(key, (str, int)) and not isinstance(key, bool)
     if owner and owner == frame.index.self_name and frame.class_summary is not None:

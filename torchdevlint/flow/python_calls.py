@@ -126,7 +126,6 @@ def _map_strict(frame: Frame, op: ir.Call, name: str, given: Value) -> Value:
     for part in given.items or ():
         held = part.items if part.items is not None else (part.element,) if part.element is not None else ()
         found = [replace(inner, others=()) for item in held for inner in item.parts if inner.kind is Kind.TENSOR]
-        frame.meet(op, [(value, "operand") for value in found], strict=True, callee=name)
         results.append(reranked(combine(found), AT_LEAST_ONE) if found else UNKNOWN)
     return Value(Kind.LIST, items=tuple(results)) if results else UNKNOWN
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from torchdevlint.flow import values
 from torchdevlint.flow.devices import TOP, Device
@@ -11,11 +11,9 @@ from torchdevlint.flow.values import UNKNOWN, Kind, Value, replace
 
 @dataclass(slots=True)
 class Summary:
-    """What a body returns, and the devices that its parameters meet; `lenient` are those that may be 0-dim CPU tensors."""
+    """What a body returns; `running`: it is not known yet."""
 
     returned: Value
-    requirements: dict[str, Value] = field(default_factory=dict)
-    lenient: set[str] = field(default_factory=set)
     running: bool = False
 
 

@@ -69,9 +69,8 @@ def _distribution(frame: Frame, op: ir.Call, name: str) -> Value:
     """A distribution lives where its parameters do, and so does what is sampled from it."""
     if not name.rpartition(".")[2][:1].isupper():
         return UNKNOWN
-    operands = [(v, "operand") for a in op.arguments if not a.star for v in tensors_in(frame, a.value)]
-    frame.meet(op, operands, strict=False, callee=name)
-    return replace(combine([v for v, _ in operands]), symbol="distribution") if operands else UNKNOWN
+    operands = [value for a in op.arguments if not a.star for value in tensors_in(frame, a.value)]
+    return replace(combine(operands), symbol="distribution") if operands else UNKNOWN
 
 
 def _derived(frame: Frame, op: ir.Call, name: str) -> Value:
@@ -189,21 +188,17 @@ def _data_rank(base: Value) -> int | None:
 def _checked(frame: Frame, op: ir.Call, name: str) -> Value:
     """A function that wants its tensors on one device."""
     strict = name in functions.STRICT
-    operands: list[tuple[Value, str]] = []
+    operands: list[Value] = []
     host = [op.argument(keyword, at) for keyword, at in functions.HOST_ARGUMENTS.get(name, {}).items()]
     for argument in op.arguments:
         if argument.star or argument.keyword in ("out", "generator") or argument.value in host:
             continue
-        role = (
-            "weight" if argument.keyword in ("weight", "pos_weight") and name in functions.LOSS_FUNCTIONS else "operand"
-        )
         if name.endswith(".where") and frame.values[argument.value].kind is Kind.SCALAR:
             continue
-        operands += [(value, role) for value in tensors_in(frame, argument.value)]
-    frame.meet(op, operands, strict=strict, callee=name)
+        operands += tensors_in(frame, argument.value)
     if not operands:
         return tensor(TOP, evidence=Evidence.USAGE)
-    result = combine([value for value, _ in operands])
+    result = combine(operands)
     if name in functions.LOSS_FUNCTIONS:
         return replace(result, rank=0, origin=None if not result.is_fresh_cpu else result.origin)
     last = name.rpartition(".")[2]
@@ -245,7 +240,6 @@ def _meshgrid(frame: Frame, op: ir.Call, name: str) -> Value:
             found += tensors_in(frame, argument.value)
     if not found:
         return UNKNOWN
-    frame.meet(op, [(value, "operand") for value in found], strict=True, callee=name)
     return Value(Kind.LIST, element=reranked(combine(found), AT_LEAST_ONE))
 
 

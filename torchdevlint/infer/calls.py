@@ -15,6 +15,7 @@ from torchdevlint.infer import (
     modules,
     opaque,
     reading,
+    samples,
     tensors,
 )
 from torchdevlint.infer.state import Facts
@@ -163,7 +164,7 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
     """A call of something that only a caller can tell."""
     place = opaque.placed(ctx, function)
     if place is not None and site is not None:
-        args = [opaque.sample(ctx, one, site) for one in args]
+        args = [samples.sample(ctx, one, site) for one in args]
     if place is not None and ctx.mode == "summary" and any(map(waits, (function, *args, *keywords.values()))):
         function = Term("moved", function, place, None)  # a caller who knows the module moves it before it is called
     elif place is not None and site is not None and not opaque.is_pipeline(site):

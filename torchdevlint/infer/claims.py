@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchdevlint.infer import tensors
+from torchdevlint.infer import samples, tensors
 from torchdevlint.infer.conditions import is_for_the_host
 from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
@@ -77,6 +77,8 @@ def claim(
         ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
     if ctx.weak and ctx.mode == "root":
         _prove_inputs(ctx, operands)
+    if kind == "same" and not weak:
+        operands = [operand._replace(value=samples.sample(ctx, operand.value, site)) for operand in operands]
     sides = [list(_sides(ctx, operand)) for operand in operands]
     is_pending = any(_is_pending(ctx, operand) for operand in operands)
     met = True

@@ -49,33 +49,6 @@ def _given_by(ctx: Context, argument: Value) -> list[Value]:
     return [argument]
 
 
-def sample(ctx: Context, argument: Value, site: Site) -> Value:
-    """An argument of a module that was moved: one that nobody moved, while what its loader gives elsewhere is moved, is on the CPU."""
-    if not isinstance(argument, Term) or argument.op not in ("item", "element", "unpack"):
-        return argument
-    rec = ctx.heap.get(devices.whole(argument))
-    if rec is None or devices.PARTS_MOVED not in rec.fields or _is_moved_by_statement(site):
-        return argument
-    return Term("sample", argument, site)
-
-
-def _is_moved_by_statement(site: Site) -> bool:
-    """True where a statement such as `graphs.to(device)` moves an argument of a call: it may go itself, as a batch of graphs does."""
-    if site.body is None or not isinstance(site.op, ir.Call):
-        return False
-    lookup = Lookup.of(site.body)
-    given = [lookup.definition(argument.value) for argument in site.op.arguments]
-    names = {op.name for op in given if isinstance(op, ir.Load)}
-    for statement in lookup.kind(ir.Discard):
-        move = lookup.definition(statement.value)
-        method = lookup.definition(move.function) if isinstance(move, ir.Call) else None
-        moved = lookup.definition(method.object) if isinstance(method, ir.Attribute) else None
-        is_move = isinstance(method, ir.Attribute) and method.name in devices.MOVES
-        if is_move and isinstance(moved, ir.Load) and moved.name in names:
-            return True
-    return False
-
-
 def is_pipeline(site: Site) -> bool:
     """True for `pipe(...)` and for what a class of that name made: a pipeline of diffusers or transformers places its inputs itself."""
     if site.body is None or not isinstance(site.op, ir.Call):

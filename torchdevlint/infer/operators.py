@@ -324,7 +324,9 @@ def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, li
         return tensors.rank_of_size(ctx, size)
     if result.rank == "data":
         data = binding.starred[0] if len(binding.starred) == 1 else given.get("data", UNKNOWN)
-        return tensors.rank_of_data(ctx, data) if len(binding.starred) <= 1 else len(binding.starred)
+        rank = tensors.rank_of_data(ctx, data) if len(binding.starred) <= 1 else len(binding.starred)
+        # `torch.FloatTensor(n)` takes sizes, or data that are a sequence: it never makes a tensor without dimensions.
+        return (1 if rank == 0 else MANY if rank is None else rank) if binding.starred else rank
     if result.rank == "reduced":
         return MANY if given.get("reduction") == Const("none") or given.get("reduce") == FALSE else 0
     several = operands.get("d", [])

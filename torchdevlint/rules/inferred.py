@@ -27,7 +27,7 @@ from torchdevlint.rules.repairs import (
     repair_of,
     store_of,
 )
-from torchdevlint.rules.rule import Elsewhere, Mention, Report, Rule, on_inferred
+from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, on_inferred
 from torchdevlint.rules.structure import is_test_file
 from torchdevlint.rules.wording import MISMATCH
 from torchdevlint.source.grounds import Ground, kept_in
@@ -76,7 +76,7 @@ class Inferred(Rule):
             place = store or fault.told_at
             there = device_there(fault, facts) if store is None else None
             related = tuple(_mentions(fault, place, member))
-            message, detail = _words(fault, place, related, there, facts)
+            message, detail = self.words(fault, place, related, there, facts)
             report = self.report(
                 place.op,
                 message,
@@ -84,12 +84,22 @@ class Inferred(Rule):
                 severity=severity_of(fault, member),
                 related=related,
                 fix=lambda fault=fault, store=store, there=there: (  # type: ignore[misc]
-                    buffer_instead(store, facts) if store is not None else repair_of(fault, there, facts)
+                    buffer_instead(store, facts) if store is not None else self.repair(fault, there, facts)
                 ),
                 proven=fault.verdict == "broken",
             )
             known.add_place(report)
             yield report
+
+    def words(
+        self, fault: Fault, told_at: Site, related: tuple[Mention, ...], there: There | None, facts: Facts
+    ) -> tuple[str, str]:
+        """What is wrong and what to do, and what happens at run time: message and detail."""
+        return _words(fault, told_at, related, there, facts)
+
+    def repair(self, fault: Fault, there: There | None, facts: Facts) -> NodeFix | None:
+        """The edits that repair a fault; None where nobody can be sure of them."""
+        return repair_of(fault, there, facts)
 
 
 class _Told:
@@ -166,8 +176,7 @@ def _statements(body: ir.Body) -> dict[int, list[ir.Op]]:
 def _words(
     fault: Fault, told_at: Site, related: tuple[Mention, ...], there: There | None, facts: Facts
 ) -> tuple[str, str]:
-    """What is wrong and what to do, and what happens at run time: message and detail."""
-    where = _where(fault, there)
+    where = where_is(fault, there)
     raises = f"On an accelerator that raises {MISMATCH}."
     if fault.beside is not None:
         what = (
@@ -220,7 +229,7 @@ def _words(
     return f"a CPU tensor meets a tensor on {where}; move it to the other's device", raises
 
 
-def _where(fault: Fault, there: There | None) -> str:
+def where_is(fault: Fault, there: There | None) -> str:
     """The other tensor's device in words, by the variable that holds it where one does."""
     if there is None or not there.exact or isinstance(fault.other.device, Term) or there.expression.endswith(".device"):
         return said(fault.other.device)

@@ -41,6 +41,9 @@ ATTRIBUTE = Row("TDL603", ERROR, WARNING)
 _FACTORY = Row("TDL504", ERROR, WARNING)
 _OF_A_NUMBER = Row("TDL522", ERROR, WARNING)
 _INPUT = Row("TDL401", ERROR, WARNING)
+_SAMPLE = Row("TDL518", ERROR, WARNING)
+_SIBLING = Row("TDL518", WARNING, WARNING)  # a part of what nobody has seen made may be no tensor
+_DEFAULT = Row("TDL516", WARNING, WARNING)
 _OTHER = Row("TDL505", ERROR, WARNING)
 
 
@@ -51,12 +54,16 @@ def row_of(fault: Fault) -> Row:
         return _BY_CLAIM["host", "lengths" if fault.roles[1] == "lengths" else ""]
     if fault.beside is not None:
         return _OTHER
+    if _is_beside_the_default(fault):
+        return _DEFAULT
     found = _BY_CLAIM.get((fault.kind, "module" if fault.is_of_module else fault.roles[0]))
     if found is not None:
         return found
     if host is not None and host.kept and not (host.origin is not None and host.origin.is_part):
         return ATTRIBUTE
     is_batch = host is not None and host.implicit == "batch"
+    if is_batch and host is not None and fault.roles[0] not in ("input", "module"):
+        return _SIBLING if host.origin is fault.site else _SAMPLE
     if fault.roles[0] == "input" and (is_batch or fault.site.body is None or fault.site.body.name != "forward"):
         return _INPUT
     made = host.origin.op if host is not None and host.origin is not None else None
@@ -68,6 +75,11 @@ def row_of(fault: Fault) -> Row:
     if is_factory:
         return _FACTORY
     return _INPUT if fault.roles[0] == "input" else _OTHER
+
+
+def _is_beside_the_default(fault: Fault) -> bool:
+    """True for a tensor that is on the CPU whatever the default device, in a file that sets one."""
+    return fault.host is not None and fault.host.implicit == "always" and fault.site.unit.sets_default
 
 
 _READS = frozenset({"item", "tolist"})

@@ -55,7 +55,6 @@ class Report(NamedTuple):
     `message` says what is wrong and, behind a semicolon, what to do, in at most 110 characters (longer names are cut in the middle).
     `detail` says what happens at run time, with PyTorch's own words, and why. Both may hold `{0}`, `{1}`, ...: the line numbers of
     `related[0]`, `related[1]`, ... (write literal braces as `{{` and `}}`), with the name of the file in front where that is another one.
-    `holds` is asked once the whole file was analysed, when every use of a value is known; a report that does not hold is dropped.
     """
 
     rule: type[Rule]
@@ -64,7 +63,6 @@ class Report(NamedTuple):
     severity: Severity
     related: tuple[Mention, ...] = ()
     fix: MakesFix | None = None
-    holds: Callable[[], bool] | None = None
     proven: bool = False  # by inference: no surroundings make it a note
     detail: str = ""
 
@@ -116,11 +114,6 @@ def on_attribute(*names: str) -> Callable[[_Check], _Check]:
 def on_op(*kinds: type[ir.Op]) -> Callable[[_Check], _Check]:
     """`check(self, op, facts)` for every operation of these classes: `ir.Compare`, `ir.Discard`, `ir.Store`, ..."""
     return _hook("op", tuple(kind.__name__ for kind in kinds))
-
-
-def on_meet(check: _Check) -> _Check:
-    """`check(self, meeting: flow.Meeting, facts)` wherever two tensors meet in one operation that wants a common device."""
-    return _hook("meet", ())(check)
 
 
 def on_class(check: _Check) -> _Check:
@@ -187,14 +180,13 @@ class Rule:
         severity: Severity | None = None,
         related: tuple[Mention, ...] = (),
         fix: MakesFix | None = None,
-        holds: Callable[[], bool] | None = None,
         proven: bool = False,
         detail: str = "",
     ) -> Report:
         """A report of this rule on `op` (the expression to change)."""
         told = self.severity if severity is None else severity
         message, detail = as_written(message), as_written(detail)
-        return Report(type(self), op, message, told, related, fix, holds, proven, detail)
+        return Report(type(self), op, message, told, related, fix, proven, detail)
 
     @classmethod
     def hooks(cls) -> Iterator[tuple[Hook, str]]:

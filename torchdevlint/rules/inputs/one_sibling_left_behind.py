@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.calls import is_loss_name
+from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind, Value
+from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.forwards import may_be_given_on_host
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_meet
+from torchdevlint.rules.inferred import Inferred, where_is
+from torchdevlint.rules.repairs import There, facts_at
+from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_any_call
 from torchdevlint.rules.structure import where_taken_out
 from torchdevlint.rules.surroundings import (
     in_program_for_the_host,
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
 
 
-class OneSiblingLeftBehind(Rule):
+class OneSiblingLeftBehind(Inferred):
     """Finds a value that stays on the CPU while its sibling from the same batch was moved.
 
     ## What it does
@@ -70,7 +75,8 @@ class OneSiblingLeftBehind(Rule):
         callee = facts.value(call.function)
         is_module = callee.kind is Kind.MODULE and callee.symbol not in ("wrapper", "dispatched")
         is_torch = callee.kind is Kind.SYMBOL and callee.symbol.startswith("torch.nn.functional.")
-        if not (is_module or is_torch) or facts.frame is None:
+        is_loss = not is_torch and is_loss_name(facts.place(call.function))
+        if not (is_module or is_torch or is_loss) or facts.frame is None:
             return
         given = [(argument.value, facts.value(argument.value)) for argument in call.arguments if not argument.star]
         moved = {
@@ -81,6 +87,8 @@ class OneSiblingLeftBehind(Rule):
         beside = bool(moved)
         if not moved and is_module and _may_be_moved(callee, facts):
             moved = _moved_siblings([value for _, value in given], facts)
+        if is_loss:
+            yield from self._beside_output(call, given, facts)
         for register, value in given:
             sibling = moved.get(value.group) if value.group is not None else None
             if sibling is None or value.moved is not None:
@@ -91,19 +99,30 @@ class OneSiblingLeftBehind(Rule):
                 continue
             yield from self._told(call, register, value, sibling, facts, sure=beside)
 
-    @on_meet
-    def check_meeting(self, meeting: Meeting, facts: Facts) -> Iterator[Report]:
-        """The output of a model whose input was moved meets a target that was not: in a loss, a comparison, a difference."""
-        cpu = meeting.cpu
-        if not _is_batch_part(cpu.origin, facts) or facts.frame is None:
-            return
-        if cpu.group is None and meeting.role == "input":
-            return  # computed from a part of the batch
-        if meeting.other.moved is None or meeting.other.attribute == "module":
-            return  # what a model is given is TDL401's
-        for register in _operands(meeting.op):
-            if facts.value(register).origin is cpu.origin:
-                yield from self._told(meeting.op, _taken(register, facts), cpu, meeting.other, facts, output=True)
+    def _beside_output(self, call: ir.Call, given: list[tuple[ir.Register, Value]], facts: Facts) -> Iterator[Report]:
+        """The output of a model whose input was moved, in a loss beside a part of the same batch that was not."""
+        outputs = [value for _, value in given if value.moved is not None and value.device.may_be_accelerator]
+        left = [(register, value) for register, value in given if value.group is not None and value.moved is None]
+        for register, value in left if outputs else ():
+            if _is_batch_part(value.origin, facts) and _moved_siblings([value], facts):
+                yield from self._told(call, _taken(register, facts), value, outputs[0], facts, output=True)
+
+    def words(
+        self, fault: Fault, told_at: Site, related: tuple[Mention, ...], there: There | None, facts: Facts
+    ) -> tuple[str, str]:
+        """A part of a batch in an operation, such as a comparison, with what was computed from a part that was moved."""
+        sibling = _sibling(fault, facts)
+        name = f"`{sibling.place}`" if sibling is not None else "a part of the batch"
+        return (
+            f"{name} stays on the CPU, and meets a tensor on {where_is(fault, there)}; move it too",
+            f"On an accelerator this line raises {MISMATCH}.",
+        )
+
+    def repair(self, fault: Fault, there: There | None, facts: Facts) -> NodeFix | None:
+        sibling, body = _sibling(fault, facts), fault.site.body
+        if sibling is None or there is None or body is None:
+            return None
+        return _fix(facts, body, sibling.place, sibling.read, there.expression, sibling.is_tensor)
 
     def _told(
         self,
@@ -198,6 +217,30 @@ def _is_given_moved(module: Value, facts: Facts) -> bool:
         return False
     given = facts.analysis.arguments_given(facts.body, module.parameter)
     return any(value.device.may_be_accelerator and value.moved is not None for value in given)
+
+
+class _Sibling(NamedTuple):
+    """The part of a batch that was left behind: how it is spelled, the operation that reads it, and whether it is known to be a tensor."""
+
+    place: str
+    read: ir.Op
+    is_tensor: bool
+
+
+def _sibling(fault: Fault, facts: Facts) -> _Sibling | None:
+    """The one operand of a meeting that is not known to be elsewhere."""
+    inside = facts_at(fault.site, facts)
+    if inside is None:
+        return None
+    registers = _operands(fault.site.op)
+    receiver = inside.receiver(fault.site.op) if isinstance(fault.site.op, ir.Call) else None
+    taken = [_taken(one, inside) for one in (*registers, *(() if receiver is None else (receiver,)))]
+    left = [one for one in taken if inside.place(one) and not inside.value(one).device.may_be_accelerator]
+    read = inside.definition(left[0]) if len(left) == 1 else None
+    if read is None:
+        return None
+    value = inside.value(left[0])
+    return _Sibling(inside.place(left[0]), read, value.kind is Kind.TENSOR and value.evidence >= 2)
 
 
 def _operands(op: ir.Op) -> tuple[ir.Register, ...]:

@@ -26,7 +26,7 @@ from torchdevlint.rules.destinations import is_assigned, only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
 from torchdevlint.rules.paths import last_name, parts, settings_of
 from torchdevlint.rules.published import is_given_no_file, is_published
-from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call
+from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.rules.same_run import file_place, is_of_this_run
 from torchdevlint.rules.structure import calls_to, is_test, once_per_place
 from torchdevlint.rules.surroundings import in_tests, in_unreachable_code, with_trainers_on_host
@@ -82,8 +82,12 @@ class LoadWithoutMapLocation(Rule):
     quiet_in = (in_unreachable_code, is_given_no_file, in_tests, with_trainers_on_host)
     fixable = "sometimes"
 
+    def __init__(self) -> None:
+        self._loads: list[tuple[ir.Call, Facts, Severity]] = []
+
     @on_call(*LOADS)
-    def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+    def check(self, call: ir.Call, facts: Facts) -> None:
+        """Loads without a device, of what may hold tensors from anywhere."""
         if call.has_splat or call.positional_count >= 2 or not _is_missing(call, facts):
             return
         if _is_safetensors(call.argument("f", 0), facts) or facts.under(*_NO_STORAGE):
@@ -96,14 +100,25 @@ class LoadWithoutMapLocation(Rule):
             return
         if (is_test(facts) and not facts.imports("argparse")) or _is_dataset(facts) or _is_received(call, facts):
             return
-        yield self._reported(call, facts, _severity(call, facts))
+        self._note(call, facts, _severity(call, facts))
 
     @on_call("functools.partial")
-    def check_partial(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+    def check_partial(self, call: ir.Call, facts: Facts) -> None:
+        """Functions that are made of such a load."""
         if facts.qualified(call.positional(0)) not in LOADS:
             return
         if not call.has_splat and call.positional_count < 3 and _is_missing(call, facts):
-            yield self._reported(call, facts, WARNING)
+            self._note(call, facts, WARNING)
+
+    def _note(self, call: ir.Call, facts: Facts, severity: Severity) -> None:
+        if not facts.expects_error:
+            self._loads.append((call, facts, severity))
+
+    @on_file
+    def report_loads(self, _: Facts) -> Iterator[Report]:
+        for call, facts, severity in self._loads:
+            if not _is_plain_state(call, facts):
+                yield self._reported(call, facts, severity)
 
     def _reported(self, call: ir.Call, facts: Facts, severity: Severity) -> Report:
         device = device_in_scope(call, facts)
@@ -124,7 +139,6 @@ class LoadWithoutMapLocation(Rule):
             detail="A checkpoint that was saved from a GPU fails to load on a machine without that GPU, and takes memory on it where there is one.",
             severity=severity,
             fix=fix,
-            holds=lambda: not _is_plain_state(call, facts),
         )
 
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.devices import CPU
-from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_call, on_file, on_meet
-from torchdevlint.rules.wording import factory_name
-
-_DEFAULT = "the default device"
+from torchdevlint.rules.inferred import Inferred
+from torchdevlint.rules.rule import WARNING, Mention, Report, on_call, on_file
 
 
-class DefaultDeviceGap(Rule):
+class DefaultDeviceGap(Inferred):
     """Finds what a default device does not reach.
 
     ## What it does
     In a file that calls `torch.set_default_device` with an accelerator, reports `DataLoader(shuffle=True)` and `random_split` without a
     generator, and tensors of `torch.from_numpy`,
-    `torch.frombuffer`, `torch.Tensor(...)` and `torch.FloatTensor(...)` that meet a tensor on the default device.
+    `torch.frombuffer`, `torch.Tensor(...)` and `torch.FloatTensor(...)` that meet a tensor on an accelerator.
 
     ## Why is this bad?
     A sampler draws with a CPU generator on the default device: `RuntimeError: Expected a 'cuda' device type for generator but found
@@ -37,6 +34,9 @@ class DefaultDeviceGap(Rule):
     ## When it stays silent
     The default device is "cpu" or "meta"; a generator or sampler is given; the tensor is moved before it meets another.
 
+    ## Fix safety
+    A tensor is moved to where the other one is: safe where the program names that device. A generator is left to the author.
+
     ## Proof
     With an accelerator as the default device the loader raises at its first batch; with a generator on that device it works.
 
@@ -45,11 +45,11 @@ class DefaultDeviceGap(Rule):
     """
 
     code, name, severity = "TDL516", "default-device-gap", WARNING
+    fixable = "sometimes"
 
     def __init__(self) -> None:
         self._set: list[tuple[ir.Call, str]] = []
         self._loaders: list[tuple[ir.Call, str]] = []
-        self._met: list[tuple[ir.Call, ir.Op, str]] = []
 
     @on_call("torch.set_default_device")
     def note_default(self, call: ir.Call, facts: Facts) -> None:
@@ -73,13 +73,6 @@ class DefaultDeviceGap(Rule):
         if not call.has_splat and call.argument("generator", 2) is None:
             self._loaders.append((call, "random_split"))
 
-    @on_meet
-    def note_meeting(self, meeting: Meeting, facts: Facts) -> None:
-        """Tensors of the host that meet one on the default device."""
-        made = meeting.cpu.origin
-        if takes_meeting(meeting) and isinstance(made, ir.Call):
-            self._met.append((made, meeting.op, factory_name(made, facts)))
-
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
         if not self._set:
@@ -94,21 +87,3 @@ class DefaultDeviceGap(Rule):
                 "found 'cpu'\". Pass `generator=torch.Generator(device=...)`.",
                 related=note,
             )
-        for made, op, name in self._met:
-            yield self.report(
-                made,
-                f"{name} makes a CPU tensor, whatever the default device; move it with `.to(...)`",
-                detail=f"The default device is `{device}` (line {{0}}), and line {{1}} combines the tensor with one on it: on an accelerator that "
-                'raises "Expected all tensors to be on the same device".',
-                related=(*note, Mention(op, "here they meet")),
-            )
-
-
-def takes_meeting(meeting: Meeting) -> bool:
-    """True for a CPU tensor against one that the default device placed."""
-    return (
-        meeting.other.device.name == _DEFAULT
-        and meeting.cpu.device is CPU
-        and not meeting.cpu.attribute
-        and meeting.cpu.group is None
-    )

@@ -9,13 +9,15 @@ from typing import NamedTuple
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.analysis import Analysis
 from torchdevlint.flow.calls import MODEL_NAME
-from torchdevlint.flow.facts import Facts, Meeting
+from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.inferred import inference_of
 from torchdevlint.rules.order import follows
+from torchdevlint.rules.policy import is_worth_telling
 from torchdevlint.rules.rule import (
     ERROR,
     INFO,
@@ -27,7 +29,6 @@ from torchdevlint.rules.rule import (
     on_any_call,
     on_call,
     on_file,
-    on_meet,
     on_method,
     on_op,
 )
@@ -37,6 +38,7 @@ from torchdevlint.rules.structure import (
     is_test_file,
     method_called_on,
     nested,
+    once_per_file,
     operations,
 )
 from torchdevlint.rules.wording import give_device, is_placeholder
@@ -131,7 +133,6 @@ class DeviceArgumentNotForwarded(Rule):
         self._dropped: list[_Dropped] = []
         self._passed: set[tuple[int, int]] = set()  # caller and callee of calls that pass the device
         self._made: dict[int, list[tuple[ir.Call, Facts]]] = {}
-        self._met: set[int] = set()
         self._options: set[str] = set()
         self._loaded: list[_Loaded] = []
         self._moved_by_callers: set[int] = set()
@@ -151,11 +152,6 @@ class DeviceArgumentNotForwarded(Rule):
         loaded = _loaded_model(op, facts)
         if loaded is not None:
             self._loaded.append(loaded)
-
-    @on_meet
-    def note_meeting(self, meeting: Meeting, facts: Facts) -> None:
-        """What meets another tensor is reported there."""
-        self._met.add(id(meeting.cpu.origin))
 
     @on_call(*functions.FACTORIES)
     def note_factory(self, call: ir.Call, facts: Facts) -> None:
@@ -290,7 +286,7 @@ class DeviceArgumentNotForwarded(Rule):
         if summary is not None and summary.is_module and body.name == "__init__":
             return
         for call, there in self._made.get(id(body), ()) if not body.name.startswith("test") else ():
-            if id(call) in self._met or _is_unplaced(call, there):
+            if id(call) in _met(facts) or _is_unplaced(call, there):
                 continue
             factory = there.callee(call)
             yield self.report(
@@ -309,6 +305,12 @@ class DeviceArgumentNotForwarded(Rule):
                     severity=WARNING,
                 )
                 return
+
+
+@once_per_file
+def _met(facts: Facts) -> frozenset[int]:
+    """The operations that make a tensor on the CPU which meets another one elsewhere: that is told by the rule whose claim it is."""
+    return frozenset(id(fault.place.op) for fault in inference_of(facts).decided() if is_worth_telling(fault))
 
 
 def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:

@@ -1,0 +1,43 @@
+"""What a loop takes out of a loader: a part that nobody moved, while another part of the batch was moved, is on the CPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer import devices
+from torchdevlint.infer.values import Site, Tensor, Term, Value
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+
+def sample(ctx: Context, argument: Value, site: Site) -> Value:
+    """An operand: one that nobody moved, while what its loader gives elsewhere is moved, is on the CPU."""
+    part: Value = argument
+    if isinstance(argument, Tensor) and isinstance(argument.device, Term) and argument.device.op == "own":
+        part = argument.device.args[0]  # computed from a part: `labels.view_as(scores)`
+    if not isinstance(part, Term) or part.op not in ("item", "element", "unpack"):
+        return argument
+    rec = ctx.heap.get(devices.whole(part))
+    if rec is None or devices.PARTS_MOVED not in rec.fields or _is_moved_by_statement(site):
+        return argument
+    return Term("sample", part, site)
+
+
+def _is_moved_by_statement(site: Site) -> bool:
+    """True where a statement such as `graphs.to(device)` moves an argument of a call: it may go itself, as a batch of graphs does."""
+    if site.body is None or not isinstance(site.op, ir.Call):
+        return False
+    lookup = Lookup.of(site.body)
+    given = [lookup.definition(argument.value) for argument in site.op.arguments]
+    names = {op.name for op in given if isinstance(op, ir.Load)}
+    for statement in lookup.kind(ir.Discard):
+        move = lookup.definition(statement.value)
+        method = lookup.definition(move.function) if isinstance(move, ir.Call) else None
+        moved = lookup.definition(method.object) if isinstance(method, ir.Attribute) else None
+        is_move = isinstance(method, ir.Attribute) and method.name in devices.MOVES
+        if is_move and isinstance(moved, ir.Load) and moved.name in names:
+            return True
+    return False
