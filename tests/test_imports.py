@@ -17,7 +17,9 @@ KNOWS: dict[str, frozenset[str]] = {
     "findings": frozenset({"severity"}),
     "source": frozenset({"findings"}),
     "program": frozenset({"source", "findings"}),
-    "flow": frozenset({"program", "source", "findings", "rules.rule"}),  # the engine hands rules their facts
+    "flow": frozenset(
+        {"program", "source", "findings", "rules.rule", "rules.policy"}
+    ),  # the engine hands rules their facts
     "fixes": frozenset({"flow", "program", "source", "findings"}),
     "stubs": frozenset({"source"}),
     "infer": frozenset({"stubs", "program", "source"}),  # the time that one file may take

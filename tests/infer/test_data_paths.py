@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from torchdevlint.infer.analysis import analyse
+from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import from_ast
 from torchdevlint.program.project import member
-from torchdevlint.rules.policy import is_worth_telling, row_of, severity_of
+from torchdevlint.rules.policy import row_of, severity_of
 
 HEAD = "import torch\nfrom torch import nn\n"
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from torchdevlint.cli.rule import page
+from torchdevlint.rules.policy import rows_of
 from torchdevlint.rules.registry import all_rules
 from torchdevlint.rules.rule import Rule
+from torchdevlint.severity import Severity
 
 ROOT = Path(__file__).parents[2]
 HEADINGS = [
@@ -39,8 +41,8 @@ def test_the_page_has_every_heading_with_text_below(rule: type[Rule]) -> None:
         if heading in sections
         or {
             "Fix safety": rule.fixable != "never",
-            "Where it is a note": bool(rule.quiet_in),
-            "Where it is a warning, no error": bool(rule.doubtful_in),
+            "Where it is a note": any(rows_of(rule.code, Severity.INFO)),
+            "Where it is a warning, no error": any(rows_of(rule.code, Severity.WARNING)),
         }.get(heading, True)
     ]
     assert sections[::2] == wanted

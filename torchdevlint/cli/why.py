@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,11 +13,12 @@ from torchdevlint.flow.observed import NOTHING_OBSERVED
 from torchdevlint.infer.analysis import Analysis
 from torchdevlint.infer.printing import row_of
 from torchdevlint.infer.recorder import Recorder, Seen
+from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, member
 from torchdevlint.rules.inferred import Inferred
-from torchdevlint.rules.policy import is_worth_telling, severity_of
+from torchdevlint.rules.policy import places_of, severity_in, severity_of
 from torchdevlint.rules.policy import row_of as policy_row
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Resolver, Settings
@@ -184,22 +184,18 @@ def _of_report(asked: _Asked, report: Report) -> Iterator[str]:
     hidden = _hidden_by(asked, report)
     if hidden:
         yield f"    hidden: {hidden}"
-    yield from (f"    {told}" for told in _demoted(asked, report))
+    yield from (f"    {told}" for told in _rows(asked, report))
 
 
-def _demoted(asked: _Asked, report: Report) -> Iterator[str]:
-    """What made a finding of a rule's own check less than the rule can give."""
-    if report.proven or report.severity >= report.rule.severity:
-        return
-    facts = Facts(asked.result.analysis, None, None)
-    for questions, told in ((report.rule.quiet_in, "a note"), (report.rule.doubtful_in, "a warning")):
-        for question in questions:
-            if question(report.op, facts):
-                yield f"{told} and no more: {_first_line(question)}"
-
-
-def _first_line(question: object) -> str:
-    return " ".join(inspect.cleandoc(getattr(question, "__doc__", None) or "").split()) or "its surroundings"
+def _rows(asked: _Asked, report: Report) -> Iterator[str]:
+    """The rows of the policy that made a finding as severe as it is; those of claims are told with their faults."""
+    code, facts = report.rule.code, Facts(asked.result.analysis, None, None)
+    if not _is_of_claim(asked, report):
+        case = report.case or "what the rule finds"
+        yield f"row: {code}, {case}: {severity_in(report.case, code, report.rule.severity).label}"
+    for place in places_of(code) if not report.proven else ():
+        if place.most is report.severity and place.question(report.op, facts):
+            yield f"row: {code}, at this place {_article(place.most)} and no more: {place.told}"
 
 
 # ---------------------------------------------------------------------------------------------------- claims

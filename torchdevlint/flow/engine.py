@@ -17,6 +17,7 @@ from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
+from torchdevlint.rules.policy import deciding_place
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.source import deadline
 from torchdevlint.source.deep_stack import may_go_deeper
@@ -174,14 +175,8 @@ def analyse(
 
 
 def _toned_down(report: Report, facts: Facts) -> Report:
-    """The report, as a note where the project proves that it does not matter, and as a warning where an error is not certain.
-
-    The facts are of the file as a whole.
-    """
+    """The report, as severe as the policy lets it be at its place. The facts are of the file as a whole."""
     if report.severity <= Severity.INFO or report.proven:
         return report
-    if any(quiet(report.op, facts) for quiet in report.rule.quiet_in):
-        return report._replace(severity=Severity.INFO)
-    if report.severity is Severity.ERROR and any(doubt(report.op, facts) for doubt in report.rule.doubtful_in):
-        return report._replace(severity=Severity.WARNING)
-    return report
+    place = deciding_place(report.rule.code, report.severity, report.op, facts)
+    return report if place is None else report._replace(severity=place.most)

@@ -15,15 +15,20 @@ if TYPE_CHECKING:
 
 def sample(ctx: Context, argument: Value, site: Site) -> Value:
     """An operand: one that nobody moved, while what its loader gives elsewhere is moved, is on the CPU."""
-    part: Value = argument
-    if isinstance(argument, Tensor) and isinstance(argument.device, Term) and argument.device.op == "own":
-        part = argument.device.args[0]  # computed from a part: `labels.view_as(scores)`
-    if not isinstance(part, Term) or part.op not in ("item", "element", "unpack"):
+    if not isinstance(argument, Term) or argument.op not in ("item", "element", "unpack"):
         return argument
-    rec = ctx.heap.get(devices.whole(part))
+    rec = ctx.heap.get(devices.whole(argument))
     if rec is None or devices.PARTS_MOVED not in rec.fields or _is_moved_by_statement(site):
         return argument
-    return Term("sample", part, site)
+    return Term("sample", argument, site)
+
+
+def part(ctx: Context, operand: Value, site: Site) -> Value:
+    """The same for what is computed from a part, such as `labels.view_as(scores)`, in the function that takes the batch apart."""
+    if isinstance(operand, Tensor) and isinstance(operand.device, Term) and operand.device.op == "own":
+        found = sample(ctx, operand.device.args[0], site)
+        return found if found is not operand.device.args[0] else operand
+    return sample(ctx, operand, site)
 
 
 def _is_moved_by_statement(site: Site) -> bool:

@@ -36,7 +36,7 @@ from torchdevlint.rules.neighbours import (
 )
 from torchdevlint.rules.order import import_time_blocks, is_unconditional
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import calls_to, once_per_body, once_per_file, operations
+from torchdevlint.rules.structure import body_of, calls_to, once_per_body, once_per_file, operations
 
 _LIBRARIES = (*CUDA_LIBRARIES, *CUDA_PACKAGES, *KERNEL_LANGUAGES)
 # What a file needs whose import fails without it; kernels of these languages, and optimizers in eight bits, have other ways beside them.
@@ -79,6 +79,12 @@ def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -
         or (found is not None and is_where_cuda_works(found, body, facts))
         or programs_of_cuda_alone(facts)
     )
+
+
+def where_cuda_is_needed(op: ir.Op, facts: Facts) -> bool:
+    """True where CUDA is needed anyway: by an import, a kernel's frame, or a line that fails without it."""
+    body = body_of(op, facts)
+    return body is not None and needs_cuda_anyway(body, facts, op)
 
 
 def _is_built_with_kernels(facts: Facts) -> bool:

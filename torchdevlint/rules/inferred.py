@@ -11,12 +11,13 @@ from torchdevlint.flow.naming import as_written
 from torchdevlint.infer.analysis import Analysis, Seen, analyse
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.kept import kept_for
+from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.project import Member
-from torchdevlint.rules.policy import ATTRIBUTE, is_worth_telling, row_of, severity_of
+from torchdevlint.rules.policy import ATTRIBUTE, row_of, severity_of
 from torchdevlint.rules.repairs import (
     There,
     buffer_instead,

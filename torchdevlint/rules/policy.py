@@ -1,24 +1,34 @@
-"""One table: which rule tells of a claim that does not hold, and how severe that is. A rule never decides it."""
+"""One table: which rule tells of a claim that does not hold, and how severe each finding is. A rule never decides it.
+
+Three parts: the rows of claims; the cases that a rule's own check tells apart, by the words that the rule gives them; and what is known of the place of a
+finding, which makes it less. What a claim proves (a caller breaks it) no place makes less.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from torchdevlint.infer.analysis import OWN_SELF
-from torchdevlint.infer.claims import RETURNED
+from torchdevlint.flow.facts import Facts
+from torchdevlint.infer.relevance import is_of_a_number
 from torchdevlint.infer.summary import Fault
-from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import Ext, Site, Term, is_accelerator
+from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
-from torchdevlint.program.cfg import Cfg
-from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.project import Member
-from torchdevlint.rules.rule import ERROR, INFO, WARNING
+from torchdevlint.rules import surroundings as at
+from torchdevlint.rules.cuda_alone import where_cuda_is_needed
+from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
+from torchdevlint.rules.published import is_given_no_file
 from torchdevlint.severity import Severity
+
+INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
+
+# ---------------------------------------------------------------------------------------------------- claims
 
 
 class Row(NamedTuple):
-    """A row of the policy: who tells of what, and how."""
+    """A row of the policy for claims: who tells of what, and how."""
 
     code: str
     broken: Severity
@@ -62,13 +72,13 @@ def row_of(fault: Fault) -> Row:
     if host is not None and host.kept and not (host.origin is not None and host.origin.is_part):
         return ATTRIBUTE
     is_batch = host is not None and host.implicit == "batch"
-    if is_batch and host is not None and fault.roles[0] not in ("input", "module"):
+    if is_batch and host is not None and fault.roles[0] != "input":
         return _SIBLING if host.origin is fault.site else _SAMPLE
     if fault.roles[0] == "input" and (is_batch or fault.site.body is None or fault.site.body.name != "forward"):
         return _INPUT
     made = host.origin.op if host is not None and host.origin is not None else None
     is_factory = host is not None and host.implicit and not is_batch and isinstance(made, ir.Call)
-    if is_factory and _is_of_a_number(fault):
+    if is_factory and is_of_a_number(fault):
         return _OF_A_NUMBER
     if is_accelerator(fault.other.device) and not fault.chain and fault.seen_inside is None:
         return _OTHER  # the function itself names both devices
@@ -80,48 +90,6 @@ def row_of(fault: Fault) -> Row:
 def _is_beside_the_default(fault: Fault) -> bool:
     """True for a tensor that is on the CPU whatever the default device, in a file that sets one."""
     return fault.host is not None and fault.host.implicit == "always" and fault.site.unit.sets_default
-
-
-_READS = frozenset({"item", "tolist"})
-_EXTREMES = frozenset({"max", "min", "amax", "amin", "sum"})
-
-
-def _is_of_a_number(fault: Fault) -> bool:
-    """True for a factory that is given a number which a tensor has told: `torch.arange(lengths.max())`."""
-    made = fault.place
-    if made.body is None or not isinstance(made.op, ir.Call):
-        return False
-    lookup = Lookup.of(made.body)
-    met = _variables_of(fault.site.op, lookup) if fault.site.body is made.body else frozenset[str]()
-    pending = [argument.value for argument in made.op.arguments if argument.keyword in (None, "data")]
-    while pending:
-        written = lookup.definition(pending.pop())
-        if isinstance(written, ir.Binary):
-            pending += [written.left, written.right]
-        elif isinstance(written, ir.Sequence):
-            pending += [element.value for element in written.elements]
-        elif isinstance(written, ir.Call):
-            method = lookup.definition(written.function)
-            if not isinstance(method, ir.Attribute):
-                pending += [argument.value for argument in written.arguments]  # `int(x.max()) + 1`
-                continue
-            receiver = lookup.definition(method.object)
-            is_met = isinstance(receiver, ir.Load) and receiver.name in met
-            if method.name in _READS or (method.name in _EXTREMES and is_met and not written.arguments):
-                return True
-    return False
-
-
-def _variables_of(op: ir.Op, lookup: Lookup) -> frozenset[str]:
-    """The variables whose values, or parts of them, an operation takes."""
-    found, pending = set[str](), [*reads(op)]
-    while pending:
-        written = lookup.definition(pending.pop())
-        if isinstance(written, ir.Load):
-            found.add(written.name)
-        elif written is not None:
-            pending += reads(written)
-    return frozenset(found)
 
 
 def severity_of(fault: Fault, member: Member | None = None) -> Severity:
@@ -143,200 +111,131 @@ def _is_offered(fault: Fault, member: Member) -> bool:
     return not is_private and member.project.is_package and member.project.is_in_package(member.path)
 
 
-_EXPORTS = frozenset({"export", "trace"})
-_SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
-_OF_DATA_SETS = ("torchvision.transforms.", "torch_geometric.transforms.", "monai.transforms.", "torchio.")
-_ASKS = frozenset({"device", "is_cuda"})
-_REGISTERS = frozenset({"register_buffer", "register_parameter"})
-_CUDA = "cuda"
-_PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
-_MOVES = frozenset({"to", "cuda"})
-_SIZES = ("shape", "size", "numel")
+# ---------------------------------------------------------------------------------------------------- cases of a rule
+
+# What a rule's own check has found, in the words of the rule, where that is less than the rule's highest severity.
+_CASES: dict[str, dict[str, Severity]] = {
+    "TDL101": {
+        "nothing tells that the file holds weights": INFO,
+        "the CPU saved it": INFO,
+        "the same run saved it": INFO,
+        "it holds the bytes of an engine": INFO,
+        "CUDA works where it is loaded": INFO,
+    },
+    "TDL106": {"": WARNING, "the file is temporary": INFO},
+    "TDL403": {"the whole model is on one device": INFO},
+    "TDL501": {
+        "it may be no tensor": WARNING,
+        "the result is a conversion": WARNING,
+        "it is there already": INFO,
+    },
+    "TDL511": {"CUDA works there, or another line has told of it": INFO},
+    "TDL513": {"the device is a variable": WARNING},
+    "TDL517": {
+        "what the callee does without a device is not known": INFO,
+        "results on the CPU may be meant": INFO,
+    },
+    "TDL518": {"it may be no tensor": WARNING},
+    "TDL523": {"no line of the file chooses the visible devices": INFO},
+    "TDL601": {
+        "the device is a variable, and a run on the CPU keeps the Parameter": WARNING,
+        "nothing in the file learns": INFO,
+    },
+    "TDL605": {"autocast is turned off": INFO},
+    "TDL608": {"the constructor places what the module has there as well": INFO},
+    "TDL610": {"the trace is used in the same run": INFO},
+    "TDL701": {
+        "no loader is seen with workers or pinned memory": WARNING,
+        "no loader has workers or pins memory": INFO,
+    },
+    "TDL702": {"the device is a variable": WARNING},
+    "TDL704": {"no process group is started in the file": WARNING},
+    "TDL801": {
+        "the project is for another accelerator, CUDA works there, or who runs this trial has a GPU": INFO,
+        "each process sets its current GPU": INFO,
+        "no call leaves the default": INFO,
+    },
+    "TDL804": {"no other device is tried": WARNING},
+    "TDL805": {"no torch that warns is allowed, or the warning is silenced": INFO},
+    "TDL807": {"the program stops without CUDA before, or the file has decided for it at another line": INFO},
+    "TDL811": {"a machine with more GPUs runs it": INFO},
+    "TDL901": {"MPS alone may read it too late": WARNING, "the project does not speak of MPS": INFO},
+}
 
 
-def is_worth_telling(fault: Fault) -> bool:
-    """False for what is open to others where the function shows that it is not meant for tensors anywhere."""
-    if fault.verdict == "broken":
-        return True
-    place = fault.other.device
-    if fault.is_of_module and not (isinstance(place, Term) and place.op in ("as_device", "near")):
-        return False  # a model and its inputs stay together until one of them is moved
-    if fault.host is not None and not fault.host.implicit and not _is_asked_where(fault):
-        return False  # it was put on the CPU by choice, and so may be what it meets
-    if fault.roles[0] == "assigned":
-        return False  # PyTorch's source moves the indices of an assignment to the tensor; no GPU has shown it yet
-    is_own = place == OWN_SELF
-    is_given = isinstance(place, Term) and place.op == "own" and not is_own
-    if is_given and row_of(fault).code in ("TDL509", "TDL514") and not _is_read_of_an_argument(fault):
-        return False  # who works on arrays is given what is on the CPU
-    if fault.roles == RETURNED and not _is_sized_by_a_tensor(fault.place):
-        return False  # an index, or a constant, may be meant for the CPU
-    is_training = row_of(fault).code == "TDL301" and is_given
-    if is_training and not _is_asked_where(fault) and not _is_in_forward(fault):
-        return False  # who trains on the CPU has the weights of its loss there
-    body = fault.site.body
-    if body is None:
-        return True
-    is_in_model = any(call.body is not None and call.body.name == "forward" for call in fault.chain)
-    if (
-        not is_own
-        and not is_in_model
-        and any(_prepares_samples(one, fault.site.unit) for one in (body, fault.entry) if one is not None)
-    ):
-        return False
-    made = fault.place
-    is_kept = fault.host is not None and (fault.host.follows or _is_registered(made))
-    if is_kept and made.body is not None and _is_run_by_constructor(made.body):
-        return False  # a parameter that the constructor makes moves with its module; who makes it anew afterwards is not seen
-    if made.body is not None and (_exports(made.body) or _is_probe(made.op, made.body)):
-        return False
-    if any(one.body is not None and _is_other_side_of_a_move(one.op, one.body) for one in (made, fault.site)):
-        return False  # `x.cuda() if flag else x`: without the flag nothing is on a GPU
-    return not _exports(body) and not _is_moved_at_once(fault.site.op, body)
+def severity_in(case: str, code: str, highest: Severity) -> Severity:
+    """How severe a finding of a rule's own check is; raises `KeyError` for a case that the table does not have."""
+    cases = _CASES.get(code, {})
+    return cases[case] if case in cases or case else highest
 
 
-def _is_read_of_an_argument(fault: Fault) -> bool:
-    """True for `x.numpy()` of an argument or a part of one: what is called so was given as a tensor, and not as an array."""
-    place = fault.other.device
-    what = place.args[0] if isinstance(place, Term) else None
-    return fault.roles[1] == "method" and isinstance(what, Term) and what.op in ("parameter", "item", "element")
+# ---------------------------------------------------------------------------------------------------- places
+
+Question = Callable[[ir.Op, Facts], bool]
 
 
-_VALUES = frozenset("zeros ones full empty rand randn".split())
+class Place(NamedTuple):
+    """What may be known of the place of a finding: there the findings of some rules are this severe and no more."""
+
+    question: Question
+    most: Severity
+    codes: frozenset[str]
+
+    @property
+    def told(self) -> str:
+        """The question in words, as a rule's page says it."""
+        told = " ".join(inspect.cleandoc(self.question.__doc__ or "").split()).removeprefix("True ")
+        return f"{told[:1].upper()}{told[1:]}"
 
 
-def _is_sized_by_a_tensor(made: Site) -> bool:
-    """True for `torch.zeros(x.shape[0])` and `torch.ones(len(x))`: one value for each row of another tensor."""
-    if made.body is None or not isinstance(made.op, ir.Call):
-        return False
-    lookup = Lookup.of(made.body)
-    name = lookup.definition(made.op.function)
-    if not isinstance(name, ir.Attribute) or name.name not in _VALUES:
-        return False
-    pending = [argument.value for argument in made.op.arguments if argument.keyword in (None, "size")]
-    seen: set[object] = set()
-    while pending:
-        written = lookup.definition(pending.pop())
-        if written is None or id(written) in seen:
-            continue
-        seen.add(id(written))
-        if isinstance(written, ir.Attribute) and written.name in _SIZES:
-            return True
-        if isinstance(written, ir.Load):
-            if written.name == "len":
-                return True
-            pending += [op.value for op in lookup.kind(ir.Store) if op.name == written.name]
-        else:
-            pending += reads(written)
-    return False
+def _place(question: Question, most: Severity, codes: str) -> Place:
+    return Place(question, most, frozenset(f"TDL{code}" for code in codes.split()))
 
 
-def _is_asked_where(fault: Fault) -> bool:
-    """True where the functions that make the tensor and let it meet an argument ask where a tensor is: they are meant for tensors anywhere."""
-    place = fault.other.device
-    if fault.is_of_module or not isinstance(place, Term) or place.op != "own":
-        return False
-    return any(_asks_where(body) for body in (fault.site.body, fault.place.body) if body is not None)
+_TENSORS_MEET = "301 302 401 504 505 506 509 515 518 522 603"
+_PLACES: tuple[Place, ...] = (
+    _place(at.in_unreachable_code, INFO, "101 102 504 506 509 511 603 605 801 805 807"),
+    _place(at.in_tests, INFO, "101 102 109 113 401 504 505 506 509 511 515 522 605 801 807"),
+    _place(at.in_program_for_the_host, INFO, _TENSORS_MEET),
+    _place(at.in_data_folder, INFO, "504 505 506 509"),
+    _place(at.under_another_default_device, INFO, "504 505 506 511 515 522 603"),
+    _place(at.in_program_that_moves_nothing, INFO, "603"),
+    _place(at.with_hidden_gpus, INFO, "504 515"),
+    _place(at.with_trainers_on_host, INFO, "101 504"),
+    _place(at.in_self_test, INFO, "504"),
+    _place(at.in_exporter, INFO, "504"),
+    _place(at.in_branch_not_taken, INFO, "504 605"),
+    _place(where_cuda_is_needed, INFO, "102 605"),
+    _place(at.in_benchmark, INFO, "605 801"),
+    _place(at.under_test_for_a_build, INFO, "605 801 807"),
+    _place(at.where_memory_is_allocated, INFO, "807"),
+    _place(at.in_class_of_a_trial, INFO, "605"),
+    _place(at.in_function_that_moves_to_gpus, INFO, "801"),
+    _place(at.in_function_that_nobody_names, INFO, "801"),
+    _place(is_told_at_another_program, INFO, "605 801"),
+    _place(in_program_for_several_gpus, INFO, "605 801"),
+    _place(at.where_moves_keep_parameters, INFO, "203"),
+    _place(is_given_no_file, INFO, "101"),
+    _place(at.in_project, WARNING, "602"),
+    _place(at.in_project_for_the_host, WARNING, "518"),
+    _place(at.where_batches_may_be_placed, WARNING, "518"),
+)
 
 
-def _is_in_forward(fault: Fault) -> bool:
-    """True where a model makes the tensor: what it is given is where the model is."""
-    return any(body is not None and body.name == "forward" for body in (fault.site.body, fault.place.body))
+def places_of(code: str) -> Iterator[Place]:
+    """The rows of places that concern a rule."""
+    return (place for place in _PLACES if code in place.codes)
 
 
-def _asks_where(body: ir.Body) -> bool:
-    """True for a body that reads the device of something other than its own object."""
-    receiver = body.parameters[0].name if body.owner is not None and body.parameters else ""
-    lookup = Lookup.of(body)
-    asked = {op.object for name in _ASKS for op in lookup.attributes(name)}
-    return any(op.dst in asked and op.name != receiver for op in lookup.kind(ir.Load))
+def deciding_place(code: str, severity: Severity, op: ir.Op, facts: Facts) -> Place | None:
+    """The place that makes a finding less severe, the lowest first; None where none does. The facts are of the file as a whole."""
+    lower = (place for place in places_of(code) if place.most < severity)
+    return next((place for place in sorted(lower, key=lambda one: one.most) if place.question(op, facts)), None)
 
 
-def _prepares_samples(body: ir.Body, unit: Unit) -> bool:
-    """True for data code and tests, which work on the CPU, and for what they define inside."""
-    above: ir.Body | None = body
-    while above is not None:
-        is_test = above.name.startswith("test_") or (above.owner is not None and above.owner.name.startswith("Test"))
-        if is_test or (above.name in _SAMPLES and not (above.name == "__call__" and _is_no_transform(above.owner))):
-            return True
-        if above.owner is not None and any(_is_transform(base, unit) for base in above.owner.bases):
-            return True
-        above = above.parent
-    return False
-
-
-def _is_transform(base: str, unit: Unit) -> bool:
-    """True for a class that changes what a data set gives, before anything is moved."""
-    head, _, rest = base.partition(".")
-    found = unit.statics.get(head)
-    name = f"{found.name}.{rest}" if isinstance(found, Ext) else base
-    return name.startswith(_OF_DATA_SETS)
-
-
-def _is_registered(made: Site) -> bool:
-    """True for a tensor that is given to `register_buffer` or `register_parameter` where it is made."""
-    if made.body is None or not isinstance(made.op, ir.ValueOp):
-        return False
-    lookup = Lookup.of(made.body)
-    calls = (reader for reader in lookup.readers(made.op.dst) if isinstance(reader, ir.Call))
-    names = (lookup.definition(call.function) for call in calls)
-    return any(isinstance(name, ir.Attribute) and name.name in _REGISTERS for name in names)
-
-
-def _is_run_by_constructor(body: ir.Body) -> bool:
-    """True for a method that the constructor of its class calls, also through other methods: `self.reset_parameters()`."""
-    methods = body.owner.methods if body.owner is not None else {}
-    pending, reached = ["__init__"], set[str]()
-    while pending:
-        name = pending.pop()
-        if name in methods and name not in reached:
-            reached.add(name)
-            pending += [op.name for op in Lookup.of(methods[name]).kind(ir.Attribute)]
-    return body.name in reached
-
-
-def _is_no_transform(cls: ir.Class | None) -> bool:
-    """True for a class whose objects are called with what is on a device: a module, or one that says where tensors are, as losses do."""
-    is_module = cls is not None and any(base.endswith("Module") for base in cls.bases)
-    return is_module or _places_tensors(cls)
-
-
-def _places_tensors(cls: ir.Class | None) -> bool:
-    """True for a class that says where tensors are: its objects are called with what is on a device, as losses are, and prepare no samples."""
-    methods = cls.methods.values() if cls is not None else ()
-    return any(
-        any(parameter.name == "device" for parameter in method.parameters) or Lookup.of(method).has_attribute(*_PLACES)
-        for method in methods
-    )
-
-
-def _is_probe(made: ir.Op, body: ir.Body) -> bool:
-    """True for `net(torch.zeros(1, 3, 32, 32)).shape`: one sample that is made to read a size."""
-    lookup = Lookup.of(body)
-    first = made.positional(0) if isinstance(made, ir.Call) else None
-    if first is None or not any(op.dst == first and op.value == 1 for op in lookup.kind(ir.Constant)):
-        return False
-    given = {op.dst for parameter in body.parameters for op in lookup.loads(parameter.name)}
-    return any(op.object not in given for name in _SIZES for op in lookup.attributes(name))
-
-
-def _exports(body: ir.Body) -> bool:
-    return Lookup.of(body).has_attribute(*_EXPORTS)
-
-
-def _is_other_side_of_a_move(op: ir.Op, body: ir.Body) -> bool:
-    """True for an operation in one branch of a test whose other branch names CUDA: the test asks whether the program runs on a GPU."""
-    cfg, lookup = Cfg.of(body), Lookup.of(body)
-    opposite = {(test, not outcome) for test, outcome in cfg.decided_by(op)}
-    if not opposite:
-        return False
-    named: list[ir.Op] = [one for one in lookup.kind(ir.Constant) if str(one.value).partition(":")[0] == _CUDA]
-    named += lookup.attributes(_CUDA)
-    return any(not opposite.isdisjoint(cfg.decided_by(one)) for one in named)
-
-
-def _is_moved_at_once(met: ir.Op, body: ir.Body) -> bool:
-    """True for `torch.cat([zeros, x]).to(device)`: who moves the result there has its parts on the CPU."""
-    result = getattr(met, "dst", None)
-    readers = Lookup.of(body).readers(result) if result is not None else ()
-    return any(isinstance(op, ir.Attribute) and op.name in _MOVES for op in readers)
+def rows_of(code: str, severity: Severity) -> Iterator[str]:
+    """The rows that make a finding of a rule this severe, in words: its cases, and places."""
+    cases = "; ".join(case for case, told in _CASES.get(code, {}).items() if case and told is severity)
+    if cases:
+        yield f"{cases[:1].upper()}{cases[1:]}."
+    yield from (place.told for place in places_of(code) if place.most is severity)

@@ -10,10 +10,10 @@ from torchdevlint.findings import Severity, Span
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.naming import as_written
 from torchdevlint.program import ir
+from torchdevlint.rules.policy import rows_of, severity_in
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import NodeEdit
-    from torchdevlint.flow.facts import Facts
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 
@@ -65,6 +65,7 @@ class Report(NamedTuple):
     fix: MakesFix | None = None
     proven: bool = False  # by inference: no surroundings make it a note
     detail: str = ""
+    case: str = ""  # the row of the policy, of those of its rule
 
 
 _Check = TypeVar("_Check", bound=Callable[..., Any])
@@ -131,10 +132,9 @@ def on_file(check: _Check) -> _Check:
     return _hook("file", ())(check)
 
 
-def _section(title: str, questions: tuple[Callable[[ir.Op, Facts], bool], ...]) -> str:
-    """A part of a page that lists surroundings."""
-    places = [inspect.cleandoc(question.__doc__ or "").removeprefix("True ") for question in questions]
-    return "\n".join((f"## Where it is {title}", *(f"- {place[:1].upper()}{place[1:]}" for place in places)))
+def _section(title: str, rows: list[str]) -> str:
+    """A part of a page that lists rows of the policy."""
+    return "\n".join((f"## Where it is {title}", *(f"- {row}" for row in rows)))
 
 
 class Rule:
@@ -148,20 +148,16 @@ class Rule:
     severity: ClassVar[Severity]  # the highest that it gives
     default: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ()  # identifiers of which one must occur in the file, or the rule is not asked
-    quiet_in: ClassVar[
-        tuple[Callable[[ir.Op, Facts], bool], ...]
-    ] = ()  # where its findings are notes, by a proof: see surroundings
-    doubtful_in: ClassVar[
-        tuple[Callable[[ir.Op, Facts], bool], ...]
-    ] = ()  # where nothing is proven, and its errors are warnings
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod
     def documentation(cls) -> str:
-        """The rule's page, from its docstring, and from those of the surroundings in which its findings are notes or warnings."""
+        """The rule's page, from its docstring, and from the rows of the policy that make its findings less."""
         page = inspect.cleandoc(cls.__doc__ or "")
-        shown = (("a note", cls.quiet_in), ("a warning, no error", cls.doubtful_in))
-        section = "\n\n".join(_section(title, questions) for title, questions in shown if questions)
+        shown = (("a note", INFO), ("a warning, no error", WARNING))
+        section = "\n\n".join(
+            _section(title, rows) for title, told in shown for rows in [list(rows_of(cls.code, told))] if rows
+        )
         if not section:
             return page
         before, heading, after = page.partition("\n## Fix safety" if "\n## Fix safety" in page else "\n## Proof")
@@ -177,16 +173,19 @@ class Rule:
         op: ir.Op,
         message: str,
         *,
+        case: str = "",
         severity: Severity | None = None,
         related: tuple[Mention, ...] = (),
         fix: MakesFix | None = None,
         proven: bool = False,
         detail: str = "",
     ) -> Report:
-        """A report of this rule on `op` (the expression to change)."""
-        told = self.severity if severity is None else severity
+        """A report of this rule on `op` (the expression to change). `case` is the row of the policy that it falls under; `severity` is for claims, whose
+        rows are of their own, and for rules of others.
+        """
+        told = severity_in(case, self.code, self.severity) if severity is None else severity
         message, detail = as_written(message), as_written(detail)
-        return Report(type(self), op, message, told, related, fix, proven, detail)
+        return Report(type(self), op, message, told, related, fix, proven, detail, case)
 
     @classmethod
     def hooks(cls) -> Iterator[tuple[Hook, str]]:

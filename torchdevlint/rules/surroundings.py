@@ -1,5 +1,5 @@
-"""Surroundings of a finding: those that a rule names in `quiet_in` prove that it does not matter, and make it a note; those in `doubtful_in` prove
-nothing (nobody is seen to call a function, no file speaks of a device), and make an error a warning.
+"""What may be known of the place of a finding, as questions that the policy's rows of places ask: a proof that it does not matter (dead code, a program for
+the CPU), or that nothing is proven (no file speaks of a device).
 
 Each question gets the operation that a finding stands on, and the facts of the file as a whole.
 """

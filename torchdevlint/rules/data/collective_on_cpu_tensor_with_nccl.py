@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import NOTHING, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.rules.structure import operations, tensors_within
 from torchdevlint.rules.wording import give_device, owns
 
@@ -120,7 +120,7 @@ class CollectiveOnCpuTensorWithNccl(Rule):
                 f"`{short}` gets a CPU tensor, which NCCL refuses; create the tensor with `device={device or '...'}`",
                 detail=f"The tensor is made on line {{0}}, and {group}, which has no CPU backend: the call raises "
                 '"No backend type associated with device type cpu".',
-                severity=ERROR if here else WARNING,
+                case="" if here else "no process group is started in the file",
                 related=(Mention(origin, "here the CPU tensor is made"),),
                 fix=lambda origin=origin, device=device, takes=takes: _fix(origin, device if takes else None),  # type: ignore[misc]
             )

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.findings import Severity
 from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.flow.loaders import called_by
 from torchdevlint.flow.naming import follows_an_object, looks_like_device
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import asks_for_other_start, nested, target_of_move
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
@@ -26,7 +25,6 @@ class _Placement(NamedTuple):
 
     op: ir.Call
     device: str
-    certain: bool  # a literal accelerator
 
 
 class _Loading(NamedTuple):
@@ -105,7 +103,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
             follows_an_object(device.name)
         ):
             return
-        self._placed.setdefault(id(facts.body), []).append(_Placement(call, device.name, device.is_accelerator))
+        self._placed.setdefault(id(facts.body), []).append(_Placement(call, device.name))
 
     @on_call(*modules.LOADERS)
     def note_loader(self, call: ir.Call, facts: Facts) -> None:
@@ -122,27 +120,28 @@ class DatasetReturnsAcceleratorTensor(Rule):
     def check(self, facts: Facts) -> Iterator[Report]:
         if not self._placed or not self._forks:
             return
-        severity, loader = self._severity(facts)
+        case, loader = self._case(facts)
         related = (Mention(loader.op, "this loader runs it"),) if loader is not None else ()
         for where, body in _sample_code(self._loaders, facts):
             for placed in self._placed.get(id(body), ()):
-                seen = severity if placed.certain or severity is not ERROR or loader is not None else WARNING
                 yield self.report(
                     placed.op,
                     f"{where} puts its tensors on `{placed.device}`; return CPU tensors and move the batch in the loop",
                     detail='In a DataLoader worker that raises "Cannot re-initialize CUDA in forked subprocess", and with '
                     "`pin_memory=True` \"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\".",
-                    severity=seen,
+                    case=case,
                     related=related,
                 )
 
-    def _severity(self, facts: Facts) -> tuple[Severity, _Loading | None]:
-        """Certain where a loader of the file has workers or pins; an info where all of them do neither."""
+    def _case(self, facts: Facts) -> tuple[str, _Loading | None]:
+        """The row of the policy, and the loader of the file that has workers or pins memory."""
         for loader in self._loaders:
             if loader.workers or loader.pinned:
-                return ERROR, loader
+                return "", loader
         plain = bool(self._loaders) and all(one.workers is False and one.pinned is False for one in self._loaders)
-        return (INFO if plain or (not self._loaders and _is_loaded_nowhere(facts)) else WARNING), None
+        if plain or (not self._loaders and _is_loaded_nowhere(facts)):
+            return "no loader has workers or pins memory", None
+        return "no loader is seen with workers or pinned memory", None
 
 
 def _is_loaded_nowhere(facts: Facts) -> bool:

@@ -8,7 +8,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_call, on_method
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
 from torchdevlint.rules.structure import target_of_move
 
 _TEXT = "\"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\""
@@ -66,7 +66,7 @@ class PinMemoryOfAcceleratorTensor(Rule):
             call,
             f"only host memory can be pinned, and this tensor is on `{device.name}`; pin it first, then move it",
             detail=f"On an accelerator this raises {_TEXT}. A pinned tensor can be moved with `non_blocking=True`.",
-            severity=ERROR if device.is_accelerator else WARNING,
+            case="" if device.is_accelerator else "the device is a variable",
             fix=(lambda: _swap(call)) if chained else None,
         )
 

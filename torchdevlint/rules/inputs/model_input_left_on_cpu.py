@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import in_program_for_the_host, in_tests
 
 
 class ModelInputLeftOnCpu(Inferred):
@@ -44,8 +43,4 @@ class ModelInputLeftOnCpu(Inferred):
     """
 
     code, name, severity = "TDL401", "model-input-left-on-cpu", ERROR
-    quiet_in = (
-        in_program_for_the_host,
-        in_tests,
-    )
     fixable = "sometimes"

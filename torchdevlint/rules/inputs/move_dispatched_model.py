@@ -11,7 +11,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import NOTHING, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.order import follows
-from torchdevlint.rules.rule import ERROR, INFO, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
 from torchdevlint.rules.structure import target_of_move
 from torchdevlint.rules.wording import owns
 
@@ -101,7 +101,7 @@ class MoveDispatchedModel(Rule):
             call,
             message,
             detail=detail,
-            severity=ERROR if several else INFO,
+            case="" if several else "the whole model is on one device",
             related=(Mention(origin, "here it is placed"),),
             fix=(lambda: _remove(call, facts)) if several else None,
         )

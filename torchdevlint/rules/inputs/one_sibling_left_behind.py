@@ -17,13 +17,8 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.inferred import Inferred, where_is
 from torchdevlint.rules.repairs import There, facts_at
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, on_any_call
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_any_call
 from torchdevlint.rules.structure import where_taken_out
-from torchdevlint.rules.surroundings import (
-    in_program_for_the_host,
-    in_project_for_the_host,
-    where_batches_may_be_placed,
-)
 from torchdevlint.rules.wording import MISMATCH, is_host_name, owns
 
 if TYPE_CHECKING:
@@ -66,8 +61,6 @@ class OneSiblingLeftBehind(Inferred):
     """
 
     code, name, severity = "TDL518", "one-sibling-left-behind", ERROR
-    quiet_in = (in_program_for_the_host,)
-    doubtful_in = (in_project_for_the_host, where_batches_may_be_placed)
     fixable = "sometimes"
 
     @on_any_call
@@ -154,7 +147,7 @@ class OneSiblingLeftBehind(Inferred):
             written if written is not None else call,
             f"`{place}` stays on the CPU, {beside}; move it too",
             detail=f"On an accelerator this {what} raises {MISMATCH}.",
-            severity=ERROR if certain else WARNING,
+            case="" if certain else "it may be no tensor",
             related=(
                 Mention(sibling.moved, "here the output is made" if output else "here its sibling moved"),
                 *((Mention(value.origin, "here it comes from"),) if value.origin is not None else ()),
@@ -235,7 +228,11 @@ def _sibling(fault: Fault, facts: Facts) -> _Sibling | None:
     registers = _operands(fault.site.op)
     receiver = inside.receiver(fault.site.op) if isinstance(fault.site.op, ir.Call) else None
     taken = [_taken(one, inside) for one in (*registers, *(() if receiver is None else (receiver,)))]
-    left = [one for one in taken if inside.place(one) and not inside.value(one).device.may_be_accelerator]
+    left = [
+        one
+        for one in taken
+        if inside.place(one) and inside.qualified(one) is None and not inside.value(one).device.may_be_accelerator
+    ]
     read = inside.definition(left[0]) if len(left) == 1 else None
     if read is None:
         return None

@@ -11,7 +11,6 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_file, on_op
-from torchdevlint.rules.surroundings import in_tests
 
 _TRAINS = re.compile(
     r"(?:\A|_)(?:step|backward|train\w*|fit\w*|optimi[sz]e\w*|update\w*|epoch\w*|learn\w*)\Z", re.IGNORECASE
@@ -66,7 +65,6 @@ class DeviceMoveUsedAsCopy(Rule):
     """
 
     code, name, severity = "TDL113", "device-move-used-as-copy", WARNING
-    quiet_in = (in_tests,)
     needs = ("state_dict",)
     fixable = "unsafe"
 

@@ -9,7 +9,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_call
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
 from torchdevlint.rules.same_run import file_place, is_temporary
 
 _WRITES = re.compile(r"save|script|trace|export", re.IGNORECASE)
@@ -68,7 +68,7 @@ class JitLoadWithoutMapLocation(Rule):
             call,
             f"without `map_location` the modules go to the device they were saved from; pass `map_location={text}`",
             detail="An archive that was saved from a GPU fails to load on a machine without one.",
-            severity=INFO if is_temporary(call.argument("f", 0), facts) else WARNING,
+            case="the file is temporary" if is_temporary(call.argument("f", 0), facts) else "",
             fix=lambda: _fix(call, text, given=register is not None),
         )
 

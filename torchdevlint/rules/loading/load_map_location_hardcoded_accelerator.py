@@ -8,7 +8,6 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.devices import Device
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import (
     device_in_scope,
@@ -16,8 +15,7 @@ from torchdevlint.rules.literals import (
     is_cuda_only,
     spelled_accelerator,
 )
-from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_method
-from torchdevlint.rules.surroundings import in_tests, in_unreachable_code
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
 
 # Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
 DEVICE_ARGUMENT = {
@@ -53,8 +51,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
 
     ## When it stays silent
     Behind an availability test, an assertion or an early exit; in a `try` that catches RuntimeError; in tests that are skipped without a GPU;
-    in files that need CUDA anyway (Triton, CuPy, CUDA extensions); for a device that is computed. It is a note where CUDA is needed
-    anyway: in a file, or a project, that cannot be imported without a library for CUDA alone, and in workers of NCCL.
+    in files that need CUDA anyway (Triton, CuPy, CUDA extensions); for a device that is computed.
 
     ## Fix safety
     `"cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use.
@@ -68,7 +65,6 @@ class LoadMapLocationHardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL102", "load-map-location-hardcoded-accelerator", WARNING
-    quiet_in = (in_tests, in_unreachable_code)
     fixable = "sometimes"
 
     @on_call(*DEVICE_ARGUMENT)
@@ -96,7 +92,6 @@ class LoadMapLocationHardcodedAccelerator(Rule):
             call,
             f'this load fails on machines without `{device.name}`; load with `{keyword}="cpu"`, or test for the device first',
             detail="It fails whatever the file holds, also with CPU tensors alone.",
-            severity=INFO if needs_cuda_anyway(facts.body, facts) else WARNING,
             fix=fix,
         )
 

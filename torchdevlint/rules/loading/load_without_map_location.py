@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Severity
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Use
 from torchdevlint.flow.knowledge.checkpoints import PLAIN_STATE
@@ -25,11 +24,10 @@ from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import is_assigned, only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
 from torchdevlint.rules.paths import last_name, parts, settings_of
-from torchdevlint.rules.published import is_given_no_file, is_published
-from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.rules.published import is_published
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.rules.same_run import file_place, is_of_this_run
 from torchdevlint.rules.structure import calls_to, is_test, once_per_place
-from torchdevlint.rules.surroundings import in_tests, in_unreachable_code, with_trainers_on_host
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _PROCESSES = ("init_process_group", "local_rank", "DistributedDataParallel")
@@ -62,9 +60,7 @@ class LoadWithoutMapLocation(Rule):
 
     ## When it stays silent
     `map_location` is given, or may be (`*args`, `**kwargs`); the file is a `.safetensors`, prepared data or the state of random generators;
-    the same function has just written it. It is a note for a published file (of the package, a download, a folder `pretrained...`, a hash
-    in the name), for what the same run has written, for what tells of no weights, where the project saves from the CPU alone, and where the
-    one process stops without CUDA anyway, before the load or behind it.
+    the same function has just written it.
 
     ## Fix safety
     `map_location="cpu"` is safe when the result goes only into `load_state_dict` (without `assign=True`) or is moved before any other use. Else
@@ -79,11 +75,10 @@ class LoadWithoutMapLocation(Rule):
     """
 
     code, name, severity = "TDL101", "load-without-map-location", WARNING
-    quiet_in = (in_unreachable_code, is_given_no_file, in_tests, with_trainers_on_host)
     fixable = "sometimes"
 
     def __init__(self) -> None:
-        self._loads: list[tuple[ir.Call, Facts, Severity]] = []
+        self._loads: list[tuple[ir.Call, Facts, str]] = []
 
     @on_call(*LOADS)
     def check(self, call: ir.Call, facts: Facts) -> None:
@@ -100,7 +95,7 @@ class LoadWithoutMapLocation(Rule):
             return
         if (is_test(facts) and not facts.imports("argparse")) or _is_dataset(facts) or _is_received(call, facts):
             return
-        self._note(call, facts, _severity(call, facts))
+        self._note(call, facts, _case(call, facts))
 
     @on_call("functools.partial")
     def check_partial(self, call: ir.Call, facts: Facts) -> None:
@@ -108,19 +103,19 @@ class LoadWithoutMapLocation(Rule):
         if facts.qualified(call.positional(0)) not in LOADS:
             return
         if not call.has_splat and call.positional_count < 3 and _is_missing(call, facts):
-            self._note(call, facts, WARNING)
+            self._note(call, facts, "")
 
-    def _note(self, call: ir.Call, facts: Facts, severity: Severity) -> None:
+    def _note(self, call: ir.Call, facts: Facts, case: str) -> None:
         if not facts.expects_error:
-            self._loads.append((call, facts, severity))
+            self._loads.append((call, facts, case))
 
     @on_file
     def report_loads(self, _: Facts) -> Iterator[Report]:
-        for call, facts, severity in self._loads:
+        for call, facts, case in self._loads:
             if not _is_plain_state(call, facts):
-                yield self._reported(call, facts, severity)
+                yield self._reported(call, facts, case)
 
-    def _reported(self, call: ir.Call, facts: Facts, severity: Severity) -> Report:
+    def _reported(self, call: ir.Call, facts: Facts, case: str) -> Report:
         device = device_in_scope(call, facts)
         is_fallback = facts.in_handler_of("TypeError")
 
@@ -137,22 +132,24 @@ class LoadWithoutMapLocation(Rule):
             call,
             '`torch.load` restores tensors to the device they were saved from; pass `map_location="cpu"` or a device',
             detail="A checkpoint that was saved from a GPU fails to load on a machine without that GPU, and takes memory on it where there is one.",
-            severity=severity,
+            case=case,
             fix=fix,
         )
 
 
-def _severity(call: ir.Call, facts: Facts) -> Severity:
-    """A warning for what holds weights that a GPU may have saved; a note where nothing tells, or where the CPU saved them."""
-    if not holds_checkpoint(call, facts) or is_published(call, facts) or file_saves_from_cpu(facts):
-        return INFO
-    is_note = (
-        _needs_cuda_anyway(call, facts)
-        or is_of_this_run(call, facts)
-        or _holds_engine(call, facts)
-        or is_saved_from_host(call, facts)
-    )
-    return INFO if is_note else WARNING
+def _case(call: ir.Call, facts: Facts) -> str:
+    """The row of the policy: what holds weights that a GPU may have saved has none of its own."""
+    if not holds_checkpoint(call, facts):
+        return "nothing tells that the file holds weights"
+    if is_published(call, facts) or file_saves_from_cpu(facts):
+        return "the CPU saved it"
+    if _needs_cuda_anyway(call, facts):
+        return "CUDA works where it is loaded"
+    if is_of_this_run(call, facts):
+        return "the same run saved it"
+    if _holds_engine(call, facts):
+        return "it holds the bytes of an engine"
+    return "the CPU saved it" if is_saved_from_host(call, facts) else ""
 
 
 def _needs_cuda_anyway(call: ir.Call, facts: Facts) -> bool:

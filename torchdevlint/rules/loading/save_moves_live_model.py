@@ -10,7 +10,6 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
-from torchdevlint.rules.surroundings import in_tests
 
 
 class SaveMovesLiveModel(Rule):
@@ -48,7 +47,6 @@ class SaveMovesLiveModel(Rule):
     """
 
     code, name, severity = "TDL109", "save-moves-live-model", WARNING
-    quiet_in = (in_tests,)
     fixable = "unsafe"
 
     @on_method("state_dict")

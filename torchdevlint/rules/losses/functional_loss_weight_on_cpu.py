@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import in_program_for_the_host
 
 
 class FunctionalLossWeightOnCpu(Inferred):
@@ -40,5 +39,4 @@ class FunctionalLossWeightOnCpu(Inferred):
     """
 
     code, name, severity = "TDL302", "functional-loss-weight-on-cpu", ERROR
-    quiet_in = (in_program_for_the_host,)
     fixable = "sometimes"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import in_program_for_the_host
 
 
 class LossWeightOnCpu(Inferred):
@@ -40,6 +39,5 @@ class LossWeightOnCpu(Inferred):
     """
 
     code, name, severity = "TDL301", "loss-weight-on-cpu", ERROR
-    quiet_in = (in_program_for_the_host,)
     needs = tuple(sorted(name.rpartition(".")[2] for name in modules.WEIGHTED_LOSSES))
     fixable = "sometimes"

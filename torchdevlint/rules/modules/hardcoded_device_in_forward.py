@@ -5,28 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.findings import Severity
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import ClassSummary, Facts
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.cuda_alone import needs_cuda_anyway
-from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
 from torchdevlint.rules.literals import is_cuda_only
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.order import block_of, follows
-from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_call, on_device_call
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, nested, operations
-from torchdevlint.rules.surroundings import (
-    in_benchmark,
-    in_branch_not_taken,
-    in_class_of_a_trial,
-    in_tests,
-    in_unreachable_code,
-    under_test_for_a_build,
-)
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
@@ -62,8 +51,7 @@ class HardcodedDeviceInForward(Rule):
 
     ## When it stays silent
     An override of `cuda`, `to` or `_apply`; behind a test of the device; a device that the module or the file chose once; Lightning
-    modules (TDL609). It is a note where CUDA is needed anyway: in a file, or a project, that cannot be imported without a library for CUDA
-    alone, in the frame of a kernel, and where each call comes behind what stops without CUDA.
+    modules (TDL609).
 
     ## Fix safety
     Safe where `forward` makes a tensor and combines it with an argument that it uses as it came; elsewhere the fix is unsafe, because
@@ -77,16 +65,6 @@ class HardcodedDeviceInForward(Rule):
     """
 
     code, name, severity = "TDL605", "hardcoded-device-in-forward", WARNING
-    quiet_in = (
-        in_branch_not_taken,
-        in_tests,
-        in_unreachable_code,
-        in_benchmark,
-        under_test_for_a_build,
-        in_class_of_a_trial,
-        is_told_at_another_program,
-        in_program_for_several_gpus,
-    )
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -132,7 +110,6 @@ class HardcodedDeviceInForward(Rule):
             f"`{written}` ties this module to {_which(device.name)}; {advice}",
             detail=f"Without {needed(device.name)} {raised(device.name)}. Where the module is on another device the next operation raises "
             f"{MISMATCH}.",
-            severity=_severity(call, facts),
             fix=lambda: _delete(call) if follows else _fix(call, name, sources, certain, facts),
         )
 
@@ -153,7 +130,6 @@ class HardcodedDeviceInForward(Rule):
             call,
             f"this goes to CUDA wherever there is one, even for {'a module' if summary.is_module else 'arguments'} on the CPU; use {follow}",
             detail=f"On such a machine, where {where} on the CPU or on `cuda:1`, the operations that follow raise {MISMATCH}.",
-            severity=_severity(call, facts),
             fix=lambda: _fix(call, facts.callee(call), sources, False, facts),
         )
 
@@ -174,12 +150,8 @@ class HardcodedDeviceInForward(Rule):
             call,
             f'`torch.autocast("cuda")` in a module acts on CUDA alone; use {follow}',
             detail="On the CPU or another accelerator autocast stays as it was outside.",
-            severity=INFO if facts.constant(call.keyword("enabled")) is False else _severity(call, facts),
+            case="autocast is turned off" if facts.constant(call.keyword("enabled")) is False else "",
         )
-
-
-def _severity(call: ir.Call, facts: Facts) -> Severity:
-    return INFO if needs_cuda_anyway(facts.body, facts, call) else WARNING
 
 
 def _follows_argument(call: ir.Call, name: str, facts: Facts) -> str:

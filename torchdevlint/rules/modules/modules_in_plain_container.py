@@ -12,7 +12,6 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
 from torchdevlint.rules.structure import operations
-from torchdevlint.rules.surroundings import in_project
 
 
 class ModulesInPlainContainer(Rule):
@@ -48,7 +47,6 @@ class ModulesInPlainContainer(Rule):
     """
 
     code, name, severity = "TDL602", "modules-in-plain-container", ERROR
-    doubtful_in = (in_project,)
     fixable = "unsafe"
 
     def __init__(self) -> None:

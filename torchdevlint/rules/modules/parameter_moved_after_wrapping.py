@@ -10,8 +10,7 @@ from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.program import ir
 from torchdevlint.rules.literals import spelled_callee
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_method
-from torchdevlint.severity import Severity
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
 
 # Words without which no file trains a parameter, or gives it to what does.
 _LEARNS = frozenset(
@@ -39,7 +38,7 @@ class ParameterMovedAfterWrapping(Rule):
 
     ## When it stays silent
     The move stands inside of `nn.Parameter(...)`; the result is wrapped again; `.data` is moved; `requires_grad=False`, where no
-    module keeps the result. In a file that names no gradient, optimizer or module it is a note.
+    module keeps the result.
 
     ## Fix safety
     Moving the tensor before it is wrapped is safe: where the old line moved nothing the result is the same. `device=` for a factory is safe where the
@@ -77,7 +76,7 @@ class ParameterMovedAfterWrapping(Rule):
                     f"{'move' if method in _MOVES else 'convert'} the data first",
                     detail="The tensor gets no gradient, and optimizers refuse it. Where there is nothing to do, as in a run on the CPU, the "
                     "method returns the Parameter itself.",
-                    severity=_severity(call, inner, facts),
+                    case=_case(call, inner, facts),
                     fix=lambda: None if is_updated_in_place(call, facts) else _move_inside(call),
                 )
         elif (
@@ -103,20 +102,23 @@ class ParameterMovedAfterWrapping(Rule):
             call,
             "the moved tensor is no leaf and gets no `.grad`; create it with `device=`",
             detail="Optimizers refuse it. On the CPU the move does nothing, and all is well.",
-            severity=WARNING,
+            case=_CPU_KEEPS_IT,
             fix=(lambda: _create_there(call, register is not None, device, safe))
             if plain and not is_updated_in_place(call, facts)
             else None,
         )
 
 
-def _severity(call: ir.Call, inner: ir.Call, facts: Facts) -> Severity:
-    """A note where nothing in the file asks for gradients or parameters, and no module is meant to register it: the values are right."""
+_CPU_KEEPS_IT = "the device is a variable, and a run on the CPU keeps the Parameter"
+
+
+def _case(call: ir.Call, inner: ir.Call, facts: Facts) -> str:
+    """The row of the policy: where nothing in the file asks for gradients or parameters, and no module is meant to register it, the values are right."""
     summary = facts.class_summary
     is_kept = any(isinstance(op, ir.StoreAttribute) and op.value == call.dst for op in _operations(facts))
     if not (is_kept and summary is not None and summary.is_module) and facts.analysis.program.words.isdisjoint(_LEARNS):
-        return INFO
-    return WARNING if facts.value(inner.argument("data", 0)).device.place == "sym" else ERROR
+        return "nothing in the file learns"
+    return _CPU_KEEPS_IT if facts.value(inner.argument("data", 0)).device.place == "sym" else ""
 
 
 def _is_cast_to_float32(call: ir.Call, facts: Facts) -> bool:

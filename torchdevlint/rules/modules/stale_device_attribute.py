@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.neighbours import is_program
-from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
+from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
 from torchdevlint.rules.structure import (
     definition_of,
     family_methods,
@@ -108,7 +108,9 @@ class StaleDeviceAttribute(Rule):
                     detail=f"`self.{name}` is set once, in the constructor, and `{method}` uses it on line {{0}}. `.to()`, `.cuda()` and "
                     "`map_location` do not change it: after a move these tensors are on the old device "
                     '("Expected all tensors to be on the same device"). `x.device` and `next(self.parameters()).device` follow the module.',
-                    severity=INFO if _is_placed_there(stores[0], summary, facts) else WARNING,
+                    case="the constructor places what the module has there as well"
+                    if _is_placed_there(stores[0], summary, facts)
+                    else "",
                     related=(Mention(op, f"here `self.{name}` places a tensor"),),
                 )
 

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import (
-    in_program_for_the_host,
-    in_program_that_moves_nothing,
-    in_unreachable_code,
-    under_another_default_device,
-)
 
 
 class TensorAttributeNotBuffer(Inferred):
@@ -50,10 +44,4 @@ class TensorAttributeNotBuffer(Inferred):
     """
 
     code, name, severity = "TDL603", "tensor-attribute-not-buffer", ERROR
-    quiet_in = (
-        in_program_for_the_host,
-        under_another_default_device,
-        in_unreachable_code,
-        in_program_that_moves_nothing,
-    )
     fixable = "unsafe"

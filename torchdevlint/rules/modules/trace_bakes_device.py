@@ -8,7 +8,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import INFO, WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import operations
 
 _TRACERS = ("torch.jit.trace", "torch.jit.trace_module", "torch.export.export")
@@ -114,7 +114,7 @@ class TraceBakesDevice(Rule):
                 f"`{cls.name}` is traced on line {{0}}, which fixes `{place}.device` as a constant; use {instead}",
                 detail="Elsewhere the graph makes this tensor on the device of that run, and raises "
                 '"Expected all tensors to be on the same device".',
-                severity=INFO if id(trace) in self._used_here else WARNING,
+                case="the trace is used in the same run" if id(trace) in self._used_here else "",
                 related=(Mention(trace, "here it is traced"),),
                 fix=lambda call=call, name=name, place=place: _fix(call, name, place),  # type: ignore[misc]
             )

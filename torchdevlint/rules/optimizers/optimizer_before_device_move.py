@@ -11,7 +11,6 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
-from torchdevlint.rules.surroundings import where_moves_keep_parameters
 
 
 class OptimizerBeforeDeviceMove(Rule):
@@ -48,7 +47,6 @@ class OptimizerBeforeDeviceMove(Rule):
 
     code, name, severity = "TDL203", "optimizer-before-device-move", WARNING
     fixable = "sometimes"
-    quiet_in = (where_moves_keep_parameters,)
 
     @on_method("to", "cuda", "xpu", "npu")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:

@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
-from torchdevlint.rules.rule import ERROR, WARNING, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.rules.structure import demands_accelerator
 
 
@@ -82,7 +82,7 @@ class AcceleratorWithoutRuntimeCheck(Rule):
             call,
             f"this tells what the build supports, not what the machine has; {advice}",
             detail='Without a GPU a CUDA build answers `cuda` ("Found no NVIDIA driver" follows), and a CPU build answers None.',
-            severity=ERROR if falls_back else WARNING,
+            case="" if falls_back else "no other device is tried",
             fix=(lambda: _fix(call, facts)) if falls_back else None,
         )
         self._reports.append(report)

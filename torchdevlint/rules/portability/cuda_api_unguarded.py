@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.findings import Severity
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import functions
@@ -17,14 +16,8 @@ from torchdevlint.rules.behind_cuda import is_behind_cuda
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import device_in_scope, requires, spelled_accelerator
 from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import demands_accelerator, runs_for_each_gpu
-from torchdevlint.rules.surroundings import (
-    in_tests,
-    in_unreachable_code,
-    under_test_for_a_build,
-    where_memory_is_allocated,
-)
 
 _NO_CUDA = '"Torch not compiled with CUDA enabled"'
 _DUMMY = '"Tried to instantiate dummy base class"'
@@ -110,8 +103,7 @@ class CudaApiUnguarded(Rule):
 
     ## When it stays silent
     A function that returns without CUDA (`is_available`, `device_count`, `empty_cache`, `manual_seed`, `memory_allocated`); a call behind a test, a
-    flag, a `try` or a skip decorator, or in what its name or its file says is for CUDA. It is a note where the program demands an
-    accelerator, from the second place on where it never asks for one, behind a move to a literal CUDA device, and where CUDA is needed anyway.
+    flag, a `try` or a skip decorator, or in what its name or its file says is for CUDA.
 
     ## Fix safety
     A statement of its own is put under `if torch.cuda.is_available():`, which is safe: with CUDA nothing changes, without it the line
@@ -125,7 +117,6 @@ class CudaApiUnguarded(Rule):
     """
 
     code, name, severity = "TDL807", "cuda-api-unguarded", WARNING
-    quiet_in = (in_tests, in_unreachable_code, under_test_for_a_build, where_memory_is_allocated)
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -197,19 +188,21 @@ class CudaApiUnguarded(Rule):
                 seen.op,
                 f"`{seen.name}()` fails without {seen.name.split('.')[1].upper()}; put it under `if {test}:`",
                 detail=f"On a CPU build it raises {RAISING[seen.name]}, and nothing here asks for the device.",
-                severity=self._severity(seen, facts, is_first=is_first),
+                case=self._case(seen, facts, is_first=is_first),
                 fix=lambda seen=seen: _fix(seen, facts),  # type: ignore[misc]
             )
             is_first = False
 
-    def _severity(self, seen: _Seen, facts: Facts, *, is_first: bool) -> Severity:
+    def _case(self, seen: _Seen, facts: Facts, *, is_first: bool) -> str:
         """A file that never asks for a device gets one finding, at its first place: it is one decision."""
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
-        if seen.is_offload or seen.is_behind_cuda or needs_cuda_anyway(seen.body, facts, seen.op):
-            return INFO
-        if not (self._asks or seen.has_device or seen.is_chosen or is_first) or self._demands or one_per_gpu:
-            return INFO
-        return WARNING
+        works = seen.is_offload or seen.is_behind_cuda or needs_cuda_anyway(seen.body, facts, seen.op)
+        is_decided = not (self._asks or seen.has_device or seen.is_chosen or is_first) or self._demands or one_per_gpu
+        return (
+            "the program stops without CUDA before, or the file has decided for it at another line"
+            if works or is_decided
+            else ""
+        )
 
 
 def _has_device(facts: Facts) -> bool:

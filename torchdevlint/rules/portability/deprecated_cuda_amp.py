@@ -11,9 +11,8 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, worked_out
 from torchdevlint.rules.neighbours import facts_of
-from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_any_call, on_file
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
 from torchdevlint.rules.structure import calls_to, operations
-from torchdevlint.rules.surroundings import in_unreachable_code
 from torchdevlint.rules.versions import is_for_some_versions, names_one_of
 
 if TYPE_CHECKING:
@@ -74,7 +73,6 @@ class DeprecatedCudaAmp(Rule):
     """
 
     code, name, severity = "TDL805", "deprecated-cuda-amp", WARNING
-    quiet_in = (in_unreachable_code,)
     needs = ("amp",)
     fixable = "sometimes"
 
@@ -101,7 +99,9 @@ class DeprecatedCudaAmp(Rule):
                 call,
                 f'`torch.{device}.amp.{last}` is deprecated since torch 2.4; use `torch.amp.{last}` with the type "{device}"',
                 detail="It gives a FutureWarning. `torch.amp` has the same functions for every device, with the device type as an argument.",
-                severity=INFO if _is_out_of_reach(facts) or _is_silenced(last, facts) else WARNING,
+                case="no torch that warns is allowed, or the warning is silenced"
+                if _is_out_of_reach(facts) or _is_silenced(last, facts)
+                else "",
                 fix=lambda call=call, name=name, written=written: self._fix(call, name, written, facts),  # type: ignore[misc]
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_call, on_file, on_method, on_op
+from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_call, on_file, on_method, on_op
 
 _INDEX = re.compile(r"(?:cuda|xpu|hip):(\d{1,9})\Z")  # what is longer is no index: TDL512
 
@@ -102,7 +102,7 @@ class DeviceIndexOutOfRange(Rule):
                     op,
                     f"a machine with fewer than {index + 1} GPUs has no `cuda:{index}`; test `torch.cuda.device_count()` first",
                     detail='There this raises "CUDA error: invalid device ordinal".',
-                    severity=INFO,
+                    case="a machine with more GPUs runs it",
                 )
 
 

@@ -16,7 +16,7 @@ from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
-from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program, others_of_decision
+from torchdevlint.rules.decided_once import others_of_decision
 from torchdevlint.rules.default_devices import DefaultDevice, DefaultDevices, is_always_given
 from torchdevlint.rules.literals import (
     calls_collective,
@@ -31,7 +31,7 @@ from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import D
 from torchdevlint.rules.machine_choice import is_moved_by_callers, model_left_behind
 from torchdevlint.rules.neighbours import is_imported, starts_program
 from torchdevlint.rules.order import block_of, deciding_sides, import_time_blocks
-from torchdevlint.rules.rule import INFO, WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
+from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import (
     called_as,
     demands_accelerator,
@@ -39,14 +39,6 @@ from torchdevlint.rules.structure import (
     once_per_body,
     reads_command_line,
     runs_for_each_gpu,
-)
-from torchdevlint.rules.surroundings import (
-    in_benchmark,
-    in_function_that_moves_to_gpus,
-    in_function_that_nobody_names,
-    in_tests,
-    in_unreachable_code,
-    under_test_for_a_build,
 )
 from torchdevlint.rules.unreached import is_named_nowhere, reads_unbound_name
 from torchdevlint.rules.wording import MISMATCH, needed, raised
@@ -97,8 +89,7 @@ class HardcodedAccelerator(Rule):
     ## When it stays silent
     Behind an availability test, a flag, an assertion, an early exit or a `try`; in tests that may be skipped; in files that need CUDA anyway
     (Triton, CuPy, CUDA extensions, one process per GPU) or whose `main` stops without it; for a computed index, and where a condition chooses
-    between it and the CPU. It is a note where CUDA is needed anyway: the project needs a library for CUDA alone, each call comes behind what
-    raises without CUDA, or each program demands it.
+    between it and the CPU.
 
     ## Fix safety
     The name of a device in scope is safe when an availability test picks it and picks CUDA where it is, and the literal has no index above
@@ -112,16 +103,6 @@ class HardcodedAccelerator(Rule):
     """
 
     code, name, severity = "TDL801", "hardcoded-accelerator", WARNING
-    quiet_in = (
-        in_unreachable_code,
-        in_tests,
-        in_benchmark,
-        under_test_for_a_build,
-        in_function_that_moves_to_gpus,
-        in_function_that_nobody_names,
-        is_told_at_another_program,
-        in_program_for_several_gpus,
-    )
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -211,7 +192,7 @@ class HardcodedAccelerator(Rule):
             call,
             f"this goes to the current GPU, but {spelled}; use `{device}`",
             detail="Where that is another GPU, the program goes on with tensors on two devices.",
-            severity=INFO if is_note else WARNING,
+            case="each process sets its current GPU" if is_note else "",
             fix=lambda: _move_to(call, device),
         )
 
@@ -232,7 +213,7 @@ class HardcodedAccelerator(Rule):
             "default to None and choose the device inside",
             detail=f"Where there is none {raised(default.device)}. Choose it by an availability test in the function."
             + (f" {others} more in this file." if others else ""),
-            severity=INFO if is_note else WARNING,
+            case="no call leaves the default" if is_note else "",
         )
 
     def _reported(
@@ -248,9 +229,12 @@ class HardcodedAccelerator(Rule):
             detail=f"Where there is none {raised(found.device)}."
             + (f" {others} more in this {where}." if others else "")
             + (f" The project has decided so in {elsewhere} more, which are told as notes." if elsewhere else ""),
-            severity=INFO if is_note else WARNING,
+            case=_CUDA_IS_THERE if is_note else "",
             fix=lambda: _fix(found),
         )
+
+
+_CUDA_IS_THERE = "the project is for another accelerator, CUDA works there, or who runs this trial has a GPU"
 
 
 class _Found(NamedTuple):

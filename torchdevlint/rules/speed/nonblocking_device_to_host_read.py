@@ -13,7 +13,7 @@ from torchdevlint.program import ir
 from torchdevlint.rules.literals import is_cuda_only, names_first_cuda
 from torchdevlint.rules.neighbours import may_meet_mps
 from torchdevlint.rules.order import block_of
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import target_of_move
 
 _WAITS = frozenset("synchronize wait wait_event wait_stream barrier join elapsed_time".split())
@@ -88,7 +88,7 @@ class NonblockingDeviceToHostRead(Rule):
                 "nothing else holds the tensor copied here, and MPS may read it too late; drop `non_blocking=True`",
                 detail="On MPS an asynchronous copy reads its source after the source is gone: the values are wrong, without an error. On CUDA "
                 "unpinned memory gains nothing. A tensor that is created on the device needs no copy.",
-                severity=WARNING if may_meet_mps(facts) else INFO,
+                case="MPS alone may read it too late" if may_meet_mps(facts) else "the project does not speak of MPS",
                 fix=lambda: _fix(call),
             )
         if target.place != "cpu":

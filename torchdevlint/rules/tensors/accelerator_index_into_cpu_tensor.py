@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import (
-    in_data_folder,
-    in_program_for_the_host,
-    in_tests,
-    in_unreachable_code,
-    under_another_default_device,
-)
 
 
 class AcceleratorIndexIntoCpuTensor(Inferred):
@@ -46,5 +39,4 @@ class AcceleratorIndexIntoCpuTensor(Inferred):
     """
 
     code, name, severity = "TDL506", "accelerator-index-into-cpu-tensor", ERROR
-    quiet_in = (in_program_for_the_host, in_tests, in_data_folder, in_unreachable_code, under_another_default_device)
     fixable = "sometimes"

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import (
-    in_program_for_the_host,
-    in_tests,
-    under_another_default_device,
-    with_hidden_gpus,
-)
 
 
 class CpuTensorAccumulator(Inferred):
@@ -47,5 +41,4 @@ class CpuTensorAccumulator(Inferred):
     """
 
     code, name, severity = "TDL515", "cpu-tensor-accumulator", ERROR
-    quiet_in = (in_program_for_the_host, with_hidden_gpus, in_tests, under_another_default_device)
     fixable = "sometimes"

@@ -13,14 +13,12 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.index import BodyIndex
 from torchdevlint.flow.knowledge import functions
 from torchdevlint.flow.values import NOTHING, Kind, Value
+from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.inferred import inference_of
 from torchdevlint.rules.order import follows
-from torchdevlint.rules.policy import is_worth_telling
 from torchdevlint.rules.rule import (
-    ERROR,
-    INFO,
     WARNING,
     Mention,
     NodeFix,
@@ -112,8 +110,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     ## When it stays silent
     The callee only stores its device, or finds one of its own when none is given; the caller moves the result, or has the very default;
-    `*args` or `**kwargs` may carry the argument; tests. It is a note where the object keeps a device for itself beside a host default, and
-    where the caller makes other tensors without a device.
+    `*args` or `**kwargs` may carry the argument; tests.
 
     ## Fix safety
     Unsafe: the callee may do more with its device than to create tensors.
@@ -126,7 +123,7 @@ class DeviceArgumentNotForwarded(Rule):
     CUDA semantics, "Device-agnostic code" (docs/source/notes/cuda.rst).
     """
 
-    code, name, severity = "TDL517", "device-argument-not-forwarded", ERROR
+    code, name, severity = "TDL517", "device-argument-not-forwarded", WARNING
     fixable = "unsafe"
 
     def __init__(self) -> None:
@@ -215,7 +212,7 @@ class DeviceArgumentNotForwarded(Rule):
                     f"this calls `{last}` without the `device=` that line {{0}} passes; pass `device={in_hand}`",
                     detail=f"The default is used although `{in_hand}` is at hand: on an accelerator the results end up on different devices "
                     '("Expected all tensors to be on the same device").',
-                    severity=INFO,  # what the callee does without one is not known
+                    case="what the callee does without a device is not known",
                     related=(Mention(beside, "here the device is passed"),),
                     fix=lambda call=call, in_hand=in_hand: _pass(call, "device", in_hand),  # type: ignore[misc]
                 )
@@ -248,9 +245,9 @@ class DeviceArgumentNotForwarded(Rule):
                 detail=f"`{in_hand}` was asked for: {effect}.",
                 # A host default beside a device that the caller keeps for itself may be meant: results, replay buffers. So may
                 # intermediate results on the CPU in a caller that makes others there.
-                severity=INFO
+                case="results on the CPU may be meant"
                 if _may_be_meant(dropped, spelled == "cpu") or self._made.get(id(dropped.caller))
-                else WARNING,
+                else "",
                 fix=lambda dropped=dropped: _pass_on(dropped),  # type: ignore[misc]
             )
 
@@ -264,7 +261,6 @@ class DeviceArgumentNotForwarded(Rule):
                 f"`{found.body.name}` returns `{found.name}` on the CPU; return `{found.name}.to({found.parameter})`",
                 detail=f"It is asked for `{found.parameter}` and only maps the checkpoint to it (line {{0}}): `load_state_dict` copies the values "
                 f"into `{found.name}`, which stays on the CPU.",
-                severity=WARNING,
                 related=(Mention(found.called, "here the checkpoint is mapped"),),
                 fix=lambda found=found: _return_moved(found, facts),  # type: ignore[misc]
             )
@@ -293,7 +289,6 @@ class DeviceArgumentNotForwarded(Rule):
                 call,
                 f"`{body.name}` never uses its `{name}` and makes this tensor on the CPU; create it with `device={name}`",
                 detail=f"`{factory}(...)` makes its tensor on the CPU whatever the caller asks for.",
-                severity=WARNING,
                 fix=lambda call=call: give_device(call, name, Ground.UNSEEN_CODE),  # type: ignore[misc]
             )
         for op in operations(body):
@@ -302,7 +297,6 @@ class DeviceArgumentNotForwarded(Rule):
                     op,
                     f"`{body.qualname}` never uses its `{name}` and stores another device; store the parameter",
                     detail="What the caller asks for is ignored, without an error. What has to be moved must go to that device.",
-                    severity=WARNING,
                 )
                 return
 

@@ -10,7 +10,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import block_of
 from torchdevlint.rules.portability.visible_devices_set_too_late import VARIABLES
-from torchdevlint.rules.rule import INFO, WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
+from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
 from torchdevlint.rules.structure import target_of_move
 
 
@@ -81,7 +81,7 @@ class DeviceFixedAtImport(Rule):
                     call,
                     "this default starts the CUDA driver when the file is imported; default to None and choose inside",
                     detail="The program cannot choose its devices before, and the choice holds for every caller.",
-                    severity=INFO,
+                    case="no line of the file chooses the visible devices",
                 )
 
     @on_any_call
@@ -102,7 +102,7 @@ class DeviceFixedAtImport(Rule):
                     "this uses the accelerator when the file is imported; do it in a function",
                     detail="The driver starts before the program can choose its devices, and a later fork raises "
                     '"Cannot re-initialize CUDA in forked subprocess".',
-                    severity=INFO,
+                    case="no line of the file chooses the visible devices",
                 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.findings import Severity
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
@@ -12,7 +11,7 @@ from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import is_read_after
-from torchdevlint.rules.rule import ERROR, INFO, WARNING, NodeFix, Report, Rule, on_op
+from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
 from torchdevlint.rules.structure import once_per_body, once_per_place, registers_at, target_of_move
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
@@ -42,7 +41,7 @@ class DiscardedDeviceMove(Rule):
 
     ## When it stays silent
     Modules, metrics, BatchEncoding and BatchFeature, PyG data, which move in place; receivers whose type is not known; the result of a call
-    that has no name (`torch.zeros(1).cuda()` wakes the GPU up on purpose). A tensor that was moved to a device before is a note.
+    that has no name (`torch.zeros(1).cuda()` wakes the GPU up on purpose).
 
     ## Fix safety
     `x = x.to(...)` is safe: the old line did nothing. It is unsafe for an argument that only its name (`labels`) tells to be a tensor. None
@@ -72,8 +71,8 @@ class DiscardedDeviceMove(Rule):
         if method.name == "to" and not call.arguments:
             return
         place = facts.place(method.object)
-        severity = _severity(method.object, facts)
-        if not place or severity is None or _is_of_another_kind(place, facts):
+        is_tensor = _is_tensor(method.object, facts)
+        if not place or is_tensor is None or _is_of_another_kind(place, facts):
             return
         is_cast = len(call.arguments) == 1 and facts.frame is not None and facts.frame.is_dtype(call.arguments[0].value)
         does = "moves" if method.name in _MOVES and not is_cast else "converts"
@@ -83,8 +82,8 @@ class DiscardedDeviceMove(Rule):
             call,
             again.replace("{", "{{").replace("}", "}}"),
             detail=thrown.replace("{", "{{").replace("}", "}}"),
-            severity=INFO if _is_placed(call, method.object, facts) else severity if does == "moves" else WARNING,
-            fix=lambda: _assign(call, safe=severity is ERROR) if _is_wanted(place, call, facts) else None,
+            case=_case(call, method.object, facts, is_tensor=is_tensor, moves=does == "moves"),
+            fix=lambda: _assign(call, safe=is_tensor) if _is_wanted(place, call, facts) else None,
         )
 
     @on_op(ir.StoreAttribute)
@@ -137,21 +136,27 @@ _TENSOR_NAMES = frozenset(
 )
 
 
-def _severity(register: ir.Register, facts: Facts) -> Severity | None:
-    """How sure it is that the receiver is a tensor; None when it may be something that moves in place."""
+def _case(call: ir.Call, register: ir.Register, facts: Facts, *, is_tensor: bool, moves: bool) -> str:
+    """The row of the policy."""
+    if _is_placed(call, register, facts):
+        return "it is there already"
+    if not moves:
+        return "the result is a conversion"
+    return "" if is_tensor else "it may be no tensor"
+
+
+def _is_tensor(register: ir.Register, facts: Facts) -> bool | None:
+    """True where the receiver is known to be a tensor, False where it is one by its name or its use; None when it may be something that moves in place."""
     value, place = facts.value(register), facts.place(register)
     if value.kind is Kind.TENSOR:
         known = value.evidence >= Evidence.USAGE or (value.group is not None and value.origin is not None)
-        return ERROR if known and not (value.group is not None and _is_used_as_mapping(place, facts)) else None
+        return True if known and not (value.group is not None and _is_used_as_mapping(place, facts)) else None
     if value.kind is Kind.UNKNOWN and value.parameter == place and place in _TENSOR_NAMES and facts.frame is not None:
         use = facts.frame.index.use(place)
-        return (
-            WARNING
-            if not use.called and use.attributes <= _MOVES | _CASTS and not _is_used_as_mapping(place, facts)
-            else None
-        )
+        is_moved_alone = not use.called and use.attributes <= _MOVES | _CASTS
+        return False if is_moved_alone and not _is_used_as_mapping(place, facts) else None
     if value.kind is Kind.UNKNOWN and _is_given_to_a_model(place, facts):
-        return WARNING
+        return False
     return None
 
 

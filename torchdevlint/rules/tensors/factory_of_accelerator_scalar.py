@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import in_program_for_the_host, in_tests, under_another_default_device
 
 
 class FactoryOfAcceleratorScalar(Inferred):
@@ -41,5 +40,4 @@ class FactoryOfAcceleratorScalar(Inferred):
     """
 
     code, name, severity = "TDL522", "factory-of-accelerator-scalar", ERROR
-    quiet_in = (in_program_for_the_host, in_tests, under_another_default_device)
     fixable = "sometimes"

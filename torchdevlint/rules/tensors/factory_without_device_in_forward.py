@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import (
-    in_branch_not_taken,
-    in_data_folder,
-    in_exporter,
-    in_program_for_the_host,
-    in_self_test,
-    in_tests,
-    in_unreachable_code,
-    under_another_default_device,
-    with_hidden_gpus,
-    with_trainers_on_host,
-)
 
 
 class FactoryWithoutDeviceInForward(Inferred):
@@ -54,16 +42,4 @@ class FactoryWithoutDeviceInForward(Inferred):
     """
 
     code, name, severity = "TDL504", "factory-without-device-in-forward", ERROR
-    quiet_in = (
-        in_program_for_the_host,
-        in_branch_not_taken,
-        with_hidden_gpus,
-        with_trainers_on_host,
-        in_tests,
-        in_self_test,
-        in_data_folder,
-        in_exporter,
-        in_unreachable_code,
-        under_another_default_device,
-    )
     fixable = "sometimes"

@@ -10,7 +10,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import modules
 from torchdevlint.flow.values import UNKNOWN, Evidence, Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.rule import ERROR, WARNING, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
+from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
 from torchdevlint.rules.wording import owns
 
 _SAMPLERS = tuple(
@@ -122,7 +122,7 @@ class GeneratorDeviceMismatch(Rule):
             f"make the generator {f'with `torch.Generator(device={spelled})`' if spelled else 'there'}",
             detail="It is made on line {0}. On an accelerator it raises \"Expected a 'cuda' device type for generator but found 'cpu'\". "
             "Sampling on the CPU and moving the result works as well.",
-            severity=ERROR if device.is_accelerator or device.chosen or spelled else WARNING,
+            case="" if device.is_accelerator or device.chosen or spelled else "the device is a variable",
             related=(Mention(made, "here the generator is made"),),
             fix=lambda: _with_device(made, spelled) if bare and spelled else None,
         )
@@ -142,7 +142,6 @@ class GeneratorDeviceMismatch(Rule):
             f"`{facts.callee(call).rpartition('.')[2]}` draws on the CPU, and its generator is on `{generator.device.name}`; "
             "give it a `torch.Generator()`",
             detail="It is made on line {0}: this raises \"Expected a 'cpu' device type for generator but found 'cuda'\".",
-            severity=ERROR,
             related=(Mention(generator.origin, "here the generator is made"),),
         )
 

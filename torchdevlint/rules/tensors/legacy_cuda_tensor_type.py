@@ -14,7 +14,6 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import (
-    INFO,
     WARNING,
     NodeFix,
     Report,
@@ -24,7 +23,6 @@ from torchdevlint.rules.rule import (
     on_file,
     on_method,
 )
-from torchdevlint.rules.surroundings import in_tests, in_unreachable_code, under_another_default_device
 
 _DTYPES = {
     "FloatTensor": "float32",
@@ -52,6 +50,9 @@ class _Found(NamedTuple):
     detail: str
     guarded: bool
     fix: Callable[[], NodeFix | None] | None
+
+
+_TOLD = "CUDA works there, or another line has told of it"
 
 
 class LegacyCudaTensorType(Rule):
@@ -91,7 +92,6 @@ class LegacyCudaTensorType(Rule):
     """
 
     code, name, severity = "TDL511", "legacy-cuda-tensor-type", WARNING
-    quiet_in = (in_tests, in_unreachable_code, under_another_default_device)
     fixable = "sometimes"
 
     def __init__(self) -> None:
@@ -121,9 +121,7 @@ class LegacyCudaTensorType(Rule):
             # A file that never asks for CUDA has made one decision: one warning, the rest are notes.
             warn = not found.guarded and not cuda_alone and (self._asks or not told)
             told = told or warn
-            yield self.report(
-                found.op, found.message, detail=found.detail, severity=WARNING if warn else INFO, fix=found.fix
-            )
+            yield self.report(found.op, found.message, detail=found.detail, case="" if warn else _TOLD, fix=found.fix)
 
     @on_call(*_CONSTRUCTORS)
     def check_constructor(self, call: ir.Call, facts: Facts) -> None:

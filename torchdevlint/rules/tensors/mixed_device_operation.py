@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import (
-    in_data_folder,
-    in_program_for_the_host,
-    in_tests,
-    under_another_default_device,
-)
 
 
 class MixedDeviceOperation(Inferred):
@@ -45,5 +39,4 @@ class MixedDeviceOperation(Inferred):
     """
 
     code, name, severity = "TDL505", "mixed-device-operation", ERROR
-    quiet_in = (in_program_for_the_host, in_tests, in_data_folder, under_another_default_device)
     fixable = "sometimes"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
-from torchdevlint.rules.surroundings import in_data_folder, in_program_for_the_host, in_tests, in_unreachable_code
 
 
 class NumpyOnAcceleratorTensor(Inferred):
@@ -41,5 +40,4 @@ class NumpyOnAcceleratorTensor(Inferred):
     """
 
     code, name, severity = "TDL509", "numpy-on-accelerator-tensor", ERROR
-    quiet_in = (in_program_for_the_host, in_tests, in_data_folder, in_unreachable_code)
     fixable = "safe"
