@@ -77,7 +77,7 @@ def claim(
         ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
     if ctx.weak and ctx.mode == "root":
         _prove_inputs(ctx, operands)
-    if kind == "same" and not weak and not chain:
+    if kind == "same" and ctx.mode != "summary" and not weak and not chain:
         operands = [operand._replace(value=samples.part(ctx, operand.value, site)) for operand in operands]
     sides = [list(_sides(ctx, operand)) for operand in operands]
     is_pending = any(_is_pending(ctx, operand) for operand in operands)
