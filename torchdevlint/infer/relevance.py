@@ -7,17 +7,14 @@ from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import Ext, Site, Term
-from torchdevlint.program import ir
+from torchdevlint.program import ir, roles
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
 
-_EXPORTS = frozenset({"export", "trace"})
-_SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
 _OF_DATA_SETS = ("torchvision.transforms.", "torch_geometric.transforms.", "monai.transforms.", "torchio.")
 _ASKS = frozenset({"device", "is_cuda"})
 _REGISTERS = frozenset({"register_buffer", "register_parameter"})
 _CUDA = "cuda"
-_PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
 _MOVES = frozenset({"to", "cuda"})
 _SIZES = ("shape", "size", "numel")
 
@@ -56,11 +53,11 @@ def is_worth_telling(fault: Fault) -> bool:
     is_kept = fault.host is not None and (fault.host.follows or _is_registered(made))
     if is_kept and made.body is not None and _is_run_by_constructor(made.body):
         return False  # a parameter that the constructor makes moves with its module; who makes it anew afterwards is not seen
-    if made.body is not None and (_exports(made.body) or _is_probe(made.op, made.body)):
+    if made.body is not None and (roles.exports(made.body) or _is_probe(made.op, made.body)):
         return False
     if any(one.body is not None and _is_other_side_of_a_move(one.op, one.body) for one in (made, fault.site)):
         return False  # `x.cuda() if flag else x`: without the flag nothing is on a GPU
-    return not _exports(body) and not _is_moved_at_once(fault.site.op, body)
+    return not roles.exports(body) and not _is_moved_at_once(fault.site.op, body)
 
 
 def _is_read_of_an_argument(fault: Fault) -> bool:
@@ -124,13 +121,11 @@ def _prepares_samples(body: ir.Body, unit: Unit) -> bool:
     """True for data code and tests, which work on the CPU, and for what they define inside."""
     above: ir.Body | None = body
     while above is not None:
-        is_test = above.name.startswith("test_") or (above.owner is not None and above.owner.name.startswith("Test"))
-        if is_test or (above.name in _SAMPLES and not (above.name == "__call__" and _is_no_transform(above.owner))):
-            return True
-        if above.owner is not None and any(_is_transform(base, unit) for base in above.owner.bases):
+        is_transform = above.owner is not None and any(_is_transform(base, unit) for base in above.owner.bases)
+        if is_transform or roles.gives_samples(above):
             return True
         above = above.parent
-    return False
+    return roles.is_test_function(body)
 
 
 def _is_transform(base: str, unit: Unit) -> bool:
@@ -163,21 +158,6 @@ def _is_run_by_constructor(body: ir.Body) -> bool:
     return body.name in reached
 
 
-def _is_no_transform(cls: ir.Class | None) -> bool:
-    """True for a class whose objects are called with what is on a device: a module, or one that says where tensors are, as losses do."""
-    is_module = cls is not None and any(base.endswith("Module") for base in cls.bases)
-    return is_module or _places_tensors(cls)
-
-
-def _places_tensors(cls: ir.Class | None) -> bool:
-    """True for a class that says where tensors are: its objects are called with what is on a device, as losses are, and prepare no samples."""
-    methods = cls.methods.values() if cls is not None else ()
-    return any(
-        any(parameter.name == "device" for parameter in method.parameters) or Lookup.of(method).has_attribute(*_PLACES)
-        for method in methods
-    )
-
-
 def _is_probe(made: ir.Op, body: ir.Body) -> bool:
     """True for `net(torch.zeros(1, 3, 32, 32)).shape`: one sample that is made to read a size."""
     lookup = Lookup.of(body)
@@ -186,10 +166,6 @@ def _is_probe(made: ir.Op, body: ir.Body) -> bool:
         return False
     given = {op.dst for parameter in body.parameters for op in lookup.loads(parameter.name)}
     return any(op.object not in given for name in _SIZES for op in lookup.attributes(name))
-
-
-def _exports(body: ir.Body) -> bool:
-    return Lookup.of(body).has_attribute(*_EXPORTS)
 
 
 def _is_other_side_of_a_move(op: ir.Op, body: ir.Body) -> bool:

@@ -21,7 +21,7 @@ from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import demands_cuda, facts_of, programs_to
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
 from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import once_per_file, tested_in
+from torchdevlint.rules.structure import once_per_file, roles, tested_in
 from torchdevlint.source.grounds import kept_in
 
 _DEPTH = 3  # callers of callers
@@ -86,19 +86,13 @@ def is_where_cuda_works(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
 
 
 def _reach(facts: Facts) -> _Reach:
-    return "starts" if is_public(facts) else "all"
-
-
-def is_public(facts: Facts) -> bool:
-    """True for a file of the package that a project is: others install it and call what it defines."""
-    member = facts.analysis.member
-    return member is not None and member.project.is_package and member.project.is_in_package(member.path)
+    return "starts" if roles(facts).is_library else "all"
 
 
 @once_per_file
 def programs_of_cuda_alone(facts: Facts) -> bool:
     """True for a file of modules that asks for no device, where every program that leads to it demands CUDA in any case and asks for none either."""
-    return not is_public(facts) and not _asks(facts) and programs_need_cuda(facts, "is_available")
+    return not roles(facts).is_library and not _asks(facts) and programs_need_cuda(facts, "is_available")
 
 
 def programs_need_cuda(facts: Facts, *unless: str) -> bool:

@@ -14,11 +14,12 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out
-from torchdevlint.rules.behind_cuda import hardcoded_moves, is_left_to_a_device, is_public
+from torchdevlint.program.roles import importers, is_offered
+from torchdevlint.rules.behind_cuda import hardcoded_moves, is_left_to_a_device
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import is_cuda_only
-from torchdevlint.rules.neighbours import facts_of, importers, modules_of, programs_to
-from torchdevlint.rules.structure import calls_to, is_test_file
+from torchdevlint.rules.neighbours import facts_of, modules_of, programs_to
+from torchdevlint.rules.structure import calls_to, roles
 
 _PLACES = (b"cuda",)
 _PLACED = re.compile(rb"\.cuda\(|[\"']cuda[\"':]")
@@ -48,7 +49,7 @@ def is_told_at_another_program(_: ir.Op, facts: Facts) -> bool:
     decision = _decision(member.project) if member is not None else None
     if member is None or decision is None or member.path == decision.told:
         return False
-    if is_public(facts):
+    if roles(facts).is_library:
         return False  # others install it, and decide for themselves
     if decision.is_of_all:
         return True
@@ -113,7 +114,7 @@ def _takes_a_choice(program: Member, choosing: set[str]) -> bool:
     """True for a program that imports a file with a choice; of the package that the project is, only options of a command line are choices of the program's user."""
     project = program.project
     return any(
-        not (project.is_package and project.is_in_package(path)) or project.matches(path, _HAS_OPTION)
+        not is_offered(Member(project, path)) or project.matches(path, _HAS_OPTION)
         for path in modules_of(program) & choosing
     )
 
@@ -138,7 +139,7 @@ def _spreads(place: Member) -> bool:
 
 def _is_told(place: Member) -> bool:
     facts = facts_of(place)
-    if facts is None or is_test_file(facts) or is_cuda_only(facts) or facts.mentions("init_process_group"):
+    if facts is None or roles(facts).is_test or is_cuda_only(facts) or facts.mentions("init_process_group"):
         return False
     return any(not needs_cuda_anyway(body, facts, call) for body, call in hardcoded_moves(facts))
 

@@ -12,9 +12,8 @@ from torchdevlint.flow.naming import looks_like_device
 from torchdevlint.program import ir
 from torchdevlint.rules.callers import Site, argument_given, calls_of
 from torchdevlint.rules.literals import calls_collective, literal_device
-from torchdevlint.rules.neighbours import is_program
 from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.structure import called_as
+from torchdevlint.rules.structure import called_as, roles
 
 # What takes CUDA by name on every machine: a GradScaler without it warns and does nothing, a `torch.device` places nothing.
 HARMLESS = ("torch.amp.", "torch.autocast", "torch.cuda.", "torch.device")
@@ -101,7 +100,7 @@ class DefaultDevices:
         if not used:
             return
         # A script's own calls are all there are; a library's function has other callers than those of its file.
-        is_script = facts.mentions("__name__", "parse_args", "argv") or is_program(facts)
+        is_script = roles(facts).is_script or roles(facts).is_program
         given = _arguments_given(facts) if is_script else _Given({}, {}, set())
         for body in facts.program.bodies:
             for default in used:

@@ -15,14 +15,15 @@ from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out
+from torchdevlint.program.roles import importers
 from torchdevlint.rules.order import is_unconditional
 from torchdevlint.rules.structure import (
     calls_to,
     failing_branch_stops,
-    is_test_file,
     once_per_body,
     once_per_file,
     operations,
+    roles,
 )
 from torchdevlint.source.grounds import remembered
 
@@ -149,13 +150,6 @@ def _leading_to(start: Member) -> tuple[str, ...]:
     return tuple(seen - {start.path})
 
 
-@worked_out(512, tuple)
-def importers(place: Member) -> tuple[str, ...]:
-    """The files that import a file, anywhere in them."""
-    project, path = place
-    return tuple(other for other in project.importing(path) if path in project.imported_by(other))
-
-
 def bound_elsewhere(op: ir.Load | ir.Attribute, body: ir.Body, facts: Facts) -> Iterator[tuple[ir.Register, Facts]]:
     """What a name of another module of the project is bound to in that module, with the facts of its file; nothing where it is bound twice."""
     member = facts.analysis.member
@@ -197,7 +191,7 @@ def _sets_for_all(place: Member) -> bool:
         facts is not None
         and facts.mentions("set_default_device", "set_default_tensor_type")
         and not place.project.is_in_package(place.path)
-        and not is_test_file(facts)
+        and not roles(facts).is_test
     )
 
 
@@ -340,11 +334,6 @@ def moves_no_module(facts: Facts) -> bool:
     )
 
 
-def is_imported(facts: Facts) -> bool:
-    """True for a file that another file of its project imports."""
-    return facts.analysis.member is not None and bool(importers(facts.analysis.member))
-
-
 @remembered(512)
 def facts_of(place: Member) -> Facts | None:
     """What a file of the project says as a whole; None where it cannot be read."""
@@ -425,14 +414,3 @@ def functions_that(
         if names:
             found[path] = frozenset(names)
     return found
-
-
-def is_program(facts: Facts) -> bool:
-    """True for a file of a project that is no module of it: it stands in no package, and nobody imports it."""
-    member = facts.analysis.member
-    return bool(
-        member is not None
-        and member.project.files
-        and not member.project.is_in_package(member.path)
-        and not importers(member)
-    )

@@ -16,6 +16,7 @@ from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
+from torchdevlint.program.roles import is_offered
 from torchdevlint.rules import surroundings as at
 from torchdevlint.rules.cuda_alone import where_cuda_is_needed
 from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
@@ -108,7 +109,7 @@ def _is_offered(fault: Fault, member: Member) -> bool:
     entry = fault.entry
     names = [entry.name, entry.owner.name if entry.owner is not None else ""] if entry is not None else []
     is_private = any(name.startswith("_") and not name.endswith("__") for name in names)
-    return not is_private and member.project.is_package and member.project.is_in_package(member.path)
+    return not is_private and is_offered(member)
 
 
 # ---------------------------------------------------------------------------------------------------- cases of a rule
@@ -203,7 +204,6 @@ _PLACES: tuple[Place, ...] = (
     _place(at.with_hidden_gpus, INFO, "504 515"),
     _place(at.with_trainers_on_host, INFO, "101 504"),
     _place(at.in_self_test, INFO, "504"),
-    _place(at.in_exporter, INFO, "504"),
     _place(at.in_branch_not_taken, INFO, "504 605"),
     _place(where_cuda_is_needed, INFO, "102 605"),
     _place(at.in_benchmark, INFO, "605 801"),

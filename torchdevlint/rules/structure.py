@@ -15,7 +15,7 @@ from torchdevlint.flow.methods import move_target
 from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.project import COMMAND_LINES
+from torchdevlint.program.roles import Roles
 from torchdevlint.source.grounds import kept_in
 
 _Answer = TypeVar("_Answer")
@@ -282,42 +282,9 @@ def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
     return register is None or facts.constant(register) not in ("fork", None)
 
 
-def is_test(facts: Facts) -> bool:
-    """True in a test by its name: fixtures are made on the CPU."""
-    body: ir.Body | None = facts.body
-    while body is not None:
-        if body.name.startswith("test") or (body.owner is not None and body.owner.name.startswith("Test")):
-            return True
-        body = body.parent
-    return False
-
-
-def reads_command_line(facts: Facts) -> bool:
-    """True for a program, by the library with which it reads its command line."""
-    return facts.imports(*COMMAND_LINES)
-
-
-@once_per_file
-def is_test_file(facts: Facts) -> bool:
-    """True in a file of tests, also in their helpers: by its place in the project (`Project.is_test`), its imports, or functions that assert.
-
-    A name alone is no evidence: `def test_epoch(model, loader)` evaluates a model.
-    """
-    member = facts.analysis.member
-    return (
-        (member is not None and member.project.is_test(member.path))
-        or facts.imports("pytest", "unittest")
-        or any(body.name.startswith("test_") and _asserts(body) for body in facts.program.bodies)
-    )
-
-
-def _asserts(body: ir.Body) -> bool:
-    """True for a body with an `assert`: it raises without a value, and outside of a handler, where that would raise again."""
-    return any(
-        isinstance(op, ir.Raise) and op.value is None and all(part.part != "handler" for part in block.tries)
-        for block in body.blocks
-        for op in block.ops
-    )
+def roles(facts: Facts) -> Roles:
+    """What the file is for."""
+    return kept_in(facts.analysis.remembered, roles, lambda: Roles(facts.program, facts.analysis.member))
 
 
 def tensors_within(value: Value) -> Iterator[Value]:
@@ -328,24 +295,6 @@ def tensors_within(value: Value) -> Iterator[Value]:
         for item in (*(value.items or ()), *(v for _, v in value.entries), *([value.element] if value.element else [])):
             if item.kind is Kind.TENSOR:
                 yield item
-
-
-_EXPORTERS = frozenset({"torch.onnx.export", "torch.onnx.dynamo_export", "torch.jit.trace", "torch.jit.trace_module"})
-_EXPORT_NAME = re.compile(r"(?:\A|_)(?:export|onnx)(?:_|\Z)|[a-z]Onnx|[oO]nnxExport|ExportOnnx|\A[eE]xport")
-
-
-def exports(facts: Facts) -> bool:
-    """True in a function that exports a model, by what it calls or by its name: models are exported on the CPU."""
-    return bool(_EXPORT_NAME.search(facts.body.name)) or calls_exporter(facts.body, facts)
-
-
-@once_per_body
-def calls_exporter(body: ir.Body, facts: Facts) -> bool:
-    """True for a body that exports or traces a model."""
-    index = facts.analysis.index_of(body)
-    return any(
-        facts.analysis.resolve_text(index.dotted(op.function)) in _EXPORTERS for op in Lookup.of(body).kind(ir.Call)
-    )
 
 
 def demands_accelerator(call: ir.Call, facts: Facts) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
@@ -24,35 +23,18 @@ from torchdevlint.rules.order import block_of, deciding_sides, import_time_block
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import (
     body_of,
-    calls_exporter,
-    is_test_file,
     operations,
+    roles,
 )
 from torchdevlint.rules.unreached import is_named_nowhere, is_unreachable
 
-_DATA_FOLDER = re.compile(
-    r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
-)
-
 _MOVES_TO_GPUS = re.compile(r"(?:\A|_)to_(?:gpus?|cuda)\Z|[a-z]GPU\Z")
 _SELF_TEST = re.compile(r"_?(?:self_|unit_)?test(?:_forward|_model|_net(?:work)?)?\Z")
-_BENCHMARK = re.compile(r"(?:\A|_)(?:bench(?:mark(?:s|ing)?)?|probe|speed_?test)(?:_|\Z)")
-_PROFILES = re.compile(r"(?:\A|_)(?:bench(?:mark)?|profile)(?:_|\Z)")
-# How the time of kernels and the memory of a GPU are measured.
-_MEASURES = (
-    "ProfilerActivity",
-    "max_memory_allocated",
-    "reset_peak_memory_stats",
-    "reset_max_memory_allocated",
-    "mem_get_info",
-    "do_bench",
-    "do_bench_using_profiling",
-)
 
 
 def in_tests(_: ir.Op, facts: Facts) -> bool:
     """True in a file or a folder of tests, whose author knows the machine. A program in such a folder is no test."""
-    return is_test_file(facts)
+    return roles(facts).is_test
 
 
 def in_self_test(op: ir.Op, facts: Facts) -> bool:
@@ -66,22 +48,7 @@ def in_self_test(op: ir.Op, facts: Facts) -> bool:
 
 def in_data_folder(_: ir.Op, facts: Facts) -> bool:
     """True in a module of a folder for data sets, loaders or transforms."""
-    return any(_DATA_FOLDER.fullmatch(folder) for folder in _folders(facts))
-
-
-def _folders(facts: Facts) -> tuple[str, ...]:
-    """The folders between the root of the project and the file; none without a project."""
-    member = facts.analysis.member
-    return PurePath(member.path).relative_to(member.project.root).parts[:-1] if member is not None else ()
-
-
-def in_exporter(_: ir.Op, facts: Facts) -> bool:
-    """True in a program that exports a model and moves nothing."""
-    return (
-        facts.mentions("export", "trace")
-        and not facts.mentions("cuda", "to", "device")
-        and any(calls_exporter(body, facts) for body in facts.program.bodies)
-    )
+    return roles(facts).is_data_code
 
 
 def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
@@ -205,20 +172,7 @@ def in_function_that_moves_to_gpus(op: ir.Op, facts: Facts) -> bool:
 
 def in_benchmark(op: ir.Op, facts: Facts) -> bool:
     """True in a benchmark that measures times or memory of a GPU."""
-    if not facts.mentions(*_MEASURES) and not (facts.mentions("cuda") and facts.mentions("Event", "synchronize")):
-        return False
-    member = facts.analysis.member
-    path = PurePath(member.path) if member is not None else None
-    if path is not None and (
-        _BENCHMARK.search(path.stem) or _PROFILES.search(path.stem) or any(map(_BENCHMARK.search, _folders(facts)))
-    ):
-        return True
-    body = body_of(op, facts)
-    while body is not None and body.kind != "module":
-        if _PROFILES.search(body.name):
-            return True
-        body = body.parent
-    return False
+    return roles(facts).is_benchmark(body_of(op, facts))
 
 
 def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:

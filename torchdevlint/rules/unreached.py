@@ -10,7 +10,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.neighbours import facts_of, has_programs, required_statements
 from torchdevlint.rules.order import is_unconditional
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import operations, roles
 from torchdevlint.source.grounds import remembered
 
 _MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "modules")
@@ -64,10 +64,9 @@ def is_named_nowhere(body: ir.Body, facts: Facts) -> bool:
         body = body.parent
     if member is None or body.kind != "function" or body.parent is None or body.decorators or not has_programs(facts):
         return False
-    is_public = member.project.is_package and member.project.is_in_package(member.path)
     return (
         member.project.tells_by_silence
-        and (not is_public or body.name.startswith("_") or _is_self_test(body))
+        and (not roles(facts).is_library or body.name.startswith("_") or _is_self_test(body))
         and not body.name.startswith("__")
         and not member.project.is_mentioned(body.name, besides="")
     )

@@ -11,6 +11,7 @@ from torchdevlint.flow.knowledge.functions import LOADS, SAVES
 from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.roles import is_test_function
 from torchdevlint.rules.behind_cuda import is_called_behind_cuda, is_of_cuda_alone
 from torchdevlint.rules.checkpoints import (
     file_saves_from_cpu,
@@ -27,7 +28,7 @@ from torchdevlint.rules.paths import last_name, parts, settings_of
 from torchdevlint.rules.published import is_published
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.rules.same_run import file_place, is_of_this_run
-from torchdevlint.rules.structure import calls_to, is_test, once_per_place
+from torchdevlint.rules.structure import calls_to, once_per_place
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _PROCESSES = ("init_process_group", "local_rank", "DistributedDataParallel")
@@ -93,7 +94,11 @@ class LoadWithoutMapLocation(Rule):
             return
         if names_data(call.argument("f", 0), facts) or is_own_cache(call, facts):
             return
-        if (is_test(facts) and not facts.imports("argparse")) or _is_dataset(facts) or _is_received(call, facts):
+        if (
+            (is_test_function(facts.body) and not facts.imports("argparse"))
+            or _is_dataset(facts)
+            or _is_received(call, facts)
+        ):
             return
         self._note(call, facts, _case(call, facts))
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.neighbours import is_program
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
 from torchdevlint.rules.structure import (
     definition_of,
@@ -16,6 +15,7 @@ from torchdevlint.rules.structure import (
     moves_itself,
     only_plain_bases,
     operations,
+    roles,
 )
 
 _DEVICE = re.compile(r"_?device\Z")
@@ -132,7 +132,7 @@ def _is_its_own(store: AttributeStore, facts: Facts) -> bool:
 def _serves_loaders(cls: ir.Class, facts: Facts) -> bool:
     """True for a class of a file that nobody imports, each reading of which makes what a DataLoader or a data set calls on its samples."""
     member = facts.analysis.member
-    if member is not None and not is_program(facts):
+    if member is not None and not roles(facts).is_program:
         return False
     read = [(op, body) for body in facts.program.bodies for op in _loads(cls.name, body)]
     return bool(read) and all(

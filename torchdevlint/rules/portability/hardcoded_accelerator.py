@@ -29,7 +29,7 @@ from torchdevlint.rules.literals import (
 )
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import is_moved_by_callers, model_left_behind
-from torchdevlint.rules.neighbours import is_imported, starts_program
+from torchdevlint.rules.neighbours import starts_program
 from torchdevlint.rules.order import block_of, deciding_sides, import_time_blocks
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import (
@@ -37,7 +37,7 @@ from torchdevlint.rules.structure import (
     demands_accelerator,
     moves_nothing,
     once_per_body,
-    reads_command_line,
+    roles,
     runs_for_each_gpu,
 )
 from torchdevlint.rules.unreached import is_named_nowhere, reads_unbound_name
@@ -281,12 +281,12 @@ def _is_chosen(found: _Found, facts: Facts) -> bool:
 
 def _is_trial(found: _Found, facts: Facts) -> bool:
     """True under `if __name__ == "__main__"` of a file of modules, or that others import: who wrote the trial ran it on the machine that it names."""
-    if found.body.kind != "module" or reads_command_line(facts) or facts.mentions("argv"):
+    if found.body.kind != "module" or roles(facts).reads_command_line or facts.mentions("argv"):
         return False
     block = block_of(found.body, found.call)
     if block is None or block.index in import_time_blocks(found.body):
         return False
-    return is_imported(facts) or any(facts.analysis.summary_of(cls).is_module for cls in facts.program.classes)
+    return roles(facts).is_imported or any(facts.analysis.summary_of(cls).is_module for cls in facts.program.classes)
 
 
 def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:

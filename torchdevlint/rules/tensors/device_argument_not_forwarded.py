@@ -33,11 +33,11 @@ from torchdevlint.rules.rule import (
 from torchdevlint.rules.structure import (
     definition_of,
     is_moved_in_chain,
-    is_test_file,
     method_called_on,
     nested,
     once_per_file,
     operations,
+    roles,
 )
 from torchdevlint.rules.wording import give_device, is_placeholder
 
@@ -201,7 +201,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_siblings(self, facts: Facts) -> Iterator[Report]:
-        for name, calls in () if is_test_file(facts) else self._imported.items():
+        for name, calls in () if roles(facts).is_test else self._imported.items():
             beside = next((call for call, given, _ in calls if given), None)
             for call, given, in_hand in calls if beside is not None else ():
                 if given or in_hand is None or beside is None:
@@ -219,7 +219,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_calls(self, facts: Facts) -> Iterator[Report]:
-        for dropped in () if is_test_file(facts) else self._dropped:
+        for dropped in () if roles(facts).is_test else self._dropped:
             use = _use_of(dropped.parameter.name, dropped.callee)
             beside = (id(dropped.caller), id(dropped.callee)) in self._passed
             if use.settled or not (use.given or (use.stored and beside)):
@@ -267,7 +267,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_unused(self, facts: Facts) -> Iterator[Report]:
-        for body in () if is_test_file(facts) else facts.program.bodies:
+        for body in () if roles(facts).is_test else facts.program.bodies:
             if body.kind != "function" or {"abstractmethod", "abc.abstractmethod", "overload"} & set(body.decorators):
                 continue
             for parameter in body.parameters:

@@ -11,7 +11,7 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import block_of
 from torchdevlint.rules.portability.visible_devices_set_too_late import VARIABLES
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
-from torchdevlint.rules.structure import target_of_move
+from torchdevlint.rules.structure import roles, target_of_move
 
 
 class DeviceFixedAtImport(Rule):
@@ -76,7 +76,7 @@ class DeviceFixedAtImport(Rule):
                     detail="The driver reads the visible devices once, when it starts: line {0} sets them too late.",
                     related=(Mention(self._sets[0], "here the program chooses its devices"),),
                 )
-            elif not _is_script(facts):
+            elif not roles(facts).is_script:
                 yield self.report(
                     call,
                     "this default starts the CUDA driver when the file is imported; default to None and choose inside",
@@ -92,7 +92,7 @@ class DeviceFixedAtImport(Rule):
         name = facts.callee(call)
         if name in functions.AVAILABILITY and functions.AVAILABILITY[name] == "cuda" and _in_default(call, facts):
             self._defaults.append(call)
-        elif _is_script(facts):
+        elif roles(facts).is_script:
             return
         elif (name in (".cuda", ".to") or name in functions.FACTORIES) and _is_constant(call, facts):
             target = target_of_move(call, facts) if name.startswith(".") else facts.device_of(call.keyword("device"))
@@ -104,11 +104,6 @@ class DeviceFixedAtImport(Rule):
                     '"Cannot re-initialize CUDA in forked subprocess".',
                     case="no line of the file chooses the visible devices",
                 )
-
-
-def _is_script(facts: Facts) -> bool:
-    """True for a file that is run: it has a main guard, or parses a command line at its top level."""
-    return facts.mentions("__name__", "parse_args", "argv")
 
 
 def _is_constant(call: ir.Call, facts: Facts) -> bool:

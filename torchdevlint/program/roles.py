@@ -1,0 +1,167 @@
+"""What a file is for: a test, data code, a program, a part of a package that others install; and what a function is for.
+
+Answered once for a file, by what it does and how its project reaches it. The name of a folder or of a function is the weakest evidence: it counts beside
+what the code does, and alone where nothing else tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
+
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.project import COMMAND_LINES, Member, worked_out
+from torchdevlint.source.grounds import kept_in
+
+_DATA_FOLDER = re.compile(
+    r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
+)
+_SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
+_EXPORTS = frozenset({"export", "trace"})
+_PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
+_BENCHMARK = re.compile(r"(?:\A|_)(?:bench(?:mark(?:s|ing)?)?|probe|speed_?test|profile)(?:_|\Z)")
+# How the time of kernels and the memory of a GPU are measured.
+_MEASURES = frozenset(
+    "ProfilerActivity max_memory_allocated reset_peak_memory_stats reset_max_memory_allocated mem_get_info do_bench "
+    "do_bench_using_profiling".split()
+)
+
+
+class Roles:
+    """What one file is for. `member` is its place in a project, None for a text by itself."""
+
+    def __init__(self, program: ir.Program, member: Member | None) -> None:
+        self._program, self._member = program, member
+        self._known: dict[Any, Any] = {}
+
+    @property
+    def is_test(self) -> bool:
+        """True in a file of tests, also in their helpers: by its place in the project, its imports, or functions that assert.
+
+        A name alone is no evidence: `def test_epoch(model, loader)` evaluates a model.
+        """
+        return kept_in(self._known, "is_test", self._is_test)
+
+    def _is_test(self) -> bool:
+        program, member = self._program, self._member
+        return (
+            (member is not None and member.project.is_test(member.path))
+            or self._imports("pytest", "unittest")
+            or any(body.name.startswith("test_") and _asserts(body) for body in program.bodies)
+        )
+
+    @property
+    def is_library(self) -> bool:
+        """True for a file of the package that a project is: others install it and call what it defines."""
+        return self._member is not None and is_offered(self._member)
+
+    @property
+    def is_script(self) -> bool:
+        """True for a file that says what happens when it is run: it has a main guard, or reads its command line."""
+        return not self._program.words.isdisjoint(("__name__", "parse_args", "argv"))
+
+    @property
+    def reads_command_line(self) -> bool:
+        """True for a program that imports a library with which it reads its command line."""
+        return self._imports(*COMMAND_LINES)
+
+    @property
+    def is_imported(self) -> bool:
+        """True for a file that another file of its project imports."""
+        return self._member is not None and bool(importers(self._member))
+
+    @property
+    def is_program(self) -> bool:
+        """True for a file of a project that is no module of it: it stands in no package, and nobody imports it."""
+        member = self._member
+        return (
+            member is not None
+            and bool(member.project.files)
+            and not member.project.is_in_package(member.path)
+            and not self.is_imported
+        )
+
+    @property
+    def is_data_code(self) -> bool:
+        """True in a module of a folder for data sets, loaders or transforms."""
+        return any(_DATA_FOLDER.fullmatch(folder) for folder in self._folders)
+
+    def is_benchmark(self, body: ir.Body | None) -> bool:
+        """True in a file or a function that measures times or memory of a GPU, and is called a benchmark."""
+        words = self._program.words
+        if words.isdisjoint(_MEASURES) and not ("cuda" in words and ("Event" in words or "synchronize" in words)):
+            return False
+        names = [*self._folders]
+        if self._member is not None:
+            names.append(PurePath(self._member.path).stem)
+        return any(map(_BENCHMARK.search, (*names, *(around.name for around in _around(body)))))
+
+    @property
+    def _folders(self) -> tuple[str, ...]:
+        """The folders between the root of the project and the file; none without a project."""
+        member = self._member
+        return PurePath(member.path).relative_to(member.project.root).parts[:-1] if member is not None else ()
+
+    def _imports(self, *roots: str) -> bool:
+        return any(name == root or name.startswith(root + ".") for name in self._program.imported for root in roots)
+
+
+def is_offered(place: Member) -> bool:
+    """True for a file of the package that a project is."""
+    return place.project.is_package and place.project.is_in_package(place.path)
+
+
+@worked_out(512, tuple)
+def importers(place: Member) -> tuple[str, ...]:
+    """The files that import a file, anywhere in them."""
+    project, path = place
+    return tuple(other for other in project.importing(path) if path in project.imported_by(other))
+
+
+# ---------------------------------------------------------------------------------------------------- functions
+
+
+def is_test_function(body: ir.Body | None) -> bool:
+    """True in a test by its name, and in what it defines: fixtures are made on the CPU."""
+    return any(
+        around.name.startswith("test_") or (around.owner is not None and around.owner.name.startswith("Test"))
+        for around in _around(body)
+    )
+
+
+def gives_samples(body: ir.Body) -> bool:
+    """True for what a loader calls for a sample or a batch; the objects of a module, and of a class that says where tensors are, are called with others."""
+    return body.name in _SAMPLES and not (body.name == "__call__" and _is_called_with_batches(body.owner))
+
+
+def exports(body: ir.Body) -> bool:
+    """True for a function that exports or traces a model, as is done on the CPU."""
+    return Lookup.of(body).has_attribute(*_EXPORTS)
+
+
+def _is_called_with_batches(cls: ir.Class | None) -> bool:
+    if cls is None:
+        return False
+    return any(base.endswith("Module") for base in cls.bases) or any(
+        any(parameter.name == "device" for parameter in method.parameters) or Lookup.of(method).has_attribute(*_PLACES)
+        for method in cls.methods.values()
+    )
+
+
+def _asserts(body: ir.Body) -> bool:
+    """True for a body with an `assert`: it raises without a value, and outside of a handler, where that would raise again."""
+    return any(
+        isinstance(op, ir.Raise) and op.value is None and all(part.part != "handler" for part in block.tries)
+        for block in body.blocks
+        for op in block.ops
+    )
+
+
+def _around(body: ir.Body | None) -> Iterator[ir.Body]:
+    """A function and those that it is defined in."""
+    while body is not None and body.kind != "module":
+        yield body
+        body = body.parent
