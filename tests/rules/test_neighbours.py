@@ -235,11 +235,6 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "train.py": "from net import Net\nNet()",
         },
     ),
-    "its name says that it moves to a GPU": (
-        "net.py",
-        True,
-        {"net.py": "def move_to_cuda(x):\n    return x.cuda()", "train.py": "from net import *\nmove_to_cuda(y)"},
-    ),
     "its name says that it is for CUDA": (
         "net.py",
         False,
@@ -558,11 +553,6 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "kit/setup.py": "import torch\ndef start():\n    print(torch.cuda.is_available())",
         },
     ),
-    "its class is one of a trial": (
-        "net.py",
-        True,
-        {"net.py": 'import torch\nif __name__ == "__main__":\n' + textwrap.indent(NET, "    ") + "\n    Net()"},
-    ),
     "its value goes to the current GPU, which no file sets": (
         "train.py",
         False,
@@ -678,16 +668,6 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "ops.py": BRANCH.replace("embed", "_embed"),
             "train.py": "from ops import model\ndef pad(padded):\n    return padded\nmodel(x.cuda())",
         },
-    ),
-    "a program that exports": (
-        "ops.py",
-        True,
-        {"ops.py": FACTORY + "def run(x, path):\n    torch.onnx.export(embed, x, path)\n"},
-    ),
-    "a program that exports from a GPU": (
-        "ops.py",
-        False,
-        {"ops.py": FACTORY + "def run(x, path, device):\n    torch.onnx.export(embed, x.to(device), path)\n"},
     ),
     "a program that hides the GPUs": (
         "ops.py",

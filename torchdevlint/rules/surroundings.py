@@ -6,7 +6,6 @@ Each question gets the operation that a finding stands on, and the facts of the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from torchdevlint.flow.facts import Facts
@@ -19,7 +18,7 @@ from torchdevlint.rules.neighbours import (
     moves_no_module,
     places_nothing,
 )
-from torchdevlint.rules.order import block_of, deciding_sides, import_time_blocks
+from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import (
     body_of,
@@ -28,22 +27,10 @@ from torchdevlint.rules.structure import (
 )
 from torchdevlint.rules.unreached import is_named_nowhere, is_unreachable
 
-_MOVES_TO_GPUS = re.compile(r"(?:\A|_)to_(?:gpus?|cuda)\Z|[a-z]GPU\Z")
-_SELF_TEST = re.compile(r"_?(?:self_|unit_)?test(?:_forward|_model|_net(?:work)?)?\Z")
-
 
 def in_tests(_: ir.Op, facts: Facts) -> bool:
     """True in a file or a folder of tests, whose author knows the machine. A program in such a folder is no test."""
     return roles(facts).is_test
-
-
-def in_self_test(op: ir.Op, facts: Facts) -> bool:
-    """True in a module's `def test(self, device="cpu"):`, which makes its own inputs."""
-    body = body_of(op, facts)
-    if body is None or body.owner is None or not _SELF_TEST.match(body.name):
-        return False
-    asked = body.parameters[1:]
-    return facts.analysis.summary_of(body.owner).is_module and all(given.default is not None for given in asked)
 
 
 def in_data_folder(_: ir.Op, facts: Facts) -> bool:
@@ -146,28 +133,6 @@ def _tests_before(op: ir.Op, facts: Facts, *kinds: type[ir.Op]) -> Iterator[tupl
     if body is not None and block is not None:
         for test, side in deciding_sides(body, block, *kinds):
             yield test, side, body
-
-
-def in_class_of_a_trial(op: ir.Op, facts: Facts) -> bool:
-    """True in a class that is defined under `if __name__ == "__main__"`."""
-    body = body_of(op, facts)
-    while body is not None and body.owner is None:
-        body = body.parent
-    module = facts.program.module
-    made = next(
-        (at for at in operations(module) if isinstance(at, ir.MakeClass) and body is not None and at.cls is body.owner),
-        None,
-    )
-    block = block_of(module, made) if made is not None else None
-    return block is not None and block.index not in import_time_blocks(module)
-
-
-def in_function_that_moves_to_gpus(op: ir.Op, facts: Facts) -> bool:
-    """True in a function of a project that says by its name that it is for a GPU: `move_to_cuda`, `intersectionGPU`."""
-    body = body_of(op, facts) if facts.analysis.member is not None else None
-    while body is not None and not _MOVES_TO_GPUS.search(body.name):
-        body = body.parent
-    return body is not None
 
 
 def in_benchmark(op: ir.Op, facts: Facts) -> bool:

@@ -18,16 +18,6 @@ from torchdevlint.rules.structure import body_of, operations, tensors_within
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
 
 
-def factory_name(op: ir.Op, facts: Facts) -> str:
-    """The spelling of a factory call for a message: `torch.zeros(...)`."""
-    frame = facts.frame
-    if isinstance(op, ir.Call) and frame is not None and owns(facts, op):
-        name = facts.callee(op)
-        if name:
-            return f"`{name}(...)`"
-    return "this"
-
-
 def owns(facts: Facts, op: ir.Op) -> bool:
     """True when `op` stands in the body that the facts speak of."""
     return (

@@ -11,9 +11,9 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, worked_out
 from torchdevlint.rules.neighbours import facts_of
+from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
-from torchdevlint.rules.structure import calls_to, operations
-from torchdevlint.rules.versions import is_for_some_versions, names_one_of
+from torchdevlint.rules.structure import calls_to, operations, tested_in
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
@@ -93,7 +93,7 @@ class DeprecatedCudaAmp(Rule):
             if any(context.part == "handler" or guarded for imported, context, guarded in imports if imported == name):
                 continue  # both spellings are imported, for old versions
             device, last = _MODULES[name]
-            if names_one_of(_NEWER[last], facts) and _is_for_old_versions(call, name, facts):
+            if _names_one_of(_NEWER[last], facts) and _is_for_old_versions(call, name, facts):
                 continue
             yield self.report(
                 call,
@@ -160,7 +160,7 @@ class DeprecatedCudaAmp(Rule):
 def _is_for_old_versions(call: ir.Call, name: str, facts: Facts) -> bool:
     """True for a call, or an import of what it calls, that a test of the version chooses."""
     return any(
-        is_for_some_versions(block, body, facts)
+        _is_for_some_versions(block, body, facts)
         for body in facts.program.bodies
         for block in body.blocks
         if any(op is call or (isinstance(op, ir.Import) and op.qualified == name) for op in block.ops)
@@ -252,3 +252,61 @@ def _imports(program: ir.Program) -> Iterator[tuple[str, ir.TryContext, bool]]:
                             context,
                             bool(caught & {"ImportError", "ModuleNotFoundError", "Exception", "AttributeError"}),
                         )
+
+
+# `torch.__version__`, `TORCH_VERSION`, `is_torch_version`, `TORCH_2_4`, `_TORCH_GREATER_EQUAL_2_4`
+_VERSION = re.compile(r"version|torch\w*_\d|torch\d|is_torch_", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+\.\d+\.\d+")
+_ABSENCE = frozenset({"AttributeError", "TypeError", "ImportError", "ModuleNotFoundError", "Exception"})
+_DEPTH = 6
+
+
+def _is_for_some_versions(block: ir.Block, body: ir.Body, facts: Facts) -> bool:
+    """True behind a test of torch's version, or of what it has, and in the handler of a `try` that failed for want of something newer."""
+    if any(tried.part == "handler" and _is_absence(tried) for tried in block.tries):
+        return True
+    return any(_asks_version(test, body, facts, _DEPTH) for test in deciding_tests(body, block))
+
+
+def _is_absence(tried: ir.TryContext) -> bool:
+    return not tried.catches or not _ABSENCE.isdisjoint(name.rpartition(".")[2] for name in tried.catches)
+
+
+def _names_one_of(names: frozenset[str], facts: Facts) -> bool:
+    """True for a file that imports or reads one of these dotted names."""
+    for body in facts.program.bodies:
+        index = facts.analysis.index_of(body)
+        for op in operations(body):
+            if isinstance(op, ir.Import) and op.qualified in names:
+                return True
+            if isinstance(op, ir.Attribute) and facts.analysis.resolve_text(index.dotted(op.dst)) in names:
+                return True
+    return False
+
+
+def _asks_version(register: ir.Register, body: ir.Body, facts: Facts, depth: int) -> bool:
+    index = facts.analysis.index_of(body)
+    written = index.definitions[register]
+    if depth == 0:
+        return False
+    if isinstance(written, ir.Attribute):
+        return bool(_VERSION.search(written.name))
+    if isinstance(written, ir.Load):
+        return bool(_VERSION.search(written.name)) or _is_stored_version(written.name, body, facts, depth)
+    if isinstance(written, ir.Call):
+        function, first = index.dotted(written.function), written.positional(0)
+        if function == "hasattr" and first is not None:
+            return facts.analysis.resolve_text(index.dotted(first)).partition(".")[0] == "torch"
+        given = [index.definitions[argument.value] for argument in written.arguments]
+        if any(isinstance(op, ir.Constant) and _NUMBER.fullmatch(str(op.value)) for op in given):
+            return True  # `requires("2.3.0")`
+    return any(_asks_version(part, body, facts, depth - 1) for part in tested_in(written))
+
+
+def _is_stored_version(name: str, body: ir.Body, facts: Facts, depth: int) -> bool:
+    """True for a name that a test of the version was stored under, in the body or in the module."""
+    return any(
+        _asks_version(value, place, facts, depth - 1)
+        for place in dict.fromkeys((body, facts.program.module))
+        for value in facts.analysis.index_of(place).bound_to(name)
+    )
