@@ -115,7 +115,7 @@ def _is_offered(fault: Fault, member: Member) -> bool:
 # ---------------------------------------------------------------------------------------------------- cases of a rule
 
 # What a rule's own check has found, in the words of the rule, where that is less than the rule's highest severity.
-_CASES: dict[str, dict[str, Severity]] = {
+CASES: dict[str, dict[str, Severity]] = {
     "TDL101": {
         "nothing tells that the file holds weights": INFO,
         "the CPU saved it": INFO,
@@ -166,7 +166,7 @@ _CASES: dict[str, dict[str, Severity]] = {
 
 def severity_in(case: str, code: str, highest: Severity) -> Severity:
     """How severe a finding of a rule's own check is; raises `KeyError` for a case that the table does not have."""
-    cases = _CASES.get(code, {})
+    cases = CASES.get(code, {})
     return cases[case] if case in cases or case else highest
 
 
@@ -194,7 +194,7 @@ def _place(question: Question, most: Severity, codes: str) -> Place:
 
 
 _TENSORS_MEET = "301 302 401 504 505 506 509 515 518 522 603"
-_PLACES: tuple[Place, ...] = (
+PLACES: tuple[Place, ...] = (
     _place(at.in_unreachable_code, INFO, "101 102 504 506 509 511 603 605 801 805 807"),
     _place(at.in_tests, INFO, "101 102 109 113 401 504 505 506 509 511 515 522 605 801 807"),
     _place(at.in_program_for_the_host, INFO, _TENSORS_MEET),
@@ -221,7 +221,7 @@ _PLACES: tuple[Place, ...] = (
 
 def places_of(code: str) -> Iterator[Place]:
     """The rows of places that concern a rule."""
-    return (place for place in _PLACES if code in place.codes)
+    return (place for place in PLACES if code in place.codes)
 
 
 def deciding_place(code: str, severity: Severity, op: ir.Op, facts: Facts) -> Place | None:
@@ -232,7 +232,7 @@ def deciding_place(code: str, severity: Severity, op: ir.Op, facts: Facts) -> Pl
 
 def rows_of(code: str, severity: Severity) -> Iterator[str]:
     """The rows that make a finding of a rule this severe, in words: its cases, and places."""
-    cases = "; ".join(case for case, told in _CASES.get(code, {}).items() if case and told is severity)
+    cases = "; ".join(case for case, told in CASES.get(code, {}).items() if case and told is severity)
     if cases:
         yield f"{cases[:1].upper()}{cases[1:]}."
     yield from (place.told for place in places_of(code) if place.most is severity)

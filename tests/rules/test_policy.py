@@ -1,0 +1,38 @@
+"""The policy is the one place that decides how severe a finding is."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from torchdevlint.rules import policy
+from torchdevlint.rules.registry import own_rules
+from torchdevlint.rules.rule import Rule
+
+CODES = {rule.code: rule for rule in own_rules()}
+
+
+@pytest.mark.parametrize("rule", own_rules(), ids=lambda rule: rule.code)
+def test_no_rule_decides_how_severe_its_findings_are(rule: type[Rule]) -> None:
+    assert not re.search(r"\bseverity=", Path(inspect.getfile(rule)).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("code", "case"), [(code, case) for code, cases in policy.CASES.items() for case in cases if case]
+)
+def test_every_case_is_named_by_its_rule(code: str, case: str) -> None:
+    assert f'"{case}"' in Path(inspect.getfile(CODES[code])).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("place", policy.PLACES, ids=lambda place: place.question.__name__)
+def test_every_place_concerns_rules_that_are_more_severe_elsewhere(place: policy.Place) -> None:
+    assert place.told.endswith(".")
+    assert all(CODES[code].severity > place.most for code in place.codes)
+
+
+def test_a_case_that_the_table_does_not_have_is_refused() -> None:
+    with pytest.raises(KeyError):
+        policy.severity_in("anything", "TDL101", CODES["TDL101"].severity)
