@@ -152,6 +152,13 @@ def test_why_tells_the_claim_the_caller_and_the_row_of_the_policy(run: Run) -> N
     assert "bounds: none was hit" in out
 
 
+def test_why_tells_the_rows_of_a_check_of_the_rule(run: Run) -> None:
+    write("import pytest\nimport torch\nx = torch.ones(3).cuda()\n")
+    _, out, _ = run("debug", "why", "TDL801", "model.py:3")
+    assert "row: TDL801, what the rule finds: warning" in out
+    assert "row: TDL801, at this place a note (info) and no more: In a file or a folder of tests" in out
+
+
 def test_why_takes_the_name_of_a_rule(run: Run) -> None:
     write(VAE)
     assert "TDL504" in run("debug", "why", "factory-without-device-in-forward", "model.py:12")[1]
