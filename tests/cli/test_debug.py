@@ -169,6 +169,18 @@ def test_why_from_the_line_where_they_meet_names_the_line_of_the_finding(run: Ru
     assert "answer: TDL504 speaks of this on line 12" in run("debug", "why", "TDL504", "model.py:13")[1]
 
 
+def test_what_is_in_a_file_that_is_loaded(run: Run) -> None:
+    save = "import torch\ndef save(net, folder):\n    torch.save(net.cpu().state_dict(), f'{folder}/net.pt')\n"
+    text = save + "def load(folder):\n    return torch.load(folder + '/net.pt')\n"
+    Path("net.py").write_text(text)
+    for question in (("facts", "net.py:5"), ("why", "TDL101", "net.py:5")):
+        _, out, _ = run("debug", *question)
+        assert "loaded here: this machine must have the devices that the file was saved from" in out
+        assert "met: all that may be in it is on the CPU\n    saved on line 3: cpu" in out
+    _, out, _ = run("debug", "facts", "net.py:3")
+    assert "saved here\n    saved on line 3: cpu" in out
+
+
 def test_why_nothing_is_claimed(run: Run) -> None:
     write("import torch\nx = torch.zeros(3)\nprint(x.shape)\n")
     _, out, _ = run("debug", "why", "TDL504", "model.py:3")

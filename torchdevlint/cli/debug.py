@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint import cli
+from torchdevlint.cli.stored import of_files
 from torchdevlint.program import ir
 from torchdevlint.settings import Resolver, SettingsError
 
@@ -280,6 +281,7 @@ def _facts(place: Place) -> Iterator[str]:
             yield f"parameters of {body.qualname}"
             yield from _table(rows)
         yield from _calls(place, [call for call in recorder.entered if call.body is body], [], recorder)
+    yield from of_files(place, analysis)
     yield from bounds_of(analysis)
 
 

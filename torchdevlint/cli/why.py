@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.cli.debug import Place, bounds_of, inferred, shortened, source_of, where
+from torchdevlint.cli.stored import of_files
 from torchdevlint.findings import Severity
 from torchdevlint.flow.engine import analyse as ask
 from torchdevlint.flow.facts import Facts
@@ -69,6 +70,7 @@ def explain(rule: type[Rule], place: Place) -> Iterator[str]:
         yield "policy"
         for fault in faults:
             yield from _of_fault(asked, fault)
+    yield from of_files(place, asked.analysis)
     yield from bounds_of(asked.analysis) or ()
     if not asked.analysis.bounds:
         yield "bounds: none was hit"

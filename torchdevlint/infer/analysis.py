@@ -17,7 +17,7 @@ from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global
 from torchdevlint.infer.kept import Kept, ModuleRun
-from torchdevlint.infer.state import Heap
+from torchdevlint.infer.state import NO_FACTS, Heap
 from torchdevlint.infer.summary import Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import (
@@ -292,7 +292,7 @@ class Analysis:
             summary.heap = ctx.heap
         else:
             summary.result = _returned(done)
-        summary.raised = tuple(ctx.raised)
+        summary.raised, summary.trained = tuple(ctx.raised), ctx.trained
         for heap in ctx.raised.values():
             summary.heap = {**{place: rec for place, rec in heap.items() if rec.kind != "overlay"}, **summary.heap}
         summary.effects = {
@@ -408,6 +408,11 @@ class Analysis:
         """The summaries of this file's functions that its own module and roots asked for, whoever else has asked for others."""
         module = self.kept.runs.get(self.unit)
         return self._reached(self.roots, *([module.heard] if module is not None else ()))
+
+    def heard_all(self) -> list[Heard]:
+        """What the file's module and its roots told, also by the summaries that were asked for on the way."""
+        module = self.kept.runs.get(self.unit)
+        return self._told_by(self.roots, *([module.heard] if module is not None else ()))
 
     def _keep(self, fault: Fault) -> None:
         self.faults[fault.key] = fault.joined(self.faults.get(fault.key))
@@ -537,6 +542,7 @@ class Analysis:
             first[method.parameters[0].name] = ctx.heap[ref].cls or UNKNOWN if _needs_no_object(method) else ref
         ctx.weak |= self._inputs(method)
         Replay(ctx, summary, method, {**parameters, **first}, None).run()
+        ctx.facts = NO_FACTS  # who calls the next one is somebody else
 
     def _join_attributes(self, ctx: Context, ref: Ref, method: ir.Body) -> None:
         """An attribute is what any method makes of it."""

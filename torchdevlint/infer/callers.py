@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.summary import Claim, Summary
@@ -16,8 +17,12 @@ MOST_CALLERS = 8  # files that are asked about what they give to the functions o
 MOST_STAGES = 3  # callers of callers
 
 
-def of(analysis: Analysis) -> list[Analysis]:
-    """The analyses of the files, tests aside, that call functions of a file of which a claim may be broken by what they give."""
+Names = Callable[["Analysis", Unit], list[str]]
+
+
+def of(analysis: Analysis, names_of: Names | None = None) -> list[Analysis]:
+    """The analyses of the files, tests aside, that call functions of a file: those whose names are given, or of which a claim may be broken."""
+    names_of = names_of or names_to_break
     files = analysis.kept.imports.files
     if files is None:
         return []
@@ -40,20 +45,21 @@ def of(analysis: Analysis) -> list[Analysis]:
     return list(found.values())
 
 
-def names_of(analysis: Analysis, unit: Unit) -> list[str]:
+def names_to_break(analysis: Analysis, unit: Unit) -> list[str]:
     """What a caller writes to reach a claim about a tensor of `unit` that its argument may break: functions, and classes for their methods."""
     found: dict[str, None] = {}
     kept = _kept_on_host(analysis, unit)
     for body, summary in analysis.summaries_reached().items():
         if _may_break(summary, unit, kept):
-            found[_called_as(body)] = None
+            found[called_as(body)] = None
     for fault in analysis.faults.values():
         if fault.verdict == "open" and fault.told_at.unit is unit and fault.site.body is not None:
-            found[_called_as(fault.site.body)] = None
+            found[called_as(fault.site.body)] = None
     return list(found)
 
 
-def _called_as(body: ir.Body) -> str:
+def called_as(body: ir.Body) -> str:
+    """What a caller writes to reach a function: its name, that of the function around it, or of the class."""
     while body.parent is not None and body.parent.kind in ("function", "lambda"):
         body = body.parent
     return body.owner.name if body.owner is not None else body.name

@@ -14,8 +14,10 @@ from torchdevlint.infer import (
     foreign,
     modules,
     opaque,
+    paths,
     reading,
     samples,
+    stored,
     tensors,
 )
 from torchdevlint.infer.state import Facts
@@ -45,6 +47,7 @@ from torchdevlint.infer.values import (
     Super,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     alternatives,
@@ -54,6 +57,7 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
     parts_of,
+    text_of,
     waits,
 )
 from torchdevlint.program import ir
@@ -87,6 +91,8 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         ctx.is_choice = saved
         return one_of(found)
     args, keywords, is_spread = _spread(ctx, args, keywords)
+    if isinstance(function, (Ext, Bound, Term)):
+        stored.called(ctx, function, [*args, *keywords.values()], site)
     if isinstance(function, Func):
         if not is_spread and any(map(_is_open_star, args)):
             return residual(ctx, function, args, keywords, site)
@@ -360,7 +366,7 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
 
 
 # Values that hold others, or places; any other is the same for each call.
-_HOLDING = frozenset({Tensor, Term, Ref, Tup, OneOf, Func, Bound, Partial, Star, DoubleStar, Device, Cls, Super})
+_HOLDING = frozenset({Tensor, Term, Text, Ref, Tup, OneOf, Func, Bound, Partial, Star, DoubleStar, Device, Cls, Super})
 
 
 class Replay:
@@ -394,11 +400,18 @@ class Replay:
                 for term in summary.proven:
                     for proven in alternatives(self.value(term)):
                         ctx.prove(proven)
+            for term, _ in summary.trained:
+                stored.trains(ctx, self._receiver() if term.args[0] == NONE else self.value(term.args[0]), self.site)
             if ctx.analysis.recorder is not None:
                 ctx.analysis.recorder.replayed(self)
         finally:
             ctx.stack, ctx.chain = saved
         return result
+
+    def _receiver(self) -> Value:
+        """The object whose method is called; None for a function."""
+        first = self.body.parameters[0].name if self.body.owner is not None and self.body.parameters else ""
+        return self.parameters.get(first, NONE)
 
     def _event(self, event: Event) -> None:
         ctx = self.ctx
@@ -415,6 +428,8 @@ class Replay:
                 claims.claim(ctx, claim.kind, operands, claim.site, chain=claim.chain)
             else:
                 self.value(event.what)
+                if facts and event.what.op == "moved":
+                    devices.forget_host(ctx, self.value(event.what.args[0]))
 
     def _facts(self, facts: Facts) -> Facts | None:
         """What is left open of the conditions, None where one does not hold; many events share theirs."""
@@ -463,6 +478,8 @@ class Replay:
             return self._copy(value) if value.place in self.summary.locals else value
         if isinstance(value, Tup):
             return Tup(tuple(self.value(item) for item in value.items))
+        if isinstance(value, Text):
+            return text_of(*(self.value(part) for part in value.parts)) if waits(value) else value
         if isinstance(value, OneOf):
             return self._one_of(value)
         if isinstance(value, Func):
@@ -551,6 +568,15 @@ class Replay:
         if op == "stored":
             tensors.store_item(ctx, self.value(args[0]), self.value(args[1]), self.value(args[2]), args[3])
             return NONE
+        if op == "saved":
+            file = paths.file_of(ctx, self.value(args[0]))
+            stored.write(ctx, file, self.value(args[1]), self.value(args[2]), args[3], args[4])
+            return NONE
+        if op == "loaded":
+            stored.read(ctx, paths.file_of(ctx, self.value(args[0])), args[1], args[2], self.value(args[3]), args[4])
+            return NONE
+        if op == "trained":
+            return Term("trained", self.value(args[0]))
         if op == "got":
             return call(ctx, Ext("builtins.getattr"), [self.value(one) for one in args], {}, self.site)
         if op == "type":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.trainers import is_trainer
-from torchdevlint.infer.units import REGISTERS
+from torchdevlint.infer.units import REGISTERS, attributes_applied
 from torchdevlint.infer.values import (
     UNKNOWN,
     Bound,
@@ -99,16 +99,9 @@ def _registers(method: ir.Body) -> bool:
 
 
 def applied_by(analysis: Analysis, cls: Value | None) -> frozenset[str]:
-    """The attributes that a module's own `_apply` sets, which `to`, `cuda` and their like call (torch/nn/modules/module.py)."""
+    """The attributes that a module's own `_apply` sets, which `to`, `cuda` and their like call (torch/nn/modules/module.py); see `ANY`."""
     several = [one.methods.get("_apply") for one in bases_of(analysis, cls.cls)] if isinstance(cls, Cls) else []
-    return frozenset(
-        op.name
-        for method in several
-        if method is not None
-        for block in method.blocks
-        for op in block.ops
-        if isinstance(op, ir.StoreAttribute)
-    )
+    return frozenset(name for method in several if method is not None for name in attributes_applied(method))
 
 
 def is_named_tuple(analysis: Analysis, cls: ir.Class) -> bool:

@@ -27,6 +27,7 @@ from torchdevlint.infer.values import (
     Sort,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     is_accelerator,
@@ -250,7 +251,7 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Sort):
         if value == ARRAY:
             return True if name == "numpy.ndarray" else False if name.startswith(("builtins.", "torch.")) else None
-        if value in (NUMBER, SIZE):
+        if value in (NUMBER, SIZE) or isinstance(value, Text):
             return False if name in _TENSOR_CLASSES or name in ("builtins.list", "builtins.dict") else None
         return None
     if isinstance(value, Ref):

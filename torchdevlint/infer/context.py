@@ -68,6 +68,7 @@ class Context:
         self.raised: dict[Value, Heap] = {}  # exceptions, with the heap that they are raised in
         self.mute = False
         self.in_loop = False
+        self.trained: Facts = NO_FACTS  # that something here goes backward
         self.is_choice = False  # in one of several functions or modules of other files: the program chooses which of them is called how
         self.default_device: Place | None = None
         self.class_frame: Value | None = None

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, conditions, tensors
+from torchdevlint.infer.state import PLACED
+from torchdevlint.infer.units import ANY
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ACCELERATOR_NAME,
@@ -49,7 +51,6 @@ _HAVE_DTYPES = ("torch", "numpy", "builtins")  # what other libraries and files 
 MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
 PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
-PLACED = "@placed"  # where something unknown was moved: there it is if it is a module, which a call of it shows
 
 
 def as_device(ctx: Context, value: Value) -> Place:
@@ -213,6 +214,13 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
     return None
 
 
+def forget_host(ctx: Context, value: Value) -> None:
+    """Something unknown was moved to the CPU on a condition alone: it may be elsewhere."""
+    rec = ctx.heap.get(value) if isinstance(value, Term) else None
+    if rec is not None and rec.fields.get(PLACED) == HOST:
+        ctx.heap[value] = Rec(rec.kind, rec.cls, {key: one for key, one in rec.fields.items() if key != PLACED})
+
+
 def whole(value: Term) -> Term:
     """What a part is a part of: a batch or a checkpoint that was moved takes its parts along."""
     while value.op in ("item", "element", "unpack") and isinstance(value.args[0], Term):
@@ -247,10 +255,15 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
         if (isinstance(key, str) and key.startswith("@")) or key == "default":
             continue
         fields[key] = _moved_with(ctx, content, place, seen)
-    for name in classes.applied_by(ctx.analysis, rec.cls):
+    applied = classes.applied_by(ctx.analysis, rec.cls)
+    for name in [key[1:] for key in fields if ANY in applied and _is_kept_tensor(key, fields[key])] or applied:
         if "." + name in fields:
             fields["." + name] = _placed(fields["." + name], place)
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
+
+
+def _is_kept_tensor(key: object, content: Value) -> bool:
+    return isinstance(key, str) and key.startswith(".") and any(isinstance(o, Tensor) for o in alternatives(content))
 
 
 def _placed(value: Value, place: Place) -> Value:

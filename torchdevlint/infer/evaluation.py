@@ -18,7 +18,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.context import Context
-from torchdevlint.infer.state import MOST_FACTS, Env, Heap, State, join_states
+from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Heap, State, join_states
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
@@ -50,6 +50,7 @@ from torchdevlint.infer.values import (
     join,
     lift,
     one_of,
+    text_of,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
@@ -84,6 +85,7 @@ class Evaluation:
         for blocks in cfg.components:
             loops = len(blocks) > 1 or blocks[0] in body.blocks[blocks[0]].successors
             returned, yielded = len(self.returns), len(self.yields)
+            trained_before, ctx.trained = ctx.trained, NO_FACTS
             before: dict[int, State] = {}
             for turn in range(2 if loops else 1):
                 ctx.mute = muted or (loops and turn == 0)
@@ -101,6 +103,11 @@ class Evaluation:
                     if states:
                         self._block(body.blocks[number], join_states(states))
                         out[number] = State(self.env, ctx.heap, ctx.facts)
+            if loops and ctx.trained:  # a turn that goes backward is one of many: the loop does
+                for number in blocks:
+                    if number in out:
+                        out[number] = out[number]._replace(facts=out[number].facts | ctx.trained)
+            ctx.trained |= trained_before
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
         order = [number for number in cfg.loops_first if number in out and not body.blocks[number].successors]
         falls = [out[number] for number in order if not _ends(body.blocks[number])]
@@ -499,7 +506,10 @@ class Evaluation:
 
     def formatted(self, op: ir.FormattedString) -> Value:
         """An f-string; of a device's name the beginning is enough."""
-        return ACCELERATOR_NAME if op.prefix.startswith(devices.ACCELERATORS) else NUMBER
+        if op.prefix.startswith(devices.ACCELERATORS):
+            return ACCELERATOR_NAME
+        behind = [one for part, text in zip(op.parts, op.texts, strict=True) for one in (self._get(part), Const(text))]
+        return text_of(Const(op.prefix), *behind)
 
     def opaque(self, op: ir.Opaque) -> Value:
         """What a pattern captures, an exception that is caught, or something newer than this program."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import (
@@ -13,8 +14,10 @@ from torchdevlint.infer import (
     library,
     modules,
     operators,
+    paths,
     python_calls,
     reading,
+    stored,
     tensors,
 )
 from torchdevlint.infer.classes import attribute_of, is_named_tuple
@@ -52,6 +55,7 @@ from torchdevlint.infer.values import (
     Super,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     alternatives,
@@ -68,6 +72,9 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 _LOADS = frozenset({"torch.load", "torch.serialization.load"})
+# What puts a sharded checkpoint together, on the CPU (torch/distributed/checkpoint/format_utils.py).
+_CONVERSIONS = frozenset({"torch.distributed.checkpoint.format_utils.dcp_to_torch_save"})
+_SAVES = frozenset({"torch.save", "torch.serialization.save"})
 # Data sets of an image and the number of its class (torchvision/datasets); a loader makes tensors of both.
 _LABELLED_IMAGES = frozenset(
     f"torchvision.datasets.{name}"
@@ -77,6 +84,7 @@ _LABELLED_IMAGES = frozenset(
         "SEMEION STL10 SUN397 SVHN StanfordCars USPS"
     ).split()
 )
+_OPTIMIZER = re.compile(r"torch\.optim\.(?:\w+\.)?[A-Z]\w*\Z(?<!LR)(?<!Scheduler)")
 _DATA_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
 _PARAMETERS = frozenset(
     {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
@@ -315,9 +323,15 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name in ("torch.utils.data.ConcatDataset", "torch.utils.data.ChainDataset"):
         return reading.element(ctx, first)
     if name in _LOADS:
-        return _loaded(ctx, first, args, keywords, site)
-    if name in ("torch.save", "torch.serialization.save") and len(args) > 1:
-        ctx.put(args[1], "@saved", args[0])
+        return _loaded(ctx, args[0] if args else keywords.get("f", UNKNOWN), args, keywords, site)
+    if name == "torch.jit.load" and site is not None:
+        stored.read(ctx, paths.file_of(ctx, _at(args, 0, keywords, "f")), site)
+    if name in _SAVES:
+        stored.save(ctx, args[0] if args else keywords.get("obj", UNKNOWN), _at(args, 1, keywords, "f"), site)
+        return NONE
+    if name in _CONVERSIONS and site is not None:
+        file = paths.file_of(ctx, _at(args, 1, keywords, "torch_save_path"))
+        stored.write(ctx, file, Tup(()), Tup(()), site)
         return NONE
     if name in _DATA_LOADERS:
         item = _loader_item(ctx, first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn"), site)
@@ -339,8 +353,15 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name == "torch.nn.utils.parameters_to_vector":
         return reading.element(ctx, first)
     if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
+        if _OPTIMIZER.match(name):
+            return ctx.new(site, "object", Ext(name), {}, tag="optimizer")
         return OTHER if name.startswith("torch.optim.") else _unknown(site)
     return None
+
+
+def _at(args: list[Value], position: int, keywords: dict[str, Value], name: str) -> Value:
+    """What a parameter is given."""
+    return args[position] if position < len(args) else keywords.get(name, UNKNOWN)
 
 
 def _device(ctx: Context, kind: Value, rest: list[Value], keywords: dict[str, Value]) -> Place:
@@ -402,8 +423,7 @@ def _converted(ctx: Context, first: Value, keywords: dict[str, Value], site: Sit
 
 def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """What `torch.load` gives: what was saved there in this program, moved to `map_location` where it is given."""
-    rec = ctx.heap.get(first) if isinstance(first, (Ref, Term)) else None
-    saved = rec.fields.get("@saved") if rec is not None else None
+    saved = stored.load(ctx, first, site)
     where = keywords.get("map_location", args[1] if len(args) > 1 else NONE)
     if where == NONE:
         return saved if saved is not None else _unknown(site)
@@ -501,10 +521,11 @@ def call_method(
         return tensors.open_method(ctx, Term("attribute", value, name), args, keywords, site)
     if isinstance(value, Super):
         return NONE
+    if paths.is_text(value):
+        found = paths.method(ctx, value, name, args, site)
+        return NUMBER if found is None else found
     if value == ARRAY:
         return NUMBER if name in ("item", "tolist", "tobytes") else ARRAY
-    if isinstance(value, Const) and isinstance(value.value, str):
-        return NUMBER
     if isinstance(value, (Device, Sort)):
         return NUMBER
     return UNKNOWN
@@ -555,7 +576,7 @@ def has_attribute(ctx: Context, value: Value, name: str) -> Value:
         return Const(name in loader.tensor_methods() or name in TENSOR_ATTRIBUTES)
     if isinstance(value, Term) and value.op == "moved" and name in TENSOR_ATTRIBUTES:
         return TRUE
-    if isinstance(value, (Tup, Const)) or value in (NUMBER, SIZE):
+    if isinstance(value, (Tup, Const, Text)) or value in (NUMBER, SIZE):
         return Const(hasattr((), name)) if isinstance(value, Tup) else NUMBER
     if isinstance(value, Term) and value is not UNKNOWN:
         return Term("has", value, name)

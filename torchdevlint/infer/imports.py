@@ -253,6 +253,10 @@ class Imports:
         stem = folders[-1] if base == "__init__.py" and folders else base.removesuffix(".py")
         at = max((n for n, part in enumerate(parts) if part == stem), default=-1)
         rest = parts[at + 1 :]
+        if not rest and at and parts[at - 1] == stem:  # `from save import save`: what a file defines under its own name
+            of_file = self._member(unit, path, stem)
+            if of_file is not None:
+                return of_file
         if not rest:
             return Ext(f"{MODULE}{path}::")
         return self._member(unit, path, rest[0]) if len(rest) == 1 else None

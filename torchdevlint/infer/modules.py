@@ -15,6 +15,7 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
+    TRUE,
     UNKNOWN,
     Bound,
     Cls,
@@ -326,7 +327,7 @@ def method(
     if name in _SELF:
         return ref
     if name in _LISTED or name in ("get_parameter", "get_buffer"):
-        own = _held(ctx, ref, rec)
+        own = held_by(ctx, ref, rec)
         first = args[0] if args else UNKNOWN
         if name in ("get_parameter", "get_buffer") and isinstance(first, Const) and first.value in own:
             return own[first.value]
@@ -343,6 +344,8 @@ def method(
             )
         fields = {("k", key) if key != "*" else key: plain(kept) for key, kept in own.items()}
         return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=name)
+    if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
+        devices.move_module(ctx, ref, NOWHERE)  # its parameters are those of the file
     if name in ("append", "insert") and args:
         old = rec.fields.get("*")
         added = args[-1] if old is None else one_of([(frozenset(), old), (frozenset(), args[-1])])
@@ -400,7 +403,7 @@ def plain(value: Value) -> Value:
     return one_of(found)
 
 
-def _held(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
+def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
     """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
     found: dict[str, Value] = {}
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
@@ -414,7 +417,7 @@ def _held(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> 
         if all(isinstance(one, Tensor) and one.follows for one in alternatives(content)):
             found[prefix + name] = content
         elif inner is not None and inner.kind == "module" and deep and isinstance(content, Ref):
-            below = _held(ctx, content, inner, f"{prefix}{name}.", deep - 1)
+            below = held_by(ctx, content, inner, f"{prefix}{name}.", deep - 1)
             both = [one for one in (found.get("*"), below.get("*")) if one is not None]
             found |= below
             if both:

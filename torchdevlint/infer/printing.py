@@ -30,6 +30,7 @@ from torchdevlint.infer.values import (
     Super,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
 )
@@ -75,6 +76,9 @@ def show(value: Value, ctx: Context | None = None, nested: int = 0) -> str:
             return f"class {cls.qualname}"
         case Ext(name):
             return name.removeprefix("builtins.")
+        case Text(parts=parts):
+            written = (str(one.value) if isinstance(one, Const) else f"{{{inner(one)}}}" for one in parts)
+            return f'text "{"".join(written)}"'
         case Sort(name):
             return _SORTS.get(name, name)
         case Bound(holder, name):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import conditions, containers, modules, reading, tensors
+from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
+    CLOCK,
     EXPECTED_ERROR,
     FALSE,
     NONE,
@@ -32,6 +34,7 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     lift,
+    text_of,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 _TO_NUMBER = frozenset(
     "len int float str bool repr abs round range id hash any all callable issubclass ord chr divmod format input".split()
 )
+_CLOCKS = ("time", "datetime")
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
 _EXCEPTIONS = ("Error", "Exception", "StopIteration", "Warning")
 _MOST_TURNS = 8  # items that are told apart
@@ -63,6 +67,12 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         from torchdevlint.infer.foreign import has_attribute
 
         return lift(lambda one: has_attribute(ctx, one, str(args[1].value)), first)  # type: ignore[union-attr]
+    if name == "str" and args:
+        return lift(text_of, first)
+    if name == "open" and args:
+        made = _unknown(site)
+        ctx.put(made, paths.PATH, first)
+        return made
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     if name == "iter" and len(args) == 2:
@@ -76,7 +86,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return ctx.new(site, "object", Ext("builtins." + name), fields, tag=name)
     if name == "sorted":
         return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
-    if name == "dict":
+    if name in ("dict", "OrderedDict"):
         return _dict(ctx, args, keywords, site)
     if name == "next":
         return _next(ctx, first, site, args[1] if len(args) > 1 else None)
@@ -114,7 +124,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return NONE
     if name == "super":
         return UNKNOWN
-    return OTHER if name[:1].isupper() else _unknown(site)
+    return OTHER if name[:1].isupper() and hasattr(builtins, name) else _unknown(site)
 
 
 def class_of(ctx: Context, value: Value) -> Value:
@@ -208,6 +218,9 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
 
     root, last = name.partition(".")[0], name.rpartition(".")[2]
     first = args[0] if args else UNKNOWN
+    path = paths.call(ctx, name, args, site)
+    if path is not None:
+        return path
     if name in ("pytest.raises", "contextlib.suppress"):
         return EXPECTED_ERROR
     if last == "is_torch_fx_proxy":
@@ -257,7 +270,7 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name in ("io.BytesIO", "io.StringIO"):
         return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names and last not in ("ArgumentParser",):
-        return NUMBER
+        return CLOCK if root in _CLOCKS else NUMBER
     return _unknown(site)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import containers, tensors
+from torchdevlint.infer import containers, paths, tensors
 from torchdevlint.infer.classes import attribute_of, bases_of, is_class_method, is_enum, is_function_of_autograd
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
@@ -37,6 +37,9 @@ from torchdevlint.infer.values import (
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
+
+
+_OF_PROCESS = frozenset({"sys.argv", "os.environ"})
 
 
 def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -> Value:
@@ -74,6 +77,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         return Partial(Ext("collections.namedtuple._make"), (), value.keywords)
     if isinstance(value, Device):
         return device_type(value.place) if name == "type" else Bound(value, name)
+    if name == "parent" and paths.is_text(value):
+        return paths.parent(value)
     if isinstance(value, (Const, Tup, Sort)):
         return Bound(value, name)
     return UNKNOWN
@@ -180,7 +185,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return tensors.index(ctx, value, key, site)
         return Term("item", value, key)
     if isinstance(value, Ext):
-        return value  # a type with arguments
+        return Term("item", value, key) if value.name in _OF_PROCESS else value  # a type with arguments
     return NUMBER if value == SIZE and not isinstance(key, SliceValue) else UNKNOWN
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from torchdevlint.infer.values import Const, Guard, Rec, Term, Value, one_of
+from torchdevlint.infer.values import HOST, Const, Guard, Rec, Term, Value, one_of
 from torchdevlint.program.tables import unlike
 
 Env = dict[str, Value]
@@ -13,6 +13,8 @@ Heap = dict[Any, Rec]
 Facts = frozenset[Guard]
 
 NO_FACTS: Facts = frozenset()
+PLACED = "@placed"  # where something unknown was moved: there it is if it is a module, which a call of it shows
+RENEWED = "@renewed"  # what each value of a dict, which a loop goes through, was replaced with
 # A widening: behind so many conditions (a long chain of `elif`) no more are kept. What is not kept proves nothing.
 MOST_FACTS = 64
 
@@ -79,16 +81,23 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
     fields = dict(recs[0][1].fields)
     for key in unlike([rec.fields for _, rec in recs]):
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
-        if isinstance(key, str) and key.startswith("@"):
+        if len(mine) < len(recs) and _is_for_each_path(key, mine):
+            fields.pop(key, None)
+        elif isinstance(key, str) and key.startswith("@"):
             fields[key] = (
                 mine[0][1] if len({value for _, value in mine}) == 1 else joined_mark(key, [v for _, v in mine])
             )
-            continue
-        if is_overlay:
-            old = old_field(place, key)
-            mine += [(guard, old) for guard, rec in recs if key not in rec.fields]
-        fields[key] = one_of(mine)
+        else:
+            if is_overlay:
+                old = old_field(place, key)
+                mine += [(guard, old) for guard, rec in recs if key not in rec.fields]
+            fields[key] = one_of(mine)
     return fields
+
+
+def _is_for_each_path(key: Any, values: list[tuple[Facts, Any]]) -> bool:
+    """True for what is no help where one path lacks it: that something unknown was moved to the CPU, or that all items of a dict were replaced."""
+    return key == RENEWED or (key == PLACED and all(value == HOST for _, value in values))
 
 
 def joined_mark(key: str, values: list[Any]) -> Any:

@@ -6,11 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from torchdevlint.infer.state import Facts, Heap
+from torchdevlint.infer.state import NO_FACTS, Facts, Heap
 from torchdevlint.infer.values import NONE, Rec, Site, Tensor, Term, Value
 from torchdevlint.source.grounds import Ground
 
 if TYPE_CHECKING:
+    from torchdevlint.infer.stored import Read, Write
     from torchdevlint.program import ir
 
 ClaimKind = Literal["same", "index", "host"]
@@ -53,7 +54,8 @@ class Summary:
     """A body as a residual program: `events` in their order, then `effects`, then `result`.
 
     `heap` holds the objects that it makes, whose places are `locals`; `proven` the terms whose use only a tensor survives. `heard` is what was
-    told while it was made, `raised` the exceptions that it raises, `cycle` the function itself and those that call it and that it calls.
+    told while it was made, `raised` the exceptions that it raises, `cycle` the function itself and those that call it and that it calls. `trained` says who trains
+    in it.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -66,6 +68,7 @@ class Summary:
     cycle: frozenset[ir.Body] = frozenset()
     raised: tuple[Value, ...] = ()
     ground: Ground | None = None
+    trained: Facts = NO_FACTS
 
 
 class Fault(NamedTuple):
@@ -155,7 +158,7 @@ def _is_made_with_its_module(made: Site) -> bool:
 class Heard:
     """What one evaluation told beside its result: faults, claims that are met, bodies that were asked for and called, limits that were hit.
 
-    `told` are the faults in their order, `looked_at` the bodies that were read and not asked for.
+    `told` are the faults in their order, `looked_at` the bodies that were read and not asked for, `writes` and `reads` what was saved and loaded.
     """
 
     __slots__ = (
@@ -166,10 +169,12 @@ class Heard:
         "looked_at",
         "met",
         "passed",
+        "reads",
         "recursive",
         "replays",
         "steps",
         "told",
+        "writes",
     )
 
     def __init__(self) -> None:
@@ -184,6 +189,8 @@ class Heard:
         self.replays = self.recursive = self.steps = 0
         self.told: list[Fault] = []
         self.looked_at: set[ir.Body] = set()
+        self.writes: list[Write] = []
+        self.reads: list[Read] = []
 
     def keep(self, fault: Fault) -> None:
         """Keeps a fault, one for each pair of places; what is broken stands above what is open."""
@@ -200,6 +207,8 @@ class Heard:
         self.called |= other.called
         self.bounds += other.bounds
         self.looked_at |= other.looked_at
+        self.writes += other.writes
+        self.reads += other.reads
         self.replays += other.replays
         self.recursive += other.recursive
         self.steps += other.steps

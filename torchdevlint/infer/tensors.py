@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from torchdevlint.infer import claims, devices, modules, operators, reading
+from torchdevlint.infer import claims, devices, modules, operators, paths, reading, stored
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.conditions import on_accelerator
-from torchdevlint.infer.state import NO_FACTS, Facts
+from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ARRAY,
     ARRAY_NUMBER,
+    CLOCK,
     DTYPE,
     EXPECTED_ERROR,
     HOST,
@@ -21,7 +22,6 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
-    OTHER,
     SIZE,
     UNKNOWN,
     Bound,
@@ -32,6 +32,7 @@ from torchdevlint.infer.values import (
     Func,
     OneOf,
     Place,
+    Rec,
     Ref,
     Site,
     SliceValue,
@@ -280,8 +281,10 @@ def binary(
     is_comparison = operator in _IN_WORDS
     if is_comparison and isinstance(left, Const) and isinstance(right, Const):
         return NUMBER
+    if CLOCK in (left, right):
+        return CLOCK
     if operator == "%" and isinstance(left, Const) and isinstance(left.value, str):
-        return OTHER  # a text that is formatted
+        return paths.of_percent(left.value, right)
     if isinstance(left, Ref) or isinstance(right, Ref):
         overloaded = _overloaded(ctx, operator, left, right, site)
         if overloaded is not None:
@@ -372,9 +375,9 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
         if all(rec is not None and rec.kind == "dict" for rec in recs):
             fields = {key: value for rec in recs if rec is not None for key, value in rec.fields.items()}
             return ctx.new(site, "dict", None, fields, tag="merged")
-    texts = [one.value for one in (left, right) if isinstance(one, Const) and isinstance(one.value, str)]
-    if operator == "+" and len(texts) == 2:
-        return Const("".join(texts))
+    text = paths.binary(operator, left, right)
+    if text is not None:
+        return text
     if operator == "+" and isinstance(left, Ref) and isinstance(right, Ref):
         first, second = reading.items(ctx, left), reading.items(ctx, right)
         if first is not None and second is not None:
@@ -467,6 +470,9 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
 
         call(ctx, setter, [key, value], {}, site)
         return
+    if not isinstance(key, Const) and stored.renews_all(site):
+        _renew(ctx, target, value)
+        return
     if isinstance(key, SliceValue):
         key, value = NUMBER, reading.element(ctx, value)
     is_named = isinstance(key, Const) and not (ctx.in_loop and type(key.value) is int)
@@ -488,6 +494,17 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
         return
     old = rec.fields.get("*")
     ctx.put(target, "*", value if old is None else one_of([(frozenset(), old), (frozenset(), value)]))
+
+
+def _renew(ctx: Context, target: Value, value: Value) -> None:
+    """A loop over the keys of a dict gives each of them another value."""
+    rec = ctx.heap.get(target) if isinstance(target, Ref) else None
+    if rec is not None and rec.kind == "dict":
+        known = {key: value for key in rec.fields if isinstance(key, tuple)}
+        others = {key: content for key, content in rec.fields.items() if not isinstance(key, tuple) and key != "*"}
+        ctx.heap[target] = Rec(rec.kind, rec.cls, {**known, **others, **({"*": value} if "*" in rec.fields else {})})
+    elif isinstance(target, Term):
+        ctx.put(target, RENEWED, value)
 
 
 def _setter(ctx: Context, target: Value) -> Value | None:

@@ -52,7 +52,7 @@ class Unit:
             self.chooses_current_device,
             [self.is_of_constructors(name) for name, _ in methods],
             [REGISTERS.isdisjoint(self.attributes_read(method)) for _, method in methods],
-            [_attributes_set(method) for name, method in methods if name == "_apply"],
+            [attributes_applied(method) for name, method in methods if name == "_apply"],
         )
 
     def forget(self, replaced: list[ir.Op]) -> None:
@@ -197,6 +197,15 @@ class Unit:
 
 OF_OUTLINE = frozenset({"statics", "subclasses", "receivers"})  # of the module and of what functions there are
 _CACHED = frozenset(name for name, member in vars(Unit).items() if isinstance(member, cached_property))
+
+
+ANY = "*"  # as the name of an attribute: what `setattr` is given
+
+
+def attributes_applied(method: ir.Body) -> set[str]:
+    """The attributes that a module's `_apply` sets."""
+    sets_named = any(op.name == "setattr" for block in method.blocks for op in block.ops if isinstance(op, ir.Load))
+    return _attributes_set(method) | ({ANY} if sets_named else set())
 
 
 def _attributes_set(body: ir.Body) -> set[str]:

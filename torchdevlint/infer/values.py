@@ -236,6 +236,13 @@ class Sort:
 
 
 @dataclass(frozen=True, slots=True)
+class Text(Sort):
+    """A string, or a path, by what it is put together of: literals, and values that are written into it. See `text_of`."""
+
+    parts: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A method of a known object."""
 
@@ -311,10 +318,41 @@ NUMBER, ARRAY, ARRAY_NUMBER, SIZE, OTHER = (
     Sort("size"),
     Sort("other"),
 )
+CLOCK = Sort("clock")  # a time: what is computed with it is a number, or raises
 ACCELERATOR_NAME = Sort("accelerator")
 DTYPE = Sort("dtype")
 EXPECTED_ERROR = Sort("expected error")  # `with pytest.raises(...)`: what is in it is meant to fail
 SLICE = SliceValue()
+UNKNOWN_TEXT = Text("text", (UNKNOWN,))
+_MOST_PARTS = 8  # of a text
+_NO_TEXT = Const("")
+
+
+def text_of(*parts: Value) -> Value:
+    """What a string is that is put together of these; a literal where all of them are."""
+    flat: list[Value] = []
+    for part in parts:
+        for one in part.parts if isinstance(part, Text) else (part,):
+            if one == _NO_TEXT:
+                continue
+            if isinstance(one, Const) and flat and isinstance(flat[-1], Const):
+                flat[-1] = Const(f"{flat[-1].value}{one.value}")
+            else:
+                flat.append(Const(str(one.value)) if isinstance(one, Const) else one)
+    if not flat:
+        return _NO_TEXT
+    if len(flat) > _MOST_PARTS:
+        flat = [UNKNOWN, *flat[1 - _MOST_PARTS :]]  # its end tells a file's name
+    whole = Text("text", tuple(flat))
+    return (
+        flat[0]
+        if len(flat) == 1 and isinstance(flat[0], Const)
+        else UNKNOWN_TEXT
+        if depth_of(whole) > MOST_DEPTH
+        else whole
+    )
+
+
 NOTHING = OneOf(())
 """No value at all: the element of an empty list."""
 _NO_GUARDS: frozenset[Guard] = frozenset()
@@ -350,6 +388,8 @@ def depth_of(value: Any) -> int:
         return depth_of(value.place)
     if isinstance(value, Tup):
         return depth_of(value.items)
+    if isinstance(value, Text):
+        return depth_of(value.parts)
     if isinstance(value, OneOf):
         return max((depth_of(option) for _, option in value.options), default=0)
     if isinstance(value, (Star, DoubleStar)):
@@ -375,6 +415,8 @@ def waits(value: Any) -> bool:
         return isinstance(value.place, Term) and value.place.waits
     if isinstance(value, Tup):
         return waits(value.items)
+    if isinstance(value, Text):
+        return waits(value.parts)
     if isinstance(value, OneOf):
         return any(waits(option) or any(term.waits for term, _ in guards) for guards, option in value.options)
     if isinstance(value, (Star, DoubleStar)):
@@ -388,6 +430,8 @@ def parts_of(value: object) -> tuple[Any, ...]:
     """The values that a value consists of."""
     if isinstance(value, Tup):
         return value.items
+    if isinstance(value, Text):
+        return value.parts
     if isinstance(value, OneOf):
         return tuple(option for _, option in value.options)
     if isinstance(value, (Star, DoubleStar)):
@@ -431,6 +475,8 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) > 1:
         found.pop(UNKNOWN, None)
         _join_tensors(found)
+    if len(found) > MOST_ALTERNATIVES:
+        _join_texts(found)
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES:
@@ -439,6 +485,13 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
         ]
         return OneOf((*known, (_NO_GUARDS, UNKNOWN))) if known else UNKNOWN
     return OneOf(tuple((guards, value) for value, guards in found.items()))
+
+
+def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
+    """Of too many texts it is known that they are texts."""
+    texts = [value for value in found if isinstance(value, Text)]
+    if len(texts) > 1:
+        found[UNKNOWN_TEXT] = frozenset.intersection(*(found.pop(text) for text in texts))
 
 
 def _join_tensors(found: dict[Value, frozenset[Guard]]) -> None:

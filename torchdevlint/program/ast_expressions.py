@@ -75,21 +75,32 @@ def _constant(b: BodyBuilder, node: ast.Constant) -> Register:
 def _formatted(b: BodyBuilder, node: Any) -> Register:
     prefix: list[str] = []
     parts: list[Register] = []
-    _fields(b, node.values, prefix, parts)
+    texts: list[str] = []
+    _fields(b, node.values, prefix, parts, texts)
     dst = b.registers
     b.registers = dst + 1
-    b.ops.append(FormattedString(node, dst, "".join(prefix), tuple(parts)))
+    b.ops.append(FormattedString(node, dst, "".join(prefix), tuple(parts), tuple(texts)))
     return dst
 
 
-def _fields(b: BodyBuilder, fields: Iterable[Any], prefix: list[str], parts: list[Register]) -> None:
+def _fields(b: BodyBuilder, fields: Iterable[Any], prefix: list[str], parts: list[Register], texts: list[str]) -> None:
     for item in fields:
         if not isinstance(item, ast.Constant):
             parts.append(evaluate(b, item.value))
+            texts.append("")
             if item.format_spec is not None:
-                _fields(b, item.format_spec.values, [], parts)
+                _format(b, item.format_spec.values, parts, texts)
         elif not parts:
             prefix.append(str(item.value))
+        else:
+            texts[-1] += str(item.value)
+
+
+def _format(b: BodyBuilder, fields: Iterable[Any], parts: list[Register], texts: list[str]) -> None:
+    """How a value is written, which may hold expressions."""
+    for item in fields:
+        if not isinstance(item, ast.Constant):
+            _fields(b, [item], [], parts, texts)
 
 
 # ---------------------------------------------------------------------------------------------------- chains

@@ -102,8 +102,9 @@ def _text(op: ir.Op) -> str:
         case ir.Mapping(keys=keys, values=values):
             pairs = (f"%{k}: %{v}" if k is not None else f"**%{v}" for k, v in zip(keys, values, strict=True))
             return f"mapping({', '.join(pairs)})"
-        case ir.FormattedString(prefix=prefix, parts=parts):
-            return f"formatted {prefix!r}({_registers(parts)})"
+        case ir.FormattedString(prefix=prefix, parts=parts, texts=texts):
+            shown = (f"{{%{part}}}{text}" for part, text in zip(parts, texts, strict=True))
+            return f"formatted {prefix + ''.join(shown)!r}"
         case ir.Comprehension(shape=shape, key=key, value=value):
             return f"comprehension {shape}({f'%{key}: ' if key is not None else ''}%{value})"
         case ir.MakeFunction(function=body):

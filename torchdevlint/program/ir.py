@@ -187,10 +187,14 @@ class Mapping(ValueOp):
 
 @dataclass(slots=True, eq=False)
 class FormattedString(ValueOp):
-    """An f-string or t-string; `parts` are the registers of its expressions, `prefix` the literal text before the first of them."""
+    """An f-string or t-string; `parts` are the registers of its expressions, `prefix` the literal text before the first of them.
+
+    `texts` are the literal texts behind each of them.
+    """
 
     prefix: str
     parts: tuple[Register, ...]
+    texts: tuple[str, ...]
 
 
 @dataclass(slots=True, eq=False)

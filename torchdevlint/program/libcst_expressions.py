@@ -93,29 +93,48 @@ def _string(b: BodyBuilder, node: cst.SimpleString) -> Register:
 def _formatted(b: BodyBuilder, node: cst.FormattedString | cst.TemplatedString | cst.ConcatenatedString) -> Register:
     prefix: list[str] = []
     parts: list[Register] = []
+    texts: list[str] = []
     for piece in pieces_of(node):
         if isinstance(piece, cst.SimpleString):
-            if not parts:
-                value = literals.string(piece.value)
-                prefix.append(value if isinstance(value, str) else "")
+            value = literals.string(piece.value)
+            _add_text(value if isinstance(value, str) else "", prefix, texts)
         else:
-            _fields(b, piece.parts, prefix, parts, raw="r" in piece.start.lower())
+            _fields(b, piece.parts, prefix, parts, texts, raw="r" in piece.start.lower())
     dst = b.registers
     b.registers = dst + 1
-    b.ops.append(FormattedString(node, dst, "".join(prefix), tuple(parts)))
+    b.ops.append(FormattedString(node, dst, "".join(prefix), tuple(parts), tuple(texts)))
     return dst
 
 
-def _fields(b: BodyBuilder, fields: Iterable[cst.CSTNode], prefix: list[str], parts: list[Register], raw: bool) -> None:
+def _fields(
+    b: BodyBuilder,
+    fields: Iterable[cst.CSTNode],
+    prefix: list[str],
+    parts: list[Register],
+    texts: list[str],
+    raw: bool,
+    *,
+    is_format: bool = False,
+) -> None:
+    """The expressions of an f-string and the texts around them; of how a value is written, the expressions alone."""
     for item in fields:
         if isinstance(item, cst.FormattedStringExpression | cst.TemplatedStringExpression):
-            if item.equal is not None and not parts:
-                prefix.append(_shown(item))
+            if item.equal is not None and not is_format:
+                _add_text(_shown(item), prefix, texts)
             parts.append(evaluate(b, item.expression))
-            _fields(b, item.format_spec or (), [], parts, raw)
-        elif not parts:
+            texts.append("")
+            _fields(b, item.format_spec or (), prefix, parts, texts, raw, is_format=True)
+        elif not is_format:
             assert isinstance(item, cst.FormattedStringText | cst.TemplatedStringText)
-            prefix.append(literals.formatted_text(item.value, raw))
+            _add_text(literals.formatted_text(item.value, raw), prefix, texts)
+
+
+def _add_text(text: str, prefix: list[str], texts: list[str]) -> None:
+    """Literal text, before the first expression or behind the last one."""
+    if texts:
+        texts[-1] += text
+    else:
+        prefix.append(text)
 
 
 def _shown(item: cst.FormattedStringExpression | cst.TemplatedStringExpression) -> str:

@@ -20,8 +20,7 @@ from torchdevlint.program.project import Member
 from torchdevlint.rules.callers import Site, calls_of
 from torchdevlint.rules.neighbours import demands_cuda, facts_of, programs_to
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
-from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import once_per_file, roles, tested_in
+from torchdevlint.rules.structure import last_name, once_per_file, roles, tested_in
 from torchdevlint.source.grounds import kept_in
 
 _DEPTH = 3  # callers of callers

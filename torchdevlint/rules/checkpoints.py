@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge.checkpoints import (
+from torchdevlint.infer.checkpoints import (
     CHECKPOINT,
     COUNTERS,
     COUNTS,
@@ -16,12 +16,10 @@ from torchdevlint.flow.knowledge.checkpoints import (
     MODULE_METHODS,
     TENSOR_METHODS,
 )
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.paths import last_name, parts
-from torchdevlint.rules.savers import is_saved_on_host
-from torchdevlint.rules.structure import calls_to, once_per_file
+from torchdevlint.rules.loaded import is_saved_on_host, path_words
+from torchdevlint.rules.structure import once_per_file
 
 _HANDS_ON = frozenset({"items", "values", "copy", "float", "half", "to", "cuda", "cpu", "detach"})
 _MOVES = frozenset({"to", "cuda"})  # of a lone tensor, or of a module, whose name tells it
@@ -38,58 +36,19 @@ def holds_checkpoint(call: ir.Call, facts: Facts) -> bool:
     seen = _follow(call, facts)
     known = [key for key in seen.keys if (CHECKPOINT.search(key) and not key.startswith(_FLAGS)) or key in COUNTERS]
     if not seen.is_weights and seen.keys and all(_is_number(key) for key in seen.keys):
-        return any(CHECKPOINT.search(name) for name in seen.names or _path_words(call, facts))
+        return any(CHECKPOINT.search(name) for name in seen.names or path_words(call, facts))
     if seen.is_weights or (known and len(known) * 2 >= len(seen.keys)):
         return True
     if seen.is_shown:
         return False
     if seen.is_data or seen.keys:
         return any(CHECKPOINT.search(name) for name in seen.names or {facts.body.name})
-    for words in (seen.names, _path_words(call, facts), {facts.body.name}):
+    for words in (seen.names, path_words(call, facts), {facts.body.name}):
         if any(CHECKPOINT.search(word) for word in words):
             return True
         if any(DATA.search(word) for word in words):
             return False
     return facts.mentions("load_state_dict") or _makes_it_on_cuda(facts)
-
-
-def restores_numbers(call: ir.Call, facts: Facts) -> bool:
-    """True for `self.times = torch.load(path)` where all that the class stores into `self.times[...]` is computed with clocks: it holds no storage."""
-    summary = facts.class_summary
-    kept = facts.index.readers.stores.get(call.dst)
-    if (
-        summary is None
-        or not isinstance(kept, ir.StoreAttribute)
-        or facts.index.dotted(kept.object) != facts.index.self_name
-    ):
-        return False
-    entries = summary.entries_of(kept.name)
-    return bool(entries) and all(
-        entry.value.kind in (Kind.SCALAR, Kind.STRING) or _is_a_number(entry.op.value, entry.body, facts)
-        for entry in entries
-    )
-
-
-def _is_a_number(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
-    """True for arithmetic with a number, or with what a clock, `len`, `float` or `.item()` gives."""
-    index = facts.analysis.index_of(body)
-    written = index.definitions[register]
-    if isinstance(written, ir.Binary):
-        return any(_is_clock(side, body, facts) for side in (written.left, written.right))
-    if isinstance(written, ir.Constant):
-        return isinstance(written.value, (int, float, str))
-    return isinstance(written, ir.Call) and last_name(written, body, facts) in _NUMBERS
-
-
-def _is_clock(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
-    """True for `time.time()`: what is computed with it is a number, or raises."""
-    index = facts.analysis.index_of(body)
-    written = index.definitions[register]
-    callee = index.dotted(written.function) if isinstance(written, ir.Call) else ""
-    return facts.analysis.resolve_text(callee).startswith(("time.", "timeit.", "datetime."))
-
-
-_NUMBERS = frozenset({"len", "float", "int", "item", "time", "perf_counter"})
 
 
 def stays_in_program(call: ir.Call, facts: Facts) -> bool:
@@ -127,20 +86,6 @@ def is_saved_from_host(call: ir.Call, facts: Facts) -> bool:
     seen = _follow(call, facts)
     by_framework = bool(seen.keys) and seen.keys <= HOST_KEYS and not seen.whole
     return by_framework or is_saved_on_host(call, frozenset(seen.keys), facts)
-
-
-@once_per_file
-def file_saves_from_cpu(facts: Facts) -> bool:
-    """True when the file saves with `torch.save`, and each time what `.cpu()` gave: `torch.save(net.cpu().state_dict(), path)`."""
-    saves = [(op, body) for body in facts.program.bodies for op in calls_to(("torch.save",), body, facts)]
-    return bool(saves) and all(_is_from_cpu(save, body, facts) for save, body in saves)
-
-
-def _is_from_cpu(save: ir.Call, body: ir.Body, facts: Facts) -> bool:
-    return any(
-        isinstance(op, ir.Call) and last_name(op, inside, facts) == "cpu"
-        for op, inside in parts(save.argument("obj", 0), facts, body)
-    )
 
 
 @dataclass(slots=True)
@@ -250,18 +195,3 @@ def _literals(register: ir.Register | None, facts: Facts, depth: int) -> Iterato
     elif isinstance(written, ir.Load) and depth:
         for value in facts.index.bound_to(written.name):
             yield from _literals(value, facts, depth - 1)
-
-
-def _path_words(call: ir.Call, facts: Facts) -> set[str]:
-    """The names and literals that the path is made of."""
-    words = set()
-    for op, body in parts(call.argument("f", 0), facts):
-        if isinstance(op, (ir.Load, ir.Attribute)):
-            words.add(op.name)
-        elif isinstance(op, ir.Constant) and isinstance(op.value, str):
-            words.add(op.value)
-        elif isinstance(op, ir.FormattedString):
-            words.add(op.prefix)
-        elif isinstance(op, ir.Call):
-            words.add(last_name(op, body, facts))
-    return words

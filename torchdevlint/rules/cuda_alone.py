@@ -35,8 +35,7 @@ from torchdevlint.rules.neighbours import (
     stops_without_cuda,
 )
 from torchdevlint.rules.order import import_time_blocks, is_unconditional
-from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import body_of, calls_to, once_per_body, once_per_file, operations
+from torchdevlint.rules.structure import body_of, calls_to, last_name, once_per_body, once_per_file, operations
 
 _LIBRARIES = (*CUDA_LIBRARIES, *CUDA_PACKAGES, *KERNEL_LANGUAGES)
 # What a file needs whose import fails without it; kernels of these languages, and optimizers in eight bits, have other ways beside them.

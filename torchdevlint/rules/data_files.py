@@ -9,7 +9,7 @@ from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge.functions import SAVES
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.paths import parts
+from torchdevlint.rules.loaded import path_words
 from torchdevlint.rules.structure import calls_by_name, calls_to, once_per_body
 
 _EXISTS = frozenset({"exists", "isfile", "is_file"})
@@ -26,9 +26,9 @@ _DATA_WORDS = re.compile(
 _RANDOM_STATES = re.compile(r"(?:\A|[^a-z])(?:rng|random_states?)(?:[^a-z]|\Z)")
 
 
-def names_data(path: ir.Register | None, facts: Facts) -> bool:
-    """True when the file's name says that it holds prepared data, the state of random generators, or a count."""
-    return any(_is_data_name(op) for op, _ in parts(path, facts))
+def names_data(call: ir.Call, facts: Facts) -> bool:
+    """True when the name of the file that is loaded says that it holds prepared data, the state of random generators, or a count."""
+    return any(map(_is_data_name, path_words(call, facts)))
 
 
 def is_own_cache(call: ir.Call, facts: Facts) -> bool:
@@ -83,18 +83,13 @@ def _stored_name(call: ir.Call, facts: Facts) -> str:
     return names[0] if len(names) == 1 else ""
 
 
-def _is_data_name(op: ir.Op) -> bool:
-    if isinstance(op, ir.Attribute):
-        return op.name in _DATA_ATTRIBUTES
-    if isinstance(op, ir.Load):
-        return bool(_RANDOM_STATES.search(op.name))
-    if isinstance(op, ir.FormattedString):
-        return bool(_RANDOM_STATES.search(op.prefix))
-    if not (isinstance(op, ir.Constant) and isinstance(op.value, str)):
-        return False
-    folders, _, file = op.value.rpartition("/")
-    return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or (
-        "." in file and any(words.search(file) for words in (_DATA_WORDS, _DATA_FILES, _RANDOM_STATES, _COUNT_FILES))
+def _is_data_name(word: str) -> bool:
+    if word.isidentifier():
+        return word in _DATA_ATTRIBUTES or bool(_RANDOM_STATES.search(word))
+    folders, _, file = word.rpartition("/")
+    return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or any(
+        words.search(file)
+        for words in (_DATA_FILES, _RANDOM_STATES, _COUNT_FILES, *((_DATA_WORDS,) if "." in file else ()))
     )
 
 

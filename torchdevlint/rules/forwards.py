@@ -12,8 +12,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.neighbours import facts_of
-from torchdevlint.rules.paths import last_name
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import last_name, operations
 
 # Methods of a module that return the module, and functions that return one which gives its inputs to that which they are given.
 _GIVE_THEMSELVES = methods.MOVES | methods.CASTS | {"train", "eval", "requires_grad_"}

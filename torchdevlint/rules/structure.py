@@ -373,3 +373,9 @@ def _counts_devices(register: ir.Register, facts: Facts) -> bool:
     if facts.callee(written).endswith("device_count"):
         return True
     return any(_counts_devices(argument.value, facts) for argument in written.arguments)
+
+
+def last_name(call: ir.Call, body: ir.Body, facts: Facts) -> str:
+    """The last name of a callee: "hf_hub_download" for `huggingface_hub.hf_hub_download(...)`."""
+    written = facts.analysis.index_of(body).definitions[call.function]
+    return written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""

@@ -19,9 +19,9 @@ from torchdevlint.rules.neighbours import (
     places_nothing,
 )
 from torchdevlint.rules.order import block_of, deciding_sides
-from torchdevlint.rules.paths import last_name
 from torchdevlint.rules.structure import (
     body_of,
+    last_name,
     operations,
     roles,
 )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.rules.loaded import is_just_written, is_of_temporary
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
-from torchdevlint.rules.same_run import file_place, is_temporary
-
-_WRITES = re.compile(r"save|script|trace|export", re.IGNORECASE)
 
 
 class JitLoadWithoutMapLocation(Rule):
@@ -60,7 +57,7 @@ class JitLoadWithoutMapLocation(Rule):
                     detail='It raises "map_location should be either None, string or torch.device".',
                 )
             return
-        if call.has_splat or facts.guarded("cuda") or _saved_here(call, facts):
+        if call.has_splat or facts.guarded("cuda") or is_just_written(call, facts, on_host=False):
             return
         device = facts.nearest_device(call)
         text = device or '"cpu"'
@@ -68,24 +65,9 @@ class JitLoadWithoutMapLocation(Rule):
             call,
             f"without `map_location` the modules go to the device they were saved from; pass `map_location={text}`",
             detail="An archive that was saved from a GPU fails to load on a machine without one.",
-            case="the file is temporary" if is_temporary(call.argument("f", 0), facts) else "",
+            case="the file is temporary" if is_of_temporary(call, facts) else "",
             fix=lambda: _fix(call, text, given=register is not None),
         )
-
-
-def _saved_here(call: ir.Call, facts: Facts) -> bool:
-    """True for `torch.jit.save(m, f)` or `m.save(f)` and `torch.jit.load(f)` in one body."""
-    place = file_place(call.argument("f", 0), facts, facts.block)
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if not isinstance(op, ir.Call):
-                continue
-            written = facts.definition(op.function)
-            if not isinstance(written, ir.Attribute) or not _WRITES.search(written.name):
-                continue
-            if place and any(file_place(argument.value, facts, block) == place for argument in op.arguments):
-                return True
-    return False
 
 
 def _fix(call: ir.Call, text: str, *, given: bool) -> NodeFix | None:

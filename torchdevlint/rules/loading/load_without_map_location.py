@@ -6,32 +6,24 @@ from collections.abc import Iterator
 
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.flow.facts import Facts, Use
-from torchdevlint.flow.knowledge.checkpoints import PLAIN_STATE
-from torchdevlint.flow.knowledge.functions import LOADS, SAVES
-from torchdevlint.flow.values import NOTHING, Kind, Value
+from torchdevlint.flow.knowledge.functions import LOADS
+from torchdevlint.flow.values import NOTHING
+from torchdevlint.infer.checkpoints import PLAIN_STATE
+from torchdevlint.infer.origins import is_of_this_run, is_published
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import is_test_function
 from torchdevlint.rules.behind_cuda import is_called_behind_cuda, is_of_cuda_alone
-from torchdevlint.rules.checkpoints import (
-    file_saves_from_cpu,
-    holds_checkpoint,
-    is_saved_from_host,
-    restores_numbers,
-    stays_in_program,
-)
+from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host, stays_in_program
 from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import is_assigned, only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.paths import last_name, parts, settings_of
-from torchdevlint.rules.published import is_published
+from torchdevlint.rules.loaded import is_just_written, loads, path_words, settings_of
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_file
-from torchdevlint.rules.same_run import file_place, is_of_this_run
-from torchdevlint.rules.structure import calls_to, once_per_place
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _PROCESSES = ("init_process_group", "local_rank", "DistributedDataParallel")
+_RECEIVED = frozenset({"numpy", "tobytes", "content"})
 _NO_STORAGE = (
     "torch._subclasses.FakeTensorMode",
     "torch._subclasses.fake_tensor.FakeTensorMode",
@@ -90,9 +82,7 @@ class LoadWithoutMapLocation(Rule):
             return
         if _just_written(call, facts) or _other_branch_maps(call, facts):
             return
-        if restores_numbers(call, facts):
-            return
-        if names_data(call.argument("f", 0), facts) or is_own_cache(call, facts):
+        if names_data(call, facts) or is_own_cache(call, facts):
             return
         if (
             (is_test_function(facts.body) and not facts.imports("argparse"))
@@ -146,11 +136,11 @@ def _case(call: ir.Call, facts: Facts) -> str:
     """The row of the policy: what holds weights that a GPU may have saved has none of its own."""
     if not holds_checkpoint(call, facts):
         return "nothing tells that the file holds weights"
-    if is_published(call, facts) or file_saves_from_cpu(facts):
-        return "the CPU saved it"
+    if is_published(loads(call, facts)):
+        return "it is published"
     if _needs_cuda_anyway(call, facts):
         return "CUDA works where it is loaded"
-    if is_of_this_run(call, facts):
+    if is_of_this_run(loads(call, facts)):
         return "the same run saved it"
     if _holds_engine(call, facts):
         return "it holds the bytes of an engine"
@@ -171,10 +161,7 @@ def _needs_cuda_anyway(call: ir.Call, facts: Facts) -> bool:
 
 def _holds_engine(call: ir.Call, facts: Facts) -> bool:
     """True for what only torch2trt's TRTModule gets: its state is the bytes of an engine and names (torch2trt/trt_module.py)."""
-    return facts.mentions("TRTModule") and any(
-        isinstance(op, (ir.Load, ir.Attribute)) and "trt" in op.name.lower()
-        for op, _ in parts(call.argument("f", 0), facts)
-    )
+    return facts.mentions("TRTModule") and any("trt" in word.lower() for word in path_words(call, facts))
 
 
 def _is_plain_state(call: ir.Call, facts: Facts) -> bool:
@@ -227,16 +214,7 @@ def _is_safetensors(path: ir.Register | None, facts: Facts) -> bool:
 
 def _just_written(call: ir.Call, facts: Facts) -> bool:
     """True when this body saved to the very file or buffer before: from the CPU, or by the one process that there is."""
-    place = file_place(call.argument("f", 0), facts, facts.block)
-    if not place:
-        return False
-    lookup = Lookup.of(facts.body)
-    for op in sorted(calls_to(SAVES, facts.body, facts), key=lookup.number):
-        if lookup.number(op) > lookup.number(call):
-            return False
-        if file_place(op.argument("f", 1), facts, lookup.block(op)) == place:
-            return _is_on_host(facts.value(op.argument("obj", 0)), facts) or not facts.mentions(*_RANKS)
-    return False
+    return is_just_written(call, facts, on_host=facts.mentions(*_RANKS))
 
 
 def _is_dataset(facts: Facts) -> bool:
@@ -248,34 +226,7 @@ def _is_dataset(facts: Facts) -> bool:
 
 def _is_received(call: ir.Call, facts: Facts) -> bool:
     """True for a buffer over an array's memory, or over a service's answer: what another process sent."""
-    file = call.argument("f", 0)
-    return _is_of_received(file, facts) or _holds_received(facts.place(file), facts)
-
-
-@once_per_place
-def _holds_received(place: str, facts: Facts) -> bool:
-    return any(_is_of_received(register, facts) for register in facts.index.bound_to(place))
-
-
-def _is_of_received(register: ir.Register | None, facts: Facts) -> bool:
-    return any(
-        (isinstance(op, ir.Call) and last_name(op, body, facts) in ("numpy", "tobytes"))
-        or (isinstance(op, ir.Attribute) and op.name == "content")
-        for op, body in parts(register, facts)
-    )
-
-
-def _is_on_host(value: Value, facts: Facts) -> bool:
-    if value.kind in (Kind.SCALAR, Kind.STRING, Kind.NONE, Kind.NDARRAY, Kind.OTHER):
-        return True
-    if value.kind is Kind.TENSOR:
-        return value.device.place == "cpu" and not value.others
-    if value.kind is Kind.MODULE:
-        return facts.frame is not None and facts.frame.module_device(value).place == "cpu"
-    if value.kind in (Kind.DICT, Kind.LIST, Kind.TUPLE):
-        held = [*(value.items or ()), *(item for _, item in value.entries)]
-        return bool(held) and all(_is_on_host(item, facts) for item in held)
-    return False
+    return not _RECEIVED.isdisjoint(path_words(call, facts))
 
 
 def _other_branch_maps(call: ir.Call, facts: Facts) -> bool:

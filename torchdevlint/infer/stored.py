@@ -1,0 +1,498 @@
+"""What files hold: `torch.save` writes a value to a path, and `torch.load` reads what the program, or another of the project, wrote to it.
+
+A save is an effect of the function that saves: a caller tells the path, and the devices of what is saved. A load claims that this machine has the
+devices that the file was saved from; `holding` decides it, from all writes of the project.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from torchdevlint.infer import devices, modules, paths, reading
+from torchdevlint.infer.checkpoints import COUNTERS, PLAIN_STATE
+from torchdevlint.infer.state import RENEWED, Facts
+from torchdevlint.infer.summary import Event
+from torchdevlint.infer.values import (
+    HOST,
+    NONE,
+    NOWHERE,
+    TRUE,
+    UNKNOWN,
+    Bound,
+    Cls,
+    Const,
+    Ext,
+    OneOf,
+    Place,
+    Rec,
+    Ref,
+    Site,
+    Tensor,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    options_of,
+    parts_of,
+    waits,
+)
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+FILES = Ref("files")
+"""The heap object that knows what this run has written and downloaded."""
+
+LOADED = "@loaded"  # the file that something unknown was read from
+
+_MOST_LEAVES = 16
+_MOST_NESTED = 5
+_MOST_KEYS = 40
+_KEEPS_RECEIVER = frozenset("state_dict detach clone float half contiguous copy items values keys".split())
+# What gives no tensor, or one on the CPU, whatever it is given.
+_PLAIN = frozenset("numpy tolist item asdict dumps to_dict to_container get_rng_state getstate get_state".split())
+_TO_CPU = re.compile(r"(?:\A|_)cpu(?:_|\Z)")
+_COUNTERS = COUNTERS | {"best_acc", "name"}
+_HAVE_NO_TENSORS = ("torch", "numpy", "builtins")
+DOWNLOADS = re.compile(r"download|urlretrieve|http_get|_from_url|cached_path|cached_file", re.IGNORECASE)
+_SAVES = (
+    Ext("torch.save"),
+    Ext("torch.serialization.save"),
+    Ext("torch.distributed.checkpoint.format_utils.dcp_to_torch_save"),
+)
+_WRITES = re.compile(r"save|script|trace|export", re.IGNORECASE)
+_TRAINER = re.compile(r"train|runner|engine|agent", re.IGNORECASE)
+
+
+class Write(NamedTuple):
+    """Something that is saved: in which file, under which keys, and where its tensors are, each under conditions.
+
+    `is_open`: a caller may tell more. `chain` are the calls that led to the site, the innermost first. `is_other`: something else than `torch.save`
+    writes it, of which nothing is known.
+    """
+
+    site: Site
+    path: Value
+    keys: frozenset[str]
+    held: tuple[tuple[Facts, Place], ...]
+    facts: Facts
+    chain: tuple[Site, ...]
+    mode: str
+    is_open: bool
+    is_other: bool = False
+
+    @property
+    def entry(self) -> ir.Body | None:
+        """The function that somebody from outside calls to come to the save."""
+        return self.chain[-1].body if self.chain else self.site.body
+
+
+class Read(NamedTuple):
+    """Something that is loaded: from which file, and under which facts.
+
+    `is_written`: the same run has written that file before, `is_here` in the same function, `on_host` from the CPU. `is_trained`: it has trained.
+    """
+
+    site: Site
+    path: Value
+    facts: Facts
+    chain: tuple[Site, ...]
+    mode: str
+    is_trained: bool
+    is_written: bool
+    is_here: bool
+    on_host: bool
+    is_downloaded: bool
+
+    @property
+    def entry(self) -> ir.Body | None:
+        """The function that somebody from outside calls to come to the load."""
+        return self.chain[-1].body if self.chain else self.site.body
+
+
+# ---------------------------------------------------------------------------------------------------- effects
+
+
+def save(ctx: Context, value: Value, path: Value, site: Site | None) -> None:
+    """`torch.save(value, path)`."""
+    if site is None:
+        return
+    file = paths.file_of(ctx, path)
+    keys, leaves = _snapshot(ctx, value, file)
+    write(ctx, file, keys, leaves, site)
+    for one in alternatives(file):
+        _put(ctx, ("file", one), value)
+
+
+def write(ctx: Context, file: Value, keys: Value, leaves: Value, site: Site, inner: tuple[Site, ...] = ()) -> None:
+    """What a save does, here or, behind the calls `inner`, for who calls the function that saves."""
+    if keys == NONE:
+        keys, leaves = _snapshot(ctx, leaves, file)
+    held: list[tuple[Facts, Place]] = []
+    for leaf in leaves.items if isinstance(leaves, Tup) else (UNKNOWN,):
+        held += [
+            (guards, one.device if isinstance(one, Tensor) else NOWHERE)
+            for guards, one in options_of(leaf)
+            if not isinstance(one, Const)
+        ]
+    named = [one.value for one in keys.items if isinstance(one, Const)] if isinstance(keys, Tup) else []
+    known = frozenset(key for key in named if isinstance(key, str))
+    chain = (*inner, *ctx.chain)
+    made = Write(site, file, known, tuple(held), ctx.facts, chain, ctx.mode, waits(leaves))
+    if not ctx.mute:
+        ctx.analysis.heard.writes.append(made)
+    is_on_host = all(place == HOST for _, place in held)
+    for one in alternatives(file):
+        if not chain:
+            _put(ctx, ("here", one), TRUE)
+        _put(ctx, ("file", one), Term("unknown", site))
+        _put(ctx, ("on host", one), Const(is_on_host))
+    _leave(ctx, Term("saved", file, keys, leaves, site, chain, *_frame(ctx)))
+
+
+def load(ctx: Context, path: Value, site: Site | None) -> Value | None:
+    """What this run has written to a file before; None where it has not."""
+    file = paths.file_of(ctx, path)
+    if site is not None:
+        read(ctx, file, site)
+        ctx.put(Term("unknown", site), LOADED, file)
+    rec = ctx.heap.get(FILES)
+    return rec.fields.get(("file", file)) if rec is not None and paths.is_known(file) else None
+
+
+class _Known(NamedTuple):
+    """What a function knows of a file that it loads."""
+
+    is_written: bool = False
+    on_host: bool = False
+    is_downloaded: bool = False
+
+
+def read(
+    ctx: Context,
+    file: Value,
+    site: Site,
+    inner: tuple[Site, ...] = (),
+    owner: Value = NONE,
+    known: _Known | None = None,
+) -> None:
+    """What a load does, here or, behind the calls `inner`, for who calls the function that loads. `owner` is the object whose method it is."""
+    if ctx.mute:
+        return
+    known = known or _Known()
+    rec = ctx.heap.get(FILES)
+    fields = rec.fields if rec is not None else {}
+    is_written = known.is_written or all(paths.is_known(one) and ("file", one) in fields for one in alternatives(file))
+    whole = [part for one in alternatives(file) for part in (one, *paths.parts_of_path(one))]
+    is_downloaded = known.is_downloaded or any(("downloaded", part) in fields for part in whole if _is_variable(part))
+    chain = (*inner, *ctx.chain)
+    on_host = known.on_host or all(fields.get(("on host", one)) == TRUE for one in alternatives(file))
+    is_here = all(("here", one) in fields for one in alternatives(file))
+    if (
+        ctx.mode == "summary"
+        and not inner
+        and ctx.body is not None
+        and ctx.body.owner is not None
+        and ctx.body.parameters
+    ):
+        owner = Term("parameter", ctx.body, ctx.body.parameters[0].name)
+    made = Read(
+        site,
+        file,
+        ctx.facts,
+        chain,
+        ctx.mode,
+        _is_behind_training(ctx, file, owner, site, chain),
+        is_written,
+        is_here,
+        on_host,
+        is_downloaded,
+    )
+    ctx.analysis.heard.reads.append(made)
+    found = _Known(is_written, on_host, is_downloaded)
+    _leave(ctx, Term("loaded", file, site, chain, owner, found, *_frame(ctx)))
+
+
+def _is_variable(part: Value) -> bool:
+    return not isinstance(part, Const)
+
+
+def _is_behind_training(ctx: Context, file: Value, owner: Value, site: Site, chain: tuple[Site, ...]) -> bool:
+    """True behind a training. Where an object trains, it writes the files that it keeps the paths of, and those that a function loads which is called.
+
+    Where another object of the same class has trained, the file is not that of this one.
+    """
+    mine, fields = ctx.rec(owner), _fields(ctx, FILES)
+    trainers = [key[1] for key in fields if isinstance(key, tuple) and key[0] == "trainer"]
+    if _named(site, "argument") in trainers:
+        return True
+    if any(_is_made_of(one, trainer) for trainer in trainers for one in alternatives(file)):
+        return True
+    for term, _ in ctx.facts:
+        if term.op != "trained":
+            continue
+        by = term.args[0]
+        other = ctx.rec(by)
+        if by == NONE:
+            return True
+        if chain and (mine is None or other is None or owner == by or mine.cls != other.cls):
+            return True
+    return False
+
+
+def _named(site: Site | None, part: str) -> Value:
+    """The variable whose attribute a call reads to be called, or to be given: "trainer" of `trainer.train()` and `load(trainer.best)`."""
+    if site is None or site.body is None or not isinstance(site.op, ir.Call):
+        return UNKNOWN
+    lookup = Lookup.of(site.body)
+    written: ir.Op | None = lookup.definition(site.op.function if part == "function" else site.op.argument("f", 0))
+    held = lookup.definition(written.object) if isinstance(written, ir.Attribute) else None
+    is_named = isinstance(held, ir.Load) and held.name != "self"
+    return Term("variable", site.body, held.name) if is_named else Term("unknown", site)  # type: ignore[union-attr]
+
+
+def _is_made_of(value: object, part: Value) -> bool:
+    if value == part:
+        return True
+    inner = value.args if isinstance(value, Term) else value if isinstance(value, tuple) else parts_of(value)
+    return any(_is_made_of(one, part) for one in inner)
+
+
+def _put(ctx: Context, key: object, value: Value) -> None:
+    rec = ctx.heap.get(FILES) or Rec("files")
+    ctx.heap[FILES] = rec.put(key, value)
+
+
+def _frame(ctx: Context) -> tuple[Value, ...]:
+    """What makes an effect wait for each caller."""
+    return (Term("parameter", ctx.body, "@frame"),) if ctx.body is not None else ()
+
+
+def _leave(ctx: Context, effect: Term) -> None:
+    """Leaves an effect to the callers."""
+    if ctx.mode != "summary" or ctx.mute or effect is UNKNOWN:
+        return
+    if ctx.is_full:
+        ctx.analysis.hit("events of a summary")
+    else:
+        ctx.events.append(Event(ctx.facts, effect))
+
+
+def called(ctx: Context, function: Value, args: list[Value], site: Site | None) -> None:
+    """What is known of a call by its name: it trains, or downloads what is named."""
+    name = paths.last_name(function)
+    if name == "backward" or name == "fit" or (name == "train" and _is_trainer(function, site)):
+        owner = _owner(function)
+        trains(ctx, NONE if name == "backward" else owner, site)
+    elif DOWNLOADS.search(name):
+        for one in args:
+            file = paths.file_of(ctx, one)
+            for part in (file, *paths.parts_of_path(file)):
+                _put(ctx, ("downloaded", part), TRUE)
+    elif _WRITES.search(name) and function not in _SAVES:
+        for one in args:  # whatever this is, it writes a file of this name
+            file, rec = paths.file_of(ctx, one), ctx.heap.get(FILES)
+            _put(ctx, ("here", file), TRUE)
+            if site is not None and not ctx.mute and paths.file_names(file):
+                nobody_knows = ((frozenset[Any](), NOWHERE),)
+                other = Write(site, file, frozenset(), nobody_knows, ctx.facts, ctx.chain, ctx.mode, False, True)
+                ctx.analysis.heard.writes.append(other)
+            if rec is None or ("file", file) not in rec.fields:
+                _put(ctx, ("file", file), UNKNOWN)
+
+
+def _is_trainer(function: Value, site: Site | None) -> bool:
+    """True for a method of what is called a trainer, or is kept under such a name."""
+    return any(map(_TRAINER.search, (paths.last_name(_owner(function)), _receiver_at(site))))
+
+
+def _owner(function: Value) -> Value:
+    """The object whose method is called; None for a function."""
+    if isinstance(function, Ext):
+        return Ext(function.name.rpartition(".")[0])
+    if isinstance(function, Bound):
+        return function.object
+    return function.args[0] if isinstance(function, Term) and function.op == "attribute" else NONE
+
+
+def trains(ctx: Context, owner: Value, site: Site | None) -> None:
+    """A training lies behind, on each path from here: what is loaded then, its own run has written. `owner` is the object whose method trains."""
+    fact = frozenset({(Term("trained", owner), True)})
+    ctx.trained |= fact
+    ctx.facts |= fact
+    if owner != NONE:
+        _put(ctx, ("trainer", owner), TRUE)
+        _put(ctx, ("trainer", _named(site, "function")), TRUE)
+
+
+# ---------------------------------------------------------------------------------------------------- contents
+
+
+def _snapshot(ctx: Context, value: Value, file: Value) -> tuple[Value, Value]:
+    """The keys of what is saved, None where a caller may tell them, and the tensors in it."""
+    several = alternatives(value)
+    if len(several) == 1 and isinstance(several[0], Term) and several[0].waits:
+        place = _placed(ctx, several[0], _MOST_NESTED)
+        if place is None and RENEWED not in _fields(ctx, several[0]):
+            return NONE, several[0]
+    found: dict[Value, None] = {}
+    _take(ctx, value, frozenset(), None, found, file, _MOST_NESTED)
+    keys: list[Value] = []
+    if len(several) == 1:
+        rec = ctx.heap.get(several[0]) if isinstance(several[0], Ref) else None
+        if rec is not None and rec.kind == "dict":
+            keys += [Const(key[1]) for key in rec.fields if isinstance(key, tuple)][:_MOST_KEYS]
+    leaves = tuple(found)
+    if len(leaves) > _MOST_LEAVES:
+        leaves = (*leaves[:_MOST_LEAVES], UNKNOWN)
+    return Tup(tuple(keys)), Tup(leaves)
+
+
+def _fields(ctx: Context, value: Value) -> dict[object, Value]:
+    rec = ctx.heap.get(value) if isinstance(value, (Term, Ref)) else None
+    return rec.fields if rec is not None else {}
+
+
+def _take(
+    ctx: Context, value: Value, guards: Facts, key: object, found: dict[Value, None], file: Value, deep: int
+) -> None:
+    """Adds the tensors in a value, each under its conditions; of what may hold some, a term, or UNKNOWN."""
+
+    def add(leaf: Value) -> None:
+        found[OneOf(((guards, leaf), (frozenset(), NONE))) if guards else leaf] = None
+
+    for inner, one in options_of(value):
+        both = guards | inner
+        if both != guards:
+            _take(ctx, one, both, key, found, file, deep)
+        elif isinstance(one, Tensor):
+            add(Tensor(one.device, None))
+        elif isinstance(one, Tup):
+            for item in one.items:
+                _take(ctx, item, guards, key, found, file, deep - 1) if deep else add(UNKNOWN)
+        elif isinstance(one, Ref):
+            rec = ctx.heap.get(one)
+            parts = _parts(ctx, one, rec) if rec is not None and deep else None
+            if parts is None:
+                add(UNKNOWN)
+            for name, part in parts or ():
+                _take(ctx, part, guards, name, found, file, deep - 1)
+        elif isinstance(one, Term):
+            renewed = _fields(ctx, one).get(RENEWED)
+            place = _placed(ctx, one, _MOST_NESTED)
+            if _fields(ctx, one).get(LOADED) == file and paths.is_known(file):
+                continue  # it was read from there: what was saved before
+            if renewed is not None and deep:
+                _take(ctx, renewed, guards, key, found, file, deep - 1)
+            elif place is not None:
+                add(Tensor(place, None))
+            elif not _is_plain(one, key):
+                add(one if one.waits else UNKNOWN)
+        elif isinstance(one, Ext):
+            root, _, rest = one.name.partition(".")
+            if key not in _COUNTERS and (
+                root not in _HAVE_NO_TENSORS or (root == "builtins" and not hasattr(builtins, rest))
+            ):
+                add(UNKNOWN)
+        elif isinstance(one, Bound) and one.name != "__dict__" and isinstance(one.object, (Ref, Term, Tensor)):
+            add(UNKNOWN)
+
+
+def _parts(ctx: Context, ref: Ref, rec: Rec) -> list[tuple[object, Value]] | None:
+    """What an object holds, with its keys; None where that is not known."""
+    if rec.kind == "module":
+        held = modules.held_by(ctx, ref, rec)
+        return list(held.items()) if held else [("", Tensor(rec.fields.get("@device", NOWHERE), None))]
+    if rec.kind in ("dict", "list", "generator"):
+        return [
+            (key[1] if isinstance(key, tuple) else None, one)
+            for key, one in rec.fields.items()
+            if key == "*" or isinstance(key, tuple)
+        ]
+    if rec.kind == "object" and (rec.cls is None or isinstance(rec.cls, Cls)):
+        return [(key[1:], one) for key, one in rec.fields.items() if isinstance(key, str) and key.startswith(".")]
+    return None
+
+
+def _placed(ctx: Context, value: Value, deep: int) -> Place | None:
+    """Where the tensors are that an open value is, or holds; None where nobody has moved it."""
+    if not isinstance(value, Term) or not deep:
+        return None
+    for one in (value, Term("attribute", value, "module")):  # what a wrapper of several devices holds
+        fields = _fields(ctx, one)
+        place = fields.get("@device", fields.get(devices.PLACED))
+        if isinstance(place, (str, Term)):
+            return place
+    if value.op == "moved":
+        return value.args[1]  # type: ignore[no-any-return]
+    if value.op in ("item", "element", "unpack") or (value.op == "attribute" and value.args[1] == "module"):
+        return _placed(ctx, value.args[0], deep - 1)
+    function = value.args[0] if value.op == "call" else None
+    if isinstance(function, Term) and function.op == "attribute" and function.args[1] in _KEEPS_RECEIVER:
+        return _placed(ctx, function.args[0], deep - 1)
+    return None
+
+
+def _is_plain(value: Value, key: object) -> bool:
+    """True for a number, a text or settings, as far as its name tells: an epoch, `scheduler.state_dict()`, what `.item()` gave."""
+    if isinstance(value, Const) or not isinstance(value, Term):
+        return isinstance(value, Const)
+    if value.op == "binary":
+        return all(_is_plain(one, None) or not isinstance(one, (Term, Tensor, OneOf)) for one in value.args[1:])
+    name = paths.last_name(value)
+    if key in _COUNTERS or name in _COUNTERS or name in _PLAIN:
+        return True
+    is_call = value.op == "call" or (value.op == "unknown" and value.args)
+    if is_call and name == "state_dict":
+        return bool(PLAIN_STATE.search(_receiver_name(value)))
+    return bool(is_call and _TO_CPU.search(name))
+
+
+def _receiver_name(call: Term) -> str:
+    """The last name of what a method is called on."""
+    if call.op == "call":
+        function = call.args[0]
+        return paths.last_name(function.args[0]) if isinstance(function, Term) and function.op == "attribute" else ""
+    return _receiver_at(call.args[0])
+
+
+def _receiver_at(site: Site | None) -> str:
+    """The last name of what a method is called on, as it is written."""
+    if not isinstance(site, Site) or site.body is None or not isinstance(site.op, ir.Call):
+        return ""
+    lookup = Lookup.of(site.body)
+    method = lookup.definition(site.op.function)
+    receiver = lookup.definition(method.object) if isinstance(method, ir.Attribute) else None
+    return receiver.name if isinstance(receiver, (ir.Load, ir.Attribute)) else ""
+
+
+def renews_all(site: Site | None) -> bool:
+    """True for `state[key] = ...` in a loop over the keys or the items of `state`."""
+    if site is None or site.body is None or not isinstance(site.op, ir.StoreSubscript):
+        return False
+    lookup = Lookup.of(site.body)
+    target, key = lookup.definition(site.op.object), lookup.definition(site.op.index)
+    if not isinstance(target, ir.Load) or not isinstance(key, ir.Load):
+        return False
+    return any(_iterated(store.value, lookup) == target.name for store in lookup.stores(key.name))
+
+
+def _iterated(register: ir.Register, lookup: Lookup) -> str:
+    """The name of what a loop goes through, whose variable has a value."""
+    written: ir.Op | None = lookup.definition(register)
+    while isinstance(written, (ir.Unpack, ir.Iterate, ir.Call, ir.Attribute)):
+        if isinstance(written, ir.Call) and written.arguments:
+            written = lookup.definition(written.arguments[0].value)  # `list(state)`
+            continue
+        inner = {ir.Unpack: "source", ir.Iterate: "iterable", ir.Call: "function", ir.Attribute: "object"}[
+            type(written)
+        ]
+        written = lookup.definition(getattr(written, inner))
+    return written.name if isinstance(written, ir.Load) else ""
+
+
+__all__ = ["HOST", "NOWHERE", "reading"]
