@@ -44,3 +44,20 @@ def test_a_chain_of_many_classes_is_followed_for_some_of_them() -> None:
     assert [cls.name for cls in lineage] == [f"C{number}" for number in range(59, 59 - len(lineage), -1)]
     assert len(lineage) <= 30
     assert classes.is_module(done, read.classes[-1])
+
+
+def events_of(text: str, name: str) -> int:
+    """How much a function leaves to its callers."""
+    done = analysis.Analysis(from_ast.read(text)).run()
+    body = next(body for body in done.unit.program.bodies if body.name == name)
+    summary = done.summary(body)
+    assert summary is not None
+    return len(summary.events)
+
+
+def test_what_no_caller_decides_is_not_left_to_them() -> None:
+    top = "import logging\nlog = logging.getLogger(__name__)\nNAME = 'weights'\n"
+    assert events_of(top + "def f(x):\n    log.info('%s', x)\n    return x == NAME\n", "f") == 0
+    assert events_of("def f(x, y):\n    return x.shape[0] * y.shape[1]\n", "f") == 0
+    assert events_of("def f(k, d):\n    return d.get(k), d.items(), k.startswith('a')\n", "f") == 0
+    assert events_of("def f(k, d):\n    d.update(k)\n    return k\n", "f") == 1

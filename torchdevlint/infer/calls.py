@@ -184,14 +184,14 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         if len(given) > 1:  # what nobody can look into takes tensors of one device, as a model does
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
-    if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, term.args[1])) + len(keywords) > 1):
+    if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, (*args, *keywords.values()))) > 1):
         ctx.emit(term)
     return term
 
 
 def _may_matter(argument: Value) -> bool:
     """True for an argument that a claim of an unknown callee may be about."""
-    return isinstance(argument, Tensor) or waits(argument)
+    return waits(argument) or any(isinstance(one, Tensor) for one in alternatives(argument))
 
 
 def _spread(ctx: Context, args: Arguments, keywords: Keywords) -> tuple[list[Value], Keywords, bool]:

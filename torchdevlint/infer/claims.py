@@ -19,6 +19,7 @@ from torchdevlint.infer.values import (
     UNKNOWN_INDEX,
     OneOf,
     Place,
+    Ref,
     Site,
     Tensor,
     Term,
@@ -95,8 +96,9 @@ def claim(
                 for b in second:
                     if consistent(a.guards, b.guards) and _is_reached(ctx, a, b):
                         met = _judge(ctx, kind, a, b, site, chain, weak=weak) and met
-    if ctx.mode == "summary" and is_pending and (kind == "host" or len(operands) > 1):
-        ctx.emit(Claim(kind, tuple(operands), site, chain))
+    if ctx.mode == "summary" and is_pending:
+        if kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
+            ctx.emit(Claim(kind, tuple(operands), site, chain))
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
         for side in (side for several in sides for side in several):
             if side.tensor.device == HOST:
@@ -176,6 +178,20 @@ def _is_pending(ctx: Context, operand: Operand) -> bool:
         elif isinstance(known, Term) and known is not UNKNOWN:
             return True
     return False
+
+
+def _may_be_tensor(operand: Operand) -> bool:
+    """False for a number, a string, and what nobody will know more of: that meets no tensor elsewhere."""
+    return any(
+        isinstance(one, (Tensor, Ref)) or (isinstance(one, Term) and one is not UNKNOWN and not _is_size(one))
+        for one in alternatives(operand.value)
+    )
+
+
+def _is_size(term: Term) -> bool:
+    """True for `x.shape[0]`, whatever `x` is."""
+    whole = term.args[0] if term.op in ("item", "unpack") else None
+    return isinstance(whole, Term) and whole.op == "attribute" and whole.args[1] == "shape"
 
 
 def _is_reached(ctx: Context, a: _Side, b: _Side) -> bool:

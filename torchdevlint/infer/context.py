@@ -59,6 +59,7 @@ class Context:
         self.heap: Heap = {}
         self.facts: Facts = NO_FACTS
         self.events: list[Event] = []
+        self._emitted: set[Event] = set()
         self.proven: set[Term] = set()
         self.weak: set[Term] = set()  # used as tensors and arrays both are
         self.chain: tuple[Site, ...] = ()
@@ -172,8 +173,12 @@ class Context:
         is_open = any(waits(operand.value) for operand in what.operands) if isinstance(what, Claim) else what.waits
         if not is_open and not (self.unit.sets_default and isinstance(what, Claim)):
             return
+        event = Event(self.facts, what)
+        if event in self._emitted:
+            return  # a caller would decide it once
         if not self.is_full:
-            self.events.append(Event(self.facts, what))
+            self.events.append(event)
+            self._emitted.add(event)
         else:
             self.analysis.hit("events of a summary")
 

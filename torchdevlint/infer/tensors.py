@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from torchdevlint.infer import claims, devices, modules, operators, paths, reading, stored
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.conditions import on_accelerator
+from torchdevlint.infer.reading import holds_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
@@ -54,6 +55,13 @@ if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 _MOST_CASES = 6  # that conditions make of the operands of one operation
+# Methods of dicts and texts that change nothing, by how many arguments they take: who needs the result asks for it, as for an item.
+_READS = {
+    **dict.fromkeys("items keys values lower upper isdigit".split(), (0,)),
+    **dict.fromkeys("strip lstrip rstrip encode decode".split(), (0, 1)),
+    **dict.fromkeys("get startswith endswith replace".split(), (1, 2)),
+    "join": (1,),
+}
 PROOF_ATTRIBUTES = frozenset({"is_cuda", "requires_grad", "grad_fn", "is_sparse", "is_leaf"})
 _SAME = frozenset({"T", "mT", "data", "real", "imag", "grad", "H"})
 _NUMBERS = frozenset({"ndim", "requires_grad", "layout", "itemsize", "nbytes", "is_leaf", "grad_fn", "names"})
@@ -676,13 +684,14 @@ def open_method(
         return ARRAY
     if isinstance(value, Term) and ctx.analysis.class_of_receiver(value) is None:
         if name == "size" and len(args) == 1 and isinstance(args[0], Const) and not keywords:
-            ctx.prove(
-                value
-            )  # `x.size(0)`: the size of an array or an image is no method, and that of a group takes no dimension
+            ctx.prove(value)  # the size of an array or an image is no method, and that of a group takes no dimension
         is_reduction = ("dim" in keywords or "keepdim" in keywords) and name in loader.tensor_methods()
         if is_reduction or (proves_tensor(name) and _fits(ctx, name, args, keywords)):
             ctx.prove(value)
             return method(ctx, Tensor(Term("device_of", value), MANY), name, args, keywords, site)
+        is_read = len(args) in _READS.get(name, ()) and not keywords and not any(map(holds_tensor, args))
+        if is_read and ctx.mode == "summary":
+            return Term("call", function, tuple(args), (), site)
     if name in ("assertRaises", "assertRaisesRegex"):
         return EXPECTED_ERROR
     return residual(ctx, function, args, keywords, site)

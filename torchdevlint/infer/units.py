@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cached_property
 from typing import Any
 
-from torchdevlint.infer.values import Cls, Const, Ext, Func, Ref, Site, Term, Value
+from torchdevlint.infer.values import NUMBER, Cls, Const, Ext, Func, Ref, Site, Term, Value
 from torchdevlint.program import ir
 from torchdevlint.source.grounds import Ground
 
@@ -15,7 +15,33 @@ _PLAIN_DECORATORS = frozenset(
 )
 _CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
 SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
+# Modules of Python's library of which a call gives no tensor, and nothing that holds one: `logging.getLogger(__name__)`.
+PLAIN = frozenset("math os time re sys logging pathlib string datetime glob shutil warnings".split())
 REGISTERS = frozenset({"register_buffer", "register_parameter", "Parameter"})
+
+
+class _Literals:
+    """Expressions at the top of a file that mean the same whenever they are read. `stored` is what each name is bound to."""
+
+    def __init__(self, made: dict[ir.Register, ir.ValueOp], stored: dict[str, list[ir.ValueOp | None]]) -> None:
+        self._made, self._stored = made, stored
+
+    def of_name(self, op: ir.ValueOp | None) -> Value | None:
+        """What a name is bound to once; not a flag, which other files set before it is read."""
+        if isinstance(op, ir.Constant):
+            is_flag = op.value is None or isinstance(op.value, bool)
+            return None if is_flag or op.value != op.value else Const(op.value)
+        called = self._imported(self._made.get(op.function)) if isinstance(op, ir.Call) else ""
+        return NUMBER if called.partition(".")[0] in PLAIN else None
+
+    def _imported(self, op: ir.ValueOp | None) -> str:
+        """The dotted name of what is imported, or read of it; empty for everything else."""
+        if isinstance(op, ir.Attribute):
+            owner = self._imported(self._made.get(op.object))
+            return f"{owner}.{op.name}" if owner else ""
+        imports = self._stored.get(op.name, []) if isinstance(op, ir.Load) else [op]
+        only = imports[0] if len(imports) == 1 else None
+        return only.qualified if isinstance(only, ir.Import) else ""
 
 
 class Unit:
@@ -84,7 +110,7 @@ class Unit:
 
     @cached_property
     def statics(self) -> dict[str, Value]:
-        """Module-level names that are bound to functions, classes and imports alone."""
+        """Module-level names that are bound to functions, classes and imports alone, or once to what no caller needs to decide."""
         stored: dict[str, list[ir.ValueOp | None]] = {}
         made: dict[ir.Register, ir.ValueOp] = {}
         for block in self.program.module.blocks:
@@ -93,14 +119,21 @@ class Unit:
                     made[op.dst] = op
                 elif isinstance(op, ir.Store):
                     stored.setdefault(op.name, []).append(made.get(op.value))
+        literals = _Literals(made, stored)
         found: dict[str, Value] = {}
         for name, ops in stored.items():
-            if name not in self.global_stores and all(
-                isinstance(op, (ir.MakeFunction, ir.MakeClass, ir.Import)) for op in ops
-            ):
+            value: Value | None = None
+            if name in self.global_stores:
+                continue
+            if all(isinstance(op, (ir.MakeFunction, ir.MakeClass, ir.Import)) for op in ops):
                 value = self._static(ops[-1], made)
-                if value is not None:
-                    found[name] = value
+            elif all(isinstance(op, ir.Import) or (isinstance(op, ir.Constant) and op.value is None) for op in ops):
+                # `except ImportError: name = None`: what needs it is not run without it
+                value = self._static(next((op for op in ops if isinstance(op, ir.Import)), None), made)
+            elif len(ops) == 1:
+                value = literals.of_name(ops[0])
+            if value is not None:
+                found[name] = value
         return found
 
     def _static(self, op: ir.ValueOp | None, made: dict[ir.Register, ir.ValueOp]) -> Value | None:
