@@ -27,6 +27,8 @@ MOVES = "def mylib.up(x) -> Self @ accelerator: ...\n"
 STAYS = "def mylib.up(x) -> Self: ...\n"
 PROGRAM = "import torch\nimport mylib\n\nx = mylib.up(torch.ones(3))\ny = torch.ones(3)\nprint(x + y)\n"
 
+NET = "class mylib.Net(Module): parameters\n"
+
 Run = Callable[..., tuple[int, list[str], str]]
 
 
@@ -91,6 +93,15 @@ def test_the_page_shows_what_is_found(title: str, run: Run) -> None:
         ("def mylib.f(x: Tensor @ d) -> list[Tensor @ d]: ...", "f(gpu)[0]", True),
         ("def mylib.f(x: Tensor @ d) -> Result(a=Scalar, b=Tensor @ d): ...", "f(gpu).b", True),
         ("class mylib.f(Module): parameters", 'f().to("cuda")(gpu)', True),
+        (
+            f"{NET}def mylib.Net.encode(self, x: Tensor @ any) -> Tensor @ self: ...",
+            'Net().to("cuda").encode(cpu)',
+            True,
+        ),
+        (f"{NET}def mylib.Net.encode(self, x: Tensor @ any) -> Tensor @ self: ...", "Net().encode(gpu)", False),
+        (f"{NET}def mylib.Net.forward(self, x: Tensor @ any) -> Tensor @ self: ...", 'Net().to("cuda")(cpu)', True),
+        (f"{NET}mylib.f = mylib.Net\ndef mylib.Net.forward(self) -> Tensor @ self: ...", 'f().to("cuda")()', True),
+        ("def mylib.f(x: Tensor @ d) -> Tensor[any] @ d: ...", "f(gpu)", True),
     ],
 )
 def test_a_result_is_where_the_stub_says(stub: str, call: str, is_told: bool, run: Run) -> None:
@@ -109,6 +120,26 @@ def test_a_stub_claims_what_its_parameters_share(run: Run) -> None:
     write("a.py", 'import torch\nimport mylib\n\nmylib.f(torch.ones(3, device="cuda"), torch.ones(3))\n')
     assert codes(run("--no-cache", "--select", "TDL5")[1]) == []
     assert codes(run("--no-cache", "--select", "TDL5", "--stubs", "mylib.stub")[1]) == ["TDL505"]
+
+
+def test_a_method_wants_its_inputs_where_the_module_is(run: Run) -> None:
+    write(
+        "mylib.stub",
+        f"{NET}def mylib.Net.forward(self, x: Tensor @ self, step: Tensor @ ~self, name=...) -> Object: ...\n",
+    )
+    lines = ["import torch", "import mylib", "net = mylib.Net().to('cuda')", "x = torch.ones(3, device='cuda')"]
+    lines += ["net(x, torch.tensor(5))", "net(x, torch.tensor([5]))", "net(torch.ones(3), 5, name=torch.ones(3))"]
+    write("a.py", "\n".join(lines) + "\n")
+    found = run("--no-cache", "--select", "TDL4", "--stubs", "mylib.stub")[1]
+    assert [line.partition(" ")[0] for line in found] == ["a.py:6:8:", "a.py:7:5:"]
+
+
+def test_a_module_is_taken_to_a_device_that_nobody_here_knows(run: Run) -> None:
+    write("mylib.stub", "def mylib.run(model: Module) -> Object: ...\n")
+    lines = ["import torch", "import mylib", "net = torch.nn.Linear(3, 3)", "mylib.run(net)"]
+    write("a.py", "\n".join([*lines, "net(torch.ones(3, device='cuda'))"]) + "\n")
+    assert codes(run("--no-cache", "--select", "TDL4")[1]) == ["TDL401"]
+    assert codes(run("--no-cache", "--select", "TDL4", "--stubs", "mylib.stub")[1]) == []
 
 
 def test_a_stub_stands_above_what_is_known_otherwise(run: Run) -> None:
@@ -162,14 +193,15 @@ def test_a_file_that_names_the_library_alone_is_looked_at(run: Run) -> None:
         ("def mylib.up(x: Tensor @ d) -> Tensor @ e: ...", "the result is on 'e', which is neither"),
         ("def mylib.up(x: Tensor @ any) -> Tensor @ any: ...", "the result is on 'any', which is neither"),
         ("def mylib.up(x, dev) -> Self @ dev: ...", "the result is on 'dev', which is neither"),
+        ("def mylib.up(x: Tensor @ self) -> Object: ...", "`Tensor @ self` is on the device of a module"),
         ("def mylib.up(x: Tensor @ d) -> Tensor: ...", "the result `Tensor` is not understood"),
         ("def mylib.up(x: Tensor @ d) -> Tensor[many] @ d: ...", "a rank is a number, or one of size, data"),
         ("def mylib.up() -> Self: ...", "`Self` is the first argument, and there is none"),
         ("def mylib.up(x, **more) -> Self: ...", "`**more` cannot be told of"),
         ("def mylib.up(x=None) -> Self: ...", "a default is written `=...`"),
         (
-            "class mylib.Net(Module): weights",
-            "a class is `class package.Name(Module): HOLDS`, where HOLDS is one of parameters, buffers, empty, unknown",
+            "class mylib.Net(Module): heads",
+            "a class is `class package.Name(Module): HOLDS`, where HOLDS is one of parameters, weights, buffers, empty, unknown",
         ),
         ("class mylib.Net: parameters", "a class is `class package.Name(Module): HOLDS`"),
         ("    def mylib.up(x) -> Self: ...", "an entry stands on one line that is not indented"),

@@ -19,6 +19,7 @@ _TENSOR = "torch.Tensor."
 _METHOD_NAMES = _TENSOR + "methods"  # the entry that lists the names of all methods of tensors
 _HOLDS = {
     "parameters": "It has parameters: they move with the module, and its input must be on the module's device.",
+    "weights": "It has parameters, which move with the module: once it was moved, its inputs are wanted there, and its outputs are there.",
     "buffers": "It has buffers and no parameters: they move with the module, and its input must be on the module's device.",
     "empty": "It has neither parameters nor buffers, and so no device: calling it claims nothing.",
     "unknown": "What it holds is not known: it is moved like a module, and calling it claims nothing.",

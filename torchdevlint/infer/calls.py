@@ -22,7 +22,6 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
-from torchdevlint.infer.trainers import is_trainer
 from torchdevlint.infer.values import (
     DEFAULT,
     HOST,
@@ -103,7 +102,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         if any(isinstance(one, DoubleStar) for one in args) and function.name.startswith("torch."):
             # Keywords that nobody knows may say where: `torch.zeros(3, **options)`.
             return residual(ctx, function, args, keywords, site) if ctx.mode == "summary" else unknown(site)
-        if ctx.mode == "summary" and any(map(_is_open_star, args)) and is_trainer(function.name):
+        if ctx.mode == "summary" and any(map(_is_open_star, args)) and ctx.stubs.places_module(function.name):
             return residual(ctx, function, args, keywords, site)  # which of them is the model, a caller tells
         return foreign.call(ctx, function.name, list(args), keywords, site)
     if isinstance(function, Bound):
@@ -345,8 +344,9 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
         return ref
     if kind:
         return ref
-    if any(is_trainer(base) for base in classes.foreign_bases_of(analysis, cls)):
-        devices.take_to_trainer(ctx, args, keywords)
+    for base in classes.foreign_bases_of(analysis, cls):
+        if ctx.stubs.places_module(base):
+            foreign.call(ctx, base, list(args), keywords, site)
     names = classes.field_names(analysis, cls)
     is_tuple = classes.is_named_tuple(analysis, cls)
     for at, (name, has_default) in enumerate(names):

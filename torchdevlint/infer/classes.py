@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer.trainers import is_trainer
 from torchdevlint.infer.units import REGISTERS, attributes_applied
 from torchdevlint.infer.values import (
     UNKNOWN,
@@ -301,7 +300,8 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
 
         return attribute(ctx, value.receiver, "forward")  # torch/nn/modules/module.py, `_call_impl`
     if name == "__init__":
-        trained = next((one for one in foreign_bases_of(ctx.analysis, value.owner) if is_trainer(one)), None)
-        if trained is not None:
-            return Ext(f"{trained}.__init__")
+        bases = foreign_bases_of(ctx.analysis, value.owner)
+        placing = next((one for one in bases if ctx.analysis.stubs.places_module(one)), None)
+        if placing is not None:
+            return Ext(placing)
     return Bound(value.receiver, name) if name in _INHERITED else Ext("builtins.super." + name)

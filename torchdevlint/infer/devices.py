@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, conditions, tensors
@@ -226,14 +225,6 @@ def whole(value: Term) -> Term:
     while value.op in ("item", "element", "unpack") and isinstance(value.args[0], Term):
         value = value.args[0]
     return value
-
-
-def take_to_trainer(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
-    """A trainer that is made with a model puts it where nobody here knows (see `trainers`)."""
-    model = args[0] if args else keywords.get("model", UNKNOWN)
-    for one in alternatives(model):
-        if one is not UNKNOWN:
-            move_module(ctx, one, NOWHERE)
 
 
 def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | None = None) -> None:

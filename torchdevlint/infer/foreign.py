@@ -23,7 +23,6 @@ from torchdevlint.infer import (
 from torchdevlint.infer.classes import attribute_of, is_named_tuple
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.summary import Operand
-from torchdevlint.infer.trainers import is_trainer
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ARRAY,
@@ -43,6 +42,7 @@ from torchdevlint.infer.values import (
     Cls,
     Const,
     Device,
+    DoubleStar,
     Ext,
     Func,
     Partial,
@@ -71,6 +71,8 @@ from torchdevlint.stubs import loader
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
+# Methods of a class that make a module of it (transformers/modeling_utils.py, diffusers/models/modeling_utils.py, huggingface_hub/hub_mixin.py).
+_MAKERS = frozenset({"from_pretrained", "from_config", "from_single_file"})
 _LOADS = frozenset({"torch.load", "torch.serialization.load"})
 # What puts a sharded checkpoint together, on the CPU (torch/distributed/checkpoint/format_utils.py).
 _CONVERSIONS = frozenset({"torch.distributed.checkpoint.format_utils.dcp_to_torch_save"})
@@ -170,8 +172,6 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     handler = library.find(name)
     if handler is not None:
         return handler(ctx, args, keywords, site)
-    if is_trainer(name):
-        devices.take_to_trainer(ctx, args, keywords)
     root = name.partition(".")[0]
     owner, _, last = name.rpartition(".")
     if last in devices.MOVES and root != "torch" and owner not in ("", "builtins", "builtins.super"):
@@ -191,6 +191,11 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         return ctx.new(site, "object", Ext(name), {"*": Tup((sample, sample))}, tag="dataset")
     if ctx.stubs.find(name) is not None:
         return _stubbed(ctx, name, args, keywords, site)
+    if last in _MAKERS and ctx.stubs.module_class(owner) is not None:
+        made = modules.make(ctx, owner, args, keywords, site)
+        if any(isinstance(one, DoubleStar) for one in args):
+            devices.move_module(ctx, made, NOWHERE)  # a `device_map` may be among them
+        return made
     return python_calls.library(ctx, name, args, keywords, site)
 
 

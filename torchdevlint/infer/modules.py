@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from torchdevlint.infer import claims, classes, devices, reading, tensors
+from torchdevlint.infer import claims, classes, devices, opaque, reading, samples, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
+    FALSE,
     HOST,
     MANY,
     MOST_ALTERNATIVES,
@@ -60,6 +61,7 @@ _INPUTS = frozenset(
     "src_key_padding_mask tgt_key_padding_mask offsets per_sample_weights".split()
 )
 MOST_LOSS_INPUTS = 3
+_PLACING = frozenset({"device_map", "quantization_config", "load_in_8bit", "load_in_4bit"})
 _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _WEIGHTS = frozenset(
     {"weight", "bias", "in_proj_weight", "weight_ih_l0", "weight_hh_l0", "running_mean", "running_var"}
@@ -118,6 +120,8 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     if keywords.get("device", NONE) != NONE:
         place = devices.as_device(ctx, keywords["device"])
         fields["@device"] = HOST if place == "default" else place
+    elif _is_placed_by_keywords(keywords):
+        fields["@device"] = NOWHERE
     elif ctx.default() is not None:
         fields["@device"] = ctx.default()
     else:
@@ -145,6 +149,11 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
             if value != NONE:
                 ctx.put(ref, "." + key, followed(ctx, value))
     return ref
+
+
+def _is_placed_by_keywords(keywords: dict[str, Value]) -> bool:
+    """True for `from_pretrained(..., device_map=...)` and its like, which put the parts of a model where they choose (transformers/modeling_utils.py)."""
+    return any(name in _PLACING and value not in (NONE, FALSE) for name, value in keywords.items())
 
 
 def _contents(ctx: Context, name: str, args: list[Value]) -> dict[Any, Any]:
@@ -195,6 +204,8 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         stub = ctx.stubs.module_class(rec.cls.name)
         if (name in _WEIGHTS or name.endswith(_DERIVED)) and stub is not None and stub.holds != "empty":
             return weights(rec)
+        if name == "device" and not rec.cls.name.startswith("torch."):
+            return Device(place)
         return NUMBER if name in _SIZES else Bound(ref, name)
     if name == "device":
         return Device(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
@@ -223,12 +234,40 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
         place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
         args = [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
         return call_value(ctx, inner, args, keywords, site)
+    told = _told(ctx, ref, rec, "forward", args, keywords, site)
+    if told is not None:
+        return told
     stub = ctx.stubs.module_class(name)
+    if stub is not None and stub.holds == "weights":
+        return _call_model(ctx, ref, rec, args, keywords, site)
     if stub is None or stub.holds == "unknown":
         return Term("unknown", site) if site is not None else UNKNOWN
     if stub.holds == "parameters":
         return _call_layer(ctx, rec, name, args, keywords, site)
     return _call_empty(ctx, rec, name, args, keywords, site)
+
+
+def _told(
+    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value | None:
+    """A call of a method that a stub tells of; None for any other."""
+    from torchdevlint.infer import operators
+
+    if not isinstance(rec.cls, Ext) or rec.cls.name.startswith("torch."):
+        return None
+    stub = ctx.stubs.module_class(rec.cls.name)
+    signatures = ctx.stubs.functions(f"{stub.name}.{name}") if stub is not None else ()
+    return operators.apply(ctx, signatures, [ref, *args], keywords, site) if signatures else None
+
+
+def _call_model(
+    ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """A module with weights: once it was moved it wants its inputs where it is, as far as one can tell, and gives its outputs there."""
+    place: Place = rec.fields.get("@device", NOWHERE)
+    if place in (HOST, NOWHERE) or site is None or opaque.is_pipeline(site):
+        return Term("unknown", site) if site is not None else UNKNOWN
+    return opaque.call(ctx, ref, place, [samples.sample(ctx, one, site) for one in args], keywords, site)
 
 
 def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None) -> Value:
@@ -305,7 +344,10 @@ def _call_empty(
 def method(
     ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
-    """`module.name(...)` of what `torch.nn.Module` defines."""
+    """`module.name(...)` of what `torch.nn.Module` or a stub defines."""
+    told = _told(ctx, ref, rec, name, args, keywords, site)
+    if told is not None:
+        return told
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
         if place is not None:

@@ -122,12 +122,22 @@ def apply(
     """A call of an operator."""
     binding = fitting(signatures, args, keywords) or _bound_loosely(signatures[0], args, keywords)
     operands = _operands(ctx, binding)
+    receiver = Operand(_first(binding), False, "module")
     for device, several in operands.items():
         if device == "cpu":
             for operand in several:
                 claims.claim(ctx, "host", [operand._replace(role="lengths")], site)
+        elif device == "self":
+            for operand in several:
+                claims.claim(ctx, "same", [operand._replace(role="input"), receiver], site)
         elif len(several) > 1:
             claims.claim(ctx, "same", several, site)
+    operands["self"] = [receiver]
+    for parameter in binding.signature.parameters:
+        if parameter.kind == "module":
+            for one in alternatives(binding.given.get(parameter.name, NONE)):
+                if one is not UNKNOWN:
+                    devices.move_module(ctx, one, NOWHERE)
     _prove(ctx, signatures, binding)
     return _result(ctx, binding, binding.signature.result, operands, site)
 
@@ -329,6 +339,8 @@ def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, li
         return (1 if rank == 0 else MANY if rank is None else rank) if binding.starred else rank
     if result.rank == "reduced":
         return MANY if given.get("reduction") == Const("none") or given.get("reduce") == FALSE else 0
+    if result.rank == "any":
+        return None
     several = operands.get("d", [])
     ranks = [one.rank for operand in several for one in alternatives(operand.value) if isinstance(one, Tensor)]
     if result.rank == "stacked":

@@ -145,6 +145,10 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
             moved = devices.whole(value)
             if moved.op == "moved" and (moved.args[1] == HOST or value in ctx.proven):
                 return Tensor(moved.args[1], None, moved.args[2] if moved.args[1] == HOST else None)
+        if value.op == "attribute" and value in ctx.proven and isinstance(value.args[0], Term):
+            moved = devices.whole(value.args[0])
+            if moved.op == "moved" and isinstance(moved.args[1], Term) and moved.args[1].op == "near":
+                return Tensor(moved.args[1], None)  # a part of what a model gives back
         if (
             value.op == "binary" and ctx.mode != "summary"
         ):  # nothing more will be known: the other operand may be a number

@@ -1,22 +1,23 @@
-"""Derives `libraries.stub` from wheels: `python -m torchdevlint.stubs.derive_library WHEEL... > torchdevlint/stubs/libraries.stub`.
+"""What the sources of a library say of it by their annotations; `torchdevlint.infer.derive_library` makes its stub of that.
 
-The sources in the wheels are parsed, never imported. A class is a module where its bases lead to `torch.nn.Module` inside the library. It is
-told to have parameters or buffers, or to be empty, only where its `forward` takes one tensor and gives one by its annotations; of any other
-module only that it is one ("unknown": it is moved, and calling it claims nothing). A function that is annotated to give such a module stands
-for its class; one that takes one tensor and gives one keeps its device.
+The sources in the wheel are parsed, never imported. A class is a module where its bases lead to `torch.nn.Module`, or to a class of another
+library that a stub calls one. It is told to have parameters or buffers, or to be empty, only where its `forward` takes one tensor and gives one
+by its annotations; of any other module only that it is one ("unknown": it is moved, and calling it claims nothing).
+A function that is annotated to give such a module stands for its class; one that takes one tensor and gives one keeps its device.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HEADER = '"""What libraries do to devices: derived by `torchdevlint.stubs.derive_library`, not written by hand.\n\n{}.\n"""\n'
+from torchdevlint.stubs import loader
+
 _MODULES = frozenset(
     {"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module", "torch.jit.ScriptModule"}
 )
@@ -24,8 +25,17 @@ _TENSORS = frozenset({"torch.Tensor", "torch.FloatTensor"})
 _OWN_DEVICE = frozenset({"to", "cuda", "cpu", "device"})  # who moves what it is given wants no common device
 _TAKES_IMAGES = ("torchvision.transforms",)  # annotated with tensors, and takes images of PIL as well
 _REGISTERS = frozenset({"register_buffer", "register_parameter"})
+_CONTAINERS = frozenset({"ModuleList", "ModuleDict", "Sequential"})
+_PLAIN = re.compile(
+    r"[\[\], .|]*(?:(?:int|float|bool|str|None|Optional|Union|Tuple|tuple|Sequence|List|list|Literal|typing|'[^']*')[\[\], .|]*)+"
+)
 _MOST_BASES = 30
 _PRIVATE = re.compile(r"(^|\.)_|(^|\.)(tests?|testing|scripts|examples|conftest)(\.|$)")
+
+
+def is_of_tensors(annotation: str) -> bool:
+    """True for an annotation that names tensors, also by the short names that torch_geometric has for them."""
+    return re.search(r"Tensor|\bAdj\b", annotation) is not None
 
 
 @dataclass(slots=True)
@@ -39,15 +49,18 @@ class File:
     names: dict[str, str] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     exported: frozenset[str] | None = None
+    registered: set[str] = field(default_factory=set)
 
 
 class Library:
     """The files of one wheel."""
 
     def __init__(self, wheel: Path) -> None:
-        self.name, self.version = wheel.name.split("-")[:2]
+        self.version = wheel.name.split("-")[1]
         self.files: dict[str, File] = {}
         with zipfile.ZipFile(wheel) as archive:
+            tops = Counter(path.partition("/")[0] for path in archive.namelist() if path.endswith(".py"))
+            self.name = tops.most_common(1)[0][0]
             for path in archive.namelist():
                 if path.endswith(".py") and path.startswith(self.name + "/"):
                     parts = path.removesuffix(".py").split("/")
@@ -55,6 +68,7 @@ class Library:
                     module = ".".join(parts[:-1] if is_package else parts)
                     self.files[module] = _read(module, is_package, archive.read(path).decode("utf-8"))
         self._holds: dict[str, str] = {}
+        self._inside: dict[str, str] = {}
         self._lineages: dict[str, list[str]] = {}
 
     def resolve(self, module: str, name: str, deep: int = 0) -> str:
@@ -84,7 +98,7 @@ class Library:
         if file is None or deep > _MOST_BASES:
             return frozenset()
         if file.exported is not None:
-            return file.exported
+            return file.exported | file.registered
         found = {*file.classes, *file.functions, *file.names}
         for star in file.stars:
             found |= self.bound(star, deep + 1)
@@ -116,7 +130,11 @@ class Library:
 
     def is_module(self, full: str) -> bool:
         """True for a class of modules."""
-        return not _MODULES.isdisjoint(self.lineage(full))
+        lineage = self.lineage(full)
+        return not _MODULES.isdisjoint(lineage) or any(
+            not one.startswith(self.name + ".") and loader.shipped().module_class(one) is not None
+            for one in lineage[1:]
+        )
 
     def holds(self, full: str) -> str:
         """What a class of modules holds, where its `forward` is of one tensor; "unknown" else."""
@@ -154,6 +172,9 @@ class Library:
 
     def _contents(self, full: str) -> str:
         """What the constructors of a class and of its bases give to `self` on every path; "unknown" where something cannot be told."""
+        if full in self._inside:
+            return self._inside[full]
+        self._inside[full] = "unknown"  # a class that makes itself
         found = {"empty"}
         for one in self.lineage(full):
             known = self.definition(one)
@@ -164,7 +185,8 @@ class Library:
             init = next((n for n in known[1].body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
             if init is not None:
                 found |= set(self._given(known[0], init))
-        return next(one for one in ("parameters", "unknown", "empty") if one in found)
+        self._inside[full] = next(one for one in ("parameters", "unknown", "empty") if one in found)
+        return self._inside[full]
 
     def _given(self, file: File, init: ast.FunctionDef) -> Iterator[str]:
         always = {
@@ -173,6 +195,12 @@ class Library:
             if not isinstance(statement, (ast.If, ast.For, ast.While, ast.Try))
             for inner in ast.walk(statement)
         }
+        for choice in (one for one in ast.walk(init) if isinstance(one, ast.IfExp)):
+            always -= {id(inner) for side in (choice.body, choice.orelse) for inner in ast.walk(side)}
+        given = {one.arg for one in (*init.args.args, *init.args.kwonlyargs)} - {"self"}
+        own = given | {one.id for one in ast.walk(init) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        if self._keeps_what_it_is_given(init):
+            yield "unknown"
         for call in ast.walk(init):
             if not isinstance(call, ast.Call):
                 continue
@@ -181,9 +209,26 @@ class Library:
                 if written.startswith("self."):
                     yield "unknown"  # a helper that may register anything
                 continue
-            what = self._made(file, written)
+            what = "unknown" if written.partition(".")[0] in own else self._made(file, written)
             if what:
                 yield what if what in ("empty", "unknown") or id(call) in always else "unknown"
+
+    def _keeps_what_it_is_given(self, init: ast.FunctionDef) -> bool:
+        """True where a constructor keeps an argument, or puts one into a list of modules: it may be a module with parameters."""
+        given = {
+            one.arg
+            for one in (*init.args.args[1:], *init.args.kwonlyargs)
+            if one.annotation is None or not _PLAIN.fullmatch(ast.unparse(one.annotation))
+        }
+        for node in ast.walk(init):
+            kept: list[ast.expr] = []
+            if isinstance(node, ast.Assign) and any(isinstance(one, ast.Attribute) for one in node.targets):
+                kept = [node.value]
+            elif isinstance(node, ast.Call) and _dotted(node.func).rpartition(".")[2] in _CONTAINERS:
+                kept = [inner for one in node.args for inner in ast.walk(one) if isinstance(inner, ast.expr)]
+            if any(isinstance(one, ast.Name) and one.id in given for one in kept):
+                return True
+        return False
 
     def _made(self, file: File, written: str) -> str:
         """What a call in a constructor adds: nothing where it makes no module."""
@@ -193,8 +238,6 @@ class Library:
         if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
             return "parameters"
         if name.startswith("torch.nn."):
-            from torchdevlint.stubs import loader
-
             stub = loader.shipped().module_class(name)
             return stub.holds if stub is not None and stub.holds in ("parameters", "empty") else ""
         if self.is_module(name):
@@ -223,11 +266,21 @@ class Library:
                     if full in told and full != f"{module}.{name}":
                         yield f"{module}.{name} = {full}"
 
+    def offered(self) -> Iterator[str]:
+        """The classes of modules that the package itself offers, as `from package import ...` names them."""
+        for name in sorted(self.bound(self.name)):
+            full = self.resolve(self.name, name)
+            if not name.startswith("_") and self.definition(full) is not None and self.is_module(full):
+                holds = "weights" if self._method(full, "from_pretrained") is not None else "unknown"
+                yield f"class {self.name}.{name}(Module): {holds}"
+
     def _is_offered(self, module: str) -> bool:
         """True for a private file behind a public package, such as torchaudio.transforms._transforms."""
         return not _PRIVATE.search(module.rpartition(".")[0].removeprefix(self.name))
 
     def _function(self, file: File, full: str, node: ast.FunctionDef) -> str:
+        if node.args.args and node.args.args[0].arg == "self":
+            return ""  # it becomes a method somewhere
         gives = self.resolve(file.module, _dotted(node.returns)) if node.returns is not None else ""
         if gives and self.definition(gives) is not None and self.is_module(gives):
             return f"class {full}(Module): {self.holds(gives)}"
@@ -236,7 +289,7 @@ class Library:
         first, *others = [*node.args.posonlyargs, *node.args.args]
         names = [f"{first.arg}: Tensor @ d", *(f"{one.arg}=..." for one in others)]
         names += ["*", *(f"{one.arg}=..." for one in node.args.kwonlyargs)] if node.args.kwonlyargs else []
-        return f"def {full}({', '.join(names)}) -> Tensor[1] @ d: ..."
+        return f"def {full}({', '.join(names)}) -> Tensor[any] @ d: ..."
 
 
 def call_target(library: Library, name: str) -> ast.AST | None:
@@ -257,6 +310,8 @@ def _read(module: str, is_package: bool, text: str) -> File:
             file.classes[node.name] = node
         elif isinstance(node, ast.FunctionDef):
             file.functions[node.name] = node
+            if any(_dotted(one) == "register_model" for one in node.decorator_list):
+                file.registered.add(node.name)  # timm/models/_registry.py appends it to `__all__`
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 file.names[alias.asname or alias.name.partition(".")[0]] = (
@@ -299,16 +354,3 @@ def _dotted(node: ast.expr | None) -> str:
         holder = _dotted(node.value)
         return f"{holder}.{node.attr}" if holder else ""
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def main(wheels: list[str]) -> None:
-    """Prints the stub."""
-    libraries = [Library(Path(wheel)) for wheel in sorted(wheels)]
-    print(HEADER.format(", ".join(f"{library.name} {library.version}" for library in libraries)))
-    for library in libraries:
-        for line in sorted(set(library.entries())):
-            print(line)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -12,9 +12,13 @@ Syntax, one entry a line, in these files and in those of users (`torchdevlint.st
 
 `Tensor @ d` is a tensor on the device that `d` stands for: all of one letter share it. `Tensor @ ~d` may be a zero-dimensional tensor on
 the CPU as well. `Tensor @ cpu` must be, or is, on the CPU; `Tensor @ any` has a device of its own. `Tensor[0]` has rank 0, `Tensor[1]` rank 1;
-`Tensor[size]` takes its rank from its size argument. `Self` is the first argument, `Self @ device` the same moved to the device of an argument.
+`Tensor[size]` takes its rank from its size argument, `Tensor[any]` may have any. `Self` is the first argument, `Self @ device` the same
+moved to the device of an argument.
+A parameter `model: Module` is a module that is moved, in place, to where the function chooses. `Object` comes back where nothing is known of it.
 Several lines of one name are overloads: the first that fits the arguments holds.
-A class is a `Module` with `parameters`, with `buffers` that it was given, or `empty`.
+A class is a `Module` with `parameters`, which each of its inputs meets, with `weights` of which that is not certain, with `buffers` that it was
+given, or `empty`. A method of it is `def package.Class.forward(self, ...)`,
+in which `Tensor @ self` is on the device of the module.
 """
 
 from __future__ import annotations
@@ -29,8 +33,8 @@ from functools import cache
 from importlib import resources
 from typing import Literal, NamedTuple
 
-Rank = int | Literal["size", "data", "reduced", "stacked"] | None
-RANKS = ("size", "data", "reduced", "stacked")
+Rank = int | Literal["size", "data", "reduced", "stacked", "any"] | None
+RANKS = ("size", "data", "reduced", "stacked", "any")
 
 _FOLDERS = ("written", "derived")  # what stands first holds
 _SUFFIX = ".stub"
@@ -40,10 +44,10 @@ _ENTRY = re.compile(r"^(?:def ([\w.]+)\(|class ([\w.]+)\(|([\w.]+) = )", re.MULT
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a stub. `kind`: "tensor", "tensors" (a list of them), "number", "device" or "" (no device depends on it)."""
+    """A parameter of a stub. `kind`: "tensor", "tensors" (a list), "number", "device", "module" (moved in place) or "" (no device depends on it)."""
 
     name: str
-    kind: Literal["tensor", "tensors", "number", "device", ""] = ""
+    kind: Literal["tensor", "tensors", "number", "device", "module", ""] = ""
     device: str = ""
     tolerant: bool = False
     keyword_only: bool = False
@@ -77,7 +81,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class ModuleStub:
-    """A class whose instances are modules. `holds`: "parameters", "buffers", "empty" or "unknown"."""
+    """A class whose instances are modules. `holds`: "parameters", "weights", "buffers", "empty" or "unknown"."""
 
     name: str
     holds: str
@@ -158,6 +162,10 @@ class Stubs:
     def method(self, name: str) -> tuple[Signature, ...]:
         """The overloads of a method of tensors; its first parameter is the tensor itself."""
         return self.functions("torch.Tensor." + name) or self.functions("torch." + name)
+
+    def places_module(self, name: str) -> bool:
+        """True for a function, or a class, that puts a module which it is given on a device of its choice."""
+        return any(parameter.kind == "module" for one in self.functions(name) for parameter in one.parameters)
 
     def module_class(self, name: str) -> ModuleStub | None:
         """What is known of a class of modules."""
@@ -299,12 +307,12 @@ def _parameter(
             tolerant, side = True, side.operand
         device = ast.unparse(side)
     elif isinstance(written, ast.Name):
-        kind = {"Scalar": "number", "Device": "device", "Tensor": "tensor"}.get(written.id, "")
+        kind = {"Scalar": "number", "Device": "device", "Tensor": "tensor", "Module": "module"}.get(written.id, "")
         device = "any" if kind == "tensor" else ""
     return Parameter(argument.arg, kind, device, tolerant, keyword_only, starred, optional)  # type: ignore[arg-type]
 
 
-_WORDS = {"Self": "self", "Scalar": "number", "Array": "array", "Same": "same"}
+_WORDS = {"Self": "self", "Scalar": "number", "Array": "array", "Same": "same", "Object": "unknown"}
 RESULTS = frozenset(_WORDS)
 
 

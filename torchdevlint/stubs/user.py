@@ -23,10 +23,11 @@ from torchdevlint.stubs.loader import RANKS, RESULTS, Lines, Stubs, alias_of, sh
 SUFFIX = ".stub"
 _MOST_BYTES = 4_000_000  # of all files of one run's settings: they go to each process that examines files
 _LONGEST_LINE = 2_000  # characters; a parser that recurses reads it
-_HOLDS = ("parameters", "buffers", "empty", "unknown")
+_HOLDS = ("parameters", "weights", "buffers", "empty", "unknown")
 _CLASS = re.compile(r"class ([^\s(]*)\(Module\): (\w+)")
 _FUNCTION = re.compile(r"def ([^\s(]*)(\(.*)")
 _ALIAS = re.compile(r"(\S+) = (\S+)")
+_RECEIVER = "self"
 _EVERYWHERE = ("cpu", "accelerator")  # devices that a result may be on without an argument that says so
 
 
@@ -208,6 +209,10 @@ def _check_function(written: str) -> None:
     several = [*given.posonlyargs, *given.args, *([given.vararg] if given.vararg else ()), *given.kwonlyargs]
     devices = {one.arg for one in several if isinstance(one.annotation, ast.Name) and one.annotation.id == "Device"}
     variables = {found for one in several if (found := _variable(one, devices))}
+    if several and several[0].arg == _RECEIVER:
+        variables.add(_RECEIVER)
+    elif _RECEIVER in variables:
+        raise StubError("`Tensor @ self` is on the device of a module: the first parameter of the method is `self`")
     if node.returns is None:
         raise StubError("the result is missing: `-> Tensor @ d`, `-> Self`, `-> None`")
     if not several and any(isinstance(one, ast.Name) and one.id == "Self" for one in ast.walk(node.returns)):
@@ -223,7 +228,7 @@ def _is_ellipsis(statement: ast.stmt) -> bool:
 def _variable(parameter: ast.arg, devices: set[str]) -> str | None:
     """The device that a parameter must be on, "" or None where it has none."""
     written = parameter.annotation
-    if written is None or (isinstance(written, ast.Name) and written.id in ("Tensor", "Scalar", "Device")):
+    if written is None or (isinstance(written, ast.Name) and written.id in ("Tensor", "Scalar", "Device", "Module")):
         return None
     inside = written
     if isinstance(written, ast.Subscript) and isinstance(written.value, ast.Name) and written.value.id == "list":
@@ -239,7 +244,7 @@ def _variable(parameter: ast.arg, devices: set[str]) -> str | None:
             return side.id
     raise StubError(
         f"`{parameter.arg}: {ast.unparse(written)}` is not understood: Tensor @ d, Tensor @ ~d, Tensor @ cpu, Tensor @ any, "
-        "list[Tensor @ d], Scalar and Device are"
+        "list[Tensor @ d], Scalar, Device and Module are"
     )
 
 

@@ -1,0 +1,157 @@
+"""Libraries that stubs tell of: what is found in programs that use them, and what is left alone."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from torchdevlint.infer.analysis import analyse
+from torchdevlint.program import from_ast
+
+IMPORTS = """
+import torch
+"""
+
+# Each case: its lines, in which `# fault` marks where tensors meet that must not.
+CASES = {
+    "a timm model that was moved": """
+        import timm
+        model = timm.create_model("resnet18", pretrained=True)
+        model.to("cuda")
+        model(torch.zeros(1, 3, 8, 8))  # fault
+        model(torch.zeros(1, 3, 8, 8).cuda())
+    """,
+    "a timm model that was not": """
+        import timm
+        model = timm.models.resnet18()
+        model(torch.zeros(1, 3, 8, 8).cuda())  # fault
+    """,
+    "what a timm model gives is on its device": """
+        import timm
+        model = timm.create_model("resnet18").cuda()
+        model(torch.zeros(1, 3, 8, 8).cuda()) + torch.zeros(1000)  # fault
+    """,
+    "a layer of timm without parameters": """
+        from timm.layers import DropPath
+        drop = DropPath(0.1)
+        drop(torch.zeros(3).cuda()) + torch.zeros(3)  # fault
+    """,
+    "a segmentation model": """
+        import segmentation_models_pytorch as smp
+        model = smp.Unet("resnet34", classes=2).cuda()
+        model(torch.zeros(1, 3, 64, 64))  # fault
+    """,
+    "kornia keeps the device": """
+        import kornia
+        images = torch.zeros(1, 3, 8, 8)
+        kornia.filters.gaussian_blur2d(images.cuda(), (3, 3), (1.0, 1.0)) - images  # fault
+        kornia.color.rgb_to_grayscale(images) - images
+    """,
+    "a transform of kornia without parameters": """
+        from kornia.color import RgbToHsv
+        images = torch.zeros(1, 3, 8, 8)
+        RgbToHsv()(images.cuda()) - images  # fault
+    """,
+    "edges of a graph": """
+        from torch_geometric.nn import GCNConv, global_mean_pool
+        edges = torch.zeros(2, 4, dtype=torch.long)
+        conv = GCNConv(16, 32).to("cuda")
+        rows = conv(torch.zeros(3, 16).cuda(), edges.cuda())
+        conv(torch.zeros(3, 16).cuda(), edges)  # fault
+        global_mean_pool(rows, torch.zeros(3, dtype=torch.long))  # fault
+    """,
+    "a diffusion model": """
+        from diffusers import UNet2DModel
+        unet = UNet2DModel(sample_size=8).to("cuda")
+        noise = torch.zeros(1, 3, 8, 8).cuda()
+        step = torch.tensor(5)
+        found = unet(noise, step).sample
+        found - torch.zeros(1, 3, 8, 8)  # fault
+        unet(noise, torch.tensor([5]))  # fault
+        unet(noise.cpu(), step)  # fault
+    """,
+    "a language model from a checkpoint": """
+        from transformers import BertModel
+        model = BertModel.from_pretrained("bert-base-uncased")
+        model.to("cuda")
+        model(torch.zeros(1, 5, dtype=torch.long))  # fault
+        model(torch.zeros(1, 5, dtype=torch.long).to(model.device))
+    """,
+    "a model whose parts the library places": """
+        from transformers import AutoModel
+        model = AutoModel.from_pretrained("bert-base-uncased", device_map="auto")
+        model(torch.zeros(1, 5, dtype=torch.long))
+    """,
+    "a model with settings that nobody sees": """
+        from transformers import AutoModelForCausalLM
+        import settings
+        model = AutoModelForCausalLM.from_pretrained("gpt2", **settings.OPTIONS)
+        model(torch.zeros(1, 5, dtype=torch.long).cuda())
+    """,
+    "a model with adapters": """
+        from peft import LoraConfig, get_peft_model
+        from transformers import BertModel
+        model = get_peft_model(BertModel.from_pretrained("bert-base-uncased"), LoraConfig())
+        model.cuda()
+        model(torch.zeros(1, 5, dtype=torch.long))  # fault
+    """,
+    "a transform has no device": """
+        from torchvision import transforms
+
+        class Reader(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.normalise = transforms.Normalize(0.5, 0.5)
+
+            def read(self, image):
+                return self.normalise(torch.zeros(3, 8, 8))
+    """,
+    "a container that accelerate moves": """
+        from accelerate.utils import send_to_device
+        batch = send_to_device({"x": torch.zeros(3)}, "cuda")
+        batch["x"] + torch.zeros(3)  # fault
+    """,
+    "functions of torchmetrics": """
+        from torchmetrics.functional.classification import multiclass_accuracy
+        target = torch.zeros(3, dtype=torch.long)
+        multiclass_accuracy(torch.zeros(3, 4).cuda(), target, num_classes=4)  # fault
+        multiclass_accuracy(torch.zeros(3, 4), target, num_classes=4) + torch.zeros((), device="cuda")
+    """,
+    "what a part of a module gives is on the module's device": """
+        from transformers import AutoModel
+
+        class Classifier(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.encoder = AutoModel.from_pretrained("bert-base-uncased")
+
+            def forward(self, ids):
+                state = self.encoder(ids).last_hidden_state.mean(dim=1)
+                return state + torch.zeros(768)  # fault
+    """,
+    "what a part of a module is given": """
+        from transformers import AutoModel
+
+        class Classifier(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.encoder = AutoModel.from_pretrained("bert-base-uncased")
+
+            def forward(self, ids):
+                mask = torch.ones(1, 5)
+                return self.encoder(ids, attention_mask=mask)  # fault
+    """,
+}
+
+
+@pytest.mark.parametrize("lines", CASES.values(), ids=CASES)
+def test_what_is_found(lines: str) -> None:
+    body = "\n".join(line[8:] for line in lines.splitlines())
+    text = IMPORTS + body
+    program = from_ast.lower(ast.parse(text))
+    expected = [row for row, line in enumerate(text.splitlines(), start=1) if "# fault" in line]
+    found = sorted(
+        {fault.site.op.node.lineno for fault in analyse(program).decided() if fault.site.op.node is not None}
+    )
+    assert found == expected
