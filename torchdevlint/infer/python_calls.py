@@ -10,7 +10,6 @@ from torchdevlint.infer import conditions, containers, modules, paths, reading, 
 from torchdevlint.infer import library as library_table
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.summary import Operand
-from torchdevlint.infer.units import PLAIN
 from torchdevlint.infer.values import (
     CLOCK,
     EXPECTED_ERROR,
@@ -48,7 +47,9 @@ _CLOCKS = ("time", "datetime")
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
 _EXCEPTIONS = ("Error", "Exception", "StopIteration", "Warning")
 _MOST_TURNS = 8  # items that are told apart
-_PLAIN_ROOTS = PLAIN | {"random", "json", "argparse", "collections", "typing"}
+_PLAIN_ROOTS = frozenset(
+    "math random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
+)
 
 
 def _unknown(site: Site | None) -> Value:

@@ -15,8 +15,6 @@ _PLAIN_DECORATORS = frozenset(
 )
 _CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
 SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
-# Modules of Python's library of which a call gives no tensor, and nothing that holds one: `logging.getLogger(__name__)`.
-PLAIN = frozenset("math os time re sys logging pathlib string datetime glob shutil warnings".split())
 REGISTERS = frozenset({"register_buffer", "register_parameter", "Parameter"})
 
 
@@ -32,7 +30,7 @@ class _Literals:
             is_flag = op.value is None or isinstance(op.value, bool)
             return None if is_flag or op.value != op.value else Const(op.value)
         called = self._imported(self._made.get(op.function)) if isinstance(op, ir.Call) else ""
-        return NUMBER if called.partition(".")[0] in PLAIN else None
+        return NUMBER if called.startswith("logging.") else None
 
     def _imported(self, op: ir.ValueOp | None) -> str:
         """The dotted name of what is imported, or read of it; empty for everything else."""
