@@ -289,3 +289,45 @@ def test_who_sets_the_default_device_is_found_in_one_pass(tmp_path: Path, settin
     own = {name: Unit(asked.project.program(str(tmp_path / name)), str(tmp_path / name)).sets_default for name in files}
     assert told == {name: expected[name] or own[name] for name in files}
     assert counted.asked <= 4 * len(files)
+
+
+STARRED = [
+    {"main.py": "from util import *\nx = torch.ones(4).cuda()\nprint(x + make())\n"},
+    {
+        "all.py": "from util import *\n",
+        "main.py": "from all import make\nx = torch.ones(4).cuda()\nprint(x + make())\n",
+    },
+    {
+        "tools/__init__.py": "from .made import *\n",
+        "tools/made.py": UTIL,
+        "main.py": "import tools as t\nx = torch.ones(4).cuda()\nprint(x + t.make())\n",
+    },
+    {"main.py": "from util import *\ndef run():\n    return torch.ones(4).cuda() + make()\nrun()\n"},
+]
+
+
+@pytest.mark.parametrize("files", STARRED, ids=["here", "through a file", "of a package", "in a function"])
+def test_a_name_that_a_star_import_brings_is_that_of_the_other_file(tmp_path: Path, files: dict[str, str]) -> None:
+    main = "import torch\n" + files["main.py"]
+    (found,) = told(tmp_path, {"util.py": UTIL, **files, "main.py": main}, "main.py")
+    assert found[1:] == ("TDL505", "broken")
+
+
+def test_the_last_star_import_stands_above_the_others_and_private_names_stay(tmp_path: Path) -> None:
+    main = "import torch\nfrom util import *\nfrom other import *\nx = torch.ones(4).cuda()\nprint(x + make(), x + _made())\n"
+    other = "import torch\n\ndef make():\n    return torch.ones(4).cuda()\n\ndef _made():\n    return torch.ones(4)\n"
+    assert told(tmp_path, {"util.py": UTIL, "other.py": other, "main.py": main}, "main.py") == []
+
+
+def test_a_class_derives_from_one_that_a_star_import_brings(tmp_path: Path) -> None:
+    base = "from torch import nn\n\nclass Base(nn.Module):\n    pass\n"
+    main = (
+        "import torch\nfrom base import *\n\nclass Net(Base):\n    def forward(self, x):\n        return x.exp() * torch.ones(4)\n"
+        "\nprint(Net().cuda()(torch.ones(4).cuda()))\n"
+    )
+    assert told(tmp_path, {"base.py": base, "main.py": main}, "main.py") == [(6, "TDL504", "broken")]
+
+
+def test_names_of_torch_come_by_a_star_import_too(tmp_path: Path) -> None:
+    main = "from torch import *\nx = ones(4, device='cuda')\nprint(x + zeros(4))\n"
+    assert told(tmp_path, {"main.py": main}, "main.py") == [(3, "TDL505", "broken")]

@@ -370,3 +370,31 @@ def test_an_index_that_nobody_knows_is_a_move_and_a_dtype_is_none() -> None:
     print(y + torch.ones(4).to(y.dtype))
     """
     assert [finding.span.start.row for finding in found(text, "TDL505")] == [10]
+
+
+def test_something_unknown_may_hold_and_move_the_modules_that_it_is_made_with() -> None:
+    text = """
+    from somewhere import Wrapper
+
+    inner, other = nn.Linear(4, 2), nn.Linear(4, 2)
+    model = Wrapper(inner, [nn.Linear(4, 2)])
+    model.to("cuda")
+    x = torch.zeros(3, 4, device="cuda")
+    print(inner(x))
+    print(other(x))
+    """
+    assert [finding.span.start.row for finding in found(text, "TDL401")] == [11]
+
+
+def test_a_class_method_that_constructors_alone_call_is_called_by_nobody_else() -> None:
+    text = """
+    class Masked(nn.Linear):
+        def __init__(self, degrees):
+            super().__init__(4, 4)
+            self.register_buffer("mask", self._mask(degrees))
+
+        @classmethod
+        def _mask(cls, degrees):
+            return (torch.arange(4)[:, None] >= degrees.unsqueeze(0)).float()
+    """
+    assert not found(text, "TDL504")

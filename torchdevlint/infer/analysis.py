@@ -5,6 +5,7 @@ What it learns of other files on the way, and they of it, is kept for all files 
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from torchdevlint.infer import callers, claims, classes, devices
 from torchdevlint.infer.calls import Replay
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
-from torchdevlint.infer.imports import Files, Global
+from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.state import NO_FACTS, Heap
 from torchdevlint.infer.summary import Fault, Heard, Summary
@@ -129,7 +130,19 @@ class Analysis:
         found = unit.statics.get(head)
         if isinstance(found, Ext):
             return self.foreign(unit, f"{found.name}.{rest}" if rest else found.name)
+        if found is None and not rest and (starred := self.starred(unit, name)):
+            return self.foreign(unit, starred)
         return found if found is not None and not rest else Ext(name)
+
+    def starred(self, unit: Unit, name: str) -> str:
+        """The dotted name of what a file has under a name by `from module import *`, "" for nothing that is known."""
+        if not unit.stars or name.startswith("_") or hasattr(builtins, name):
+            return ""
+        for star in unit.stars:
+            qualified = qualified_in(star, name)
+            if self.stubs.find(qualified) is not None or self.kept.imports.resolve(unit, qualified) is not None:
+                return qualified
+        return ""
 
     def foreign(self, unit: Unit, name: str) -> Value:
         """What is imported under a dotted name: something of the project, or something foreign."""
@@ -512,7 +525,11 @@ class Analysis:
         if classes.is_function_of_autograd(self, cls):
             return []
         return [
-            method for method in cls.methods.values() if not method.name.startswith("__") and _needs_no_object(method)
+            method
+            for method in cls.methods.values()
+            if _needs_no_object(method)
+            and not method.name.startswith("__")
+            and not self.unit.is_of_constructors(method.name)
         ]
 
     def _methods(self, cls: ir.Class) -> list[ir.Body]:

@@ -104,7 +104,9 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
             return residual(ctx, function, args, keywords, site) if ctx.mode == "summary" else unknown(site)
         if ctx.mode == "summary" and any(map(_is_open_star, args)) and ctx.stubs.places_module(function.name):
             return residual(ctx, function, args, keywords, site)  # which of them is the model, a caller tells
-        return foreign.call(ctx, function.name, list(args), keywords, site)
+        made = foreign.call(ctx, function.name, list(args), keywords, site)
+        devices.hold(ctx, made, (*args, *keywords.values()))
+        return made
     if isinstance(function, Bound):
         if ctx.mode == "summary" and isinstance(function.object, Bound) and any(map(is_open, args)):
             return residual(ctx, function, args, keywords, site)

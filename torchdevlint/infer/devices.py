@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, conditions, tensors
@@ -49,6 +50,7 @@ ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "xla", "tpu")
 _HAVE_DTYPES = ("torch", "numpy", "builtins")  # what other libraries and files name may be a device
 MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
+HELD = "@held"  # the modules that something unknown was made with
 PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
 
 
@@ -206,11 +208,27 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
         if place != NOWHERE:
             ctx.emit(moved)  # a module moves here and now, before what the callee does with it
             if isinstance(value, Term):
+                _move_held(ctx, value)
                 ctx.put(value, PLACED, place)
                 if place != HOST and whole(value) is not value:
                     ctx.put(whole(value), PARTS_MOVED, True)
         return moved
     return None
+
+
+def hold(ctx: Context, holder: Value, given: Sequence[Value]) -> None:
+    """Remembers the modules that something unknown was made with: it may hold them, and take them along where it is moved."""
+    kinds = ("module", "list", "dict")
+    held = [one for one in given if isinstance(one, Ref) and (rec := ctx.rec(one)) is not None and rec.kind in kinds]
+    if held and isinstance(holder, Term) and holder.op == "unknown":
+        ctx.put(holder, HELD, Tup(tuple(held)))
+
+
+def _move_held(ctx: Context, holder: Term) -> None:
+    rec = ctx.heap.get(holder)
+    held = rec.fields.get(HELD) if rec is not None else None
+    for one in held.items if isinstance(held, Tup) else ():
+        move_module(ctx, one, NOWHERE)
 
 
 def forget_host(ctx: Context, value: Value) -> None:

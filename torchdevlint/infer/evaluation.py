@@ -211,7 +211,7 @@ class Evaluation:
             if name in self.env:
                 return self.env[name]
             if body.kind == "module":
-                return Ext("builtins." + name)
+                return self._builtin(name)
             if body.kind != "class":
                 return UNKNOWN
         return self._outer(name)
@@ -231,7 +231,12 @@ class Evaluation:
             return ctx.imported(self.unit, static.name) if isinstance(static, Ext) else static
         if name in self.unit.program.module.local_names or name in self.unit.global_stores:
             return reading.attribute(ctx, self.unit.globals, name)
-        return Ext("builtins." + name)
+        return self._builtin(name)
+
+    def _builtin(self, name: str) -> Value:
+        """A name that the file does not bind: a builtin, or one of a module of which it imports every name."""
+        starred = self.ctx.analysis.starred(self.unit, name)
+        return self.ctx.imported(self.unit, starred) if starred else Ext("builtins." + name)
 
     def store(self, op: ir.Store) -> None:
         """Binds a name."""

@@ -273,7 +273,21 @@ class Imports:
         found = other.statics.get(name)
         if isinstance(found, Ext):
             return self.resolve(other, found.name) or (found if found.name.partition(".")[0] in _FOREIGN else None)
-        return found or (Global(other, name) if name in other.program.module.local_names else None)
+        if found is None and name not in other.program.module.local_names:
+            return self.starred(other, name)
+        return found or Global(other, name)
+
+    def starred(self, unit: Unit, name: str) -> Imported | None:
+        """What a name stands for that a file has from a module of the project by `from module import *`."""
+        if name.startswith("_"):
+            return None
+        found = (self.resolve(unit, qualified_in(star, name)) for star in unit.stars)
+        return next((one for one in found if one is not None), None)
+
+
+def qualified_in(module: str, name: str) -> str:
+    """The dotted name of what a module holds: "." and "net" are ".net"."""
+    return f"{module}{name}" if module.endswith(".") else f"{module}.{name}"
 
 
 def _installed(files: Files, name: str, importer: str) -> tuple[str, ...]:

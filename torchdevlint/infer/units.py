@@ -107,6 +107,12 @@ class Unit:
         return frozenset(name for body in self.program.bodies for name in body.global_names)
 
     @cached_property
+    def stars(self) -> tuple[str, ...]:
+        """The modules of which the file imports every name, the last one first: its names stand above those of the others."""
+        ops = [op for block in self.program.module.blocks for op in block.ops]
+        return tuple(op.qualified for op in reversed(ops) if isinstance(op, ir.Import) and op.name == "*")
+
+    @cached_property
     def statics(self) -> dict[str, Value]:
         """Module-level names that are bound to functions, classes and imports alone, or once to what no caller needs to decide."""
         stored: dict[str, list[ir.ValueOp | None]] = {}
