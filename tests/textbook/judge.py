@@ -76,17 +76,17 @@ def _save(kind: str, name: str) -> None:
     import torch
     from torch import nn
 
-    from torchdevlint.proofs._checkpoints import save_from, save_script_from
+    from torchdevlint.proofs._checkpoints import archive_from, checkpoint_from
 
     model = nn.Linear(3, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     model(torch.ones(1, 3)).sum().backward()
     optimizer.step()
     if kind == "script":
-        save_script_from("cuda:0", model, name)
+        archive_from("cuda:0", model, name)
         return
     checkpoint = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3}
-    save_from("cuda:0", {"state": model.state_dict(), "checkpoint": checkpoint, "module": model}[kind], name)
+    checkpoint_from("cuda:0", {"state": model.state_dict(), "checkpoint": checkpoint, "module": model}[kind], name)
 
 
 def _install_transformers(torch: Any) -> None:

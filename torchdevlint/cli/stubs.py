@@ -135,6 +135,7 @@ def _near(stubs: Stubs, name: str) -> str:
     known = [other for other in stubs.names() if other != _METHOD_NAMES]
     last = name.rpartition(".")[2]
     near = [other for other in known if other.rpartition(".")[2] == last]
+    near = [other for other in near if other.endswith(f".{name}")] or near
     near.sort(key=lambda other: -difflib.SequenceMatcher(None, name, other).ratio())
     near = near or difflib.get_close_matches(name, known, n=_MOST_NEAR, cutoff=0.7)
     return f" (did you mean {', '.join(map(repr, near[:_MOST_NEAR]))}?)" if near else ""

@@ -21,14 +21,14 @@ def saved_on(device: str) -> Iterator[None]:
         torch.serialization.location_tag = original
 
 
-def save_from(device: str, what: object, path: str) -> None:
-    """`torch.save` as a program on a machine with `device` does it."""
+def checkpoint_from(device: str, what: object, path: str) -> None:
+    """A file as it comes from a machine with `device`: `torch.save` has written it there."""
     with saved_on(device):
         torch.save(what, path)
 
 
-def save_script_from(device: str, module: torch.nn.Module, path: str) -> None:
-    """`torch.jit.save` as a machine with `device` does it: the pickled names of the devices are what differs."""
+def archive_from(device: str, module: torch.nn.Module, path: str) -> None:
+    """A TorchScript file as it comes from a machine with `device`: the pickled names of the devices are what differs."""
     buffer = io.BytesIO()
     torch.jit.save(torch.jit.script(module), buffer)
     here, there = (b"X" + len(name).to_bytes(4, "little") + name.encode() for name in ("cpu", device))

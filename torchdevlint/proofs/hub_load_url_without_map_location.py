@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from torchdevlint.proofs._checkpoints import save_from
+from torchdevlint.proofs._checkpoints import checkpoint_from
 
 CODE = "TDL107"
 SHAPES = ("cpu", "1")
@@ -12,7 +12,7 @@ EXPECT = r"Attempting to deserialize object on (a )?CUDA device"
 
 
 def published() -> str:
-    save_from("cuda:1", {"weight": torch.ones(2)}, "published.pt")
+    checkpoint_from("cuda:1", {"weight": torch.ones(2)}, "published.pt")
     return Path("published.pt").resolve().as_uri()
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from torchdevlint.proofs._checkpoints import save_script_from
+from torchdevlint.proofs._checkpoints import archive_from
 
 CODE = "TDL106"
 SHAPES = ("cpu",)
@@ -11,11 +11,11 @@ EXPECT = r"Could not run 'aten::empty_strided' with arguments from the 'CUDA' ba
 
 
 def fault() -> None:
-    save_script_from("cuda:1", nn.Linear(2, 2), "model.pt")
+    archive_from("cuda:1", nn.Linear(2, 2), "model.pt")
     torch.jit.load("model.pt")
 
 
 def repair() -> str:
-    save_script_from("cuda:1", nn.Linear(2, 2), "model.pt")
+    archive_from("cuda:1", nn.Linear(2, 2), "model.pt")
     module = torch.jit.load("model.pt", map_location="cpu")
     return f"read onto {next(module.parameters()).device}"

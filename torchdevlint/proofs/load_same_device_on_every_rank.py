@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from torchdevlint.proofs._checkpoints import save_from
+from torchdevlint.proofs._checkpoints import checkpoint_from
 
 CODE = "TDL104"
 SHAPES = ("2",)
@@ -23,13 +23,13 @@ def join() -> None:
 
 def fault() -> str:
     join()
-    save_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
+    checkpoint_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
     state = torch.load("model.pt", map_location="cuda:0")
     return f"rank {RANK} reads onto {state['weight'].device}"
 
 
 def repair() -> str:
     join()
-    save_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
+    checkpoint_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
     state = torch.load("model.pt", map_location="cpu")
     return f"rank {RANK} reads onto {state['weight'].device}"

@@ -2,7 +2,7 @@
 
 import torch
 
-from torchdevlint.proofs._checkpoints import save_from
+from torchdevlint.proofs._checkpoints import checkpoint_from
 
 CODE = "TDL101"
 SHAPES = ("cpu", "no-driver", "hidden", "1")
@@ -10,10 +10,10 @@ EXPECT = r"Attempting to deserialize object on (a )?CUDA device"
 
 
 def fault() -> None:
-    save_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
+    checkpoint_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
     torch.load("model.pt")
 
 
 def repair() -> str:
-    save_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
+    checkpoint_from("cuda:1", {"weight": torch.ones(2)}, "model.pt")
     return f"read onto {torch.load('model.pt', map_location='cpu')['weight'].device}"
