@@ -232,7 +232,7 @@ class Unit:
         return found
 
 
-OF_OUTLINE = frozenset({"statics", "subclasses", "receivers"})  # of the module and of what functions there are
+OF_OUTLINE = frozenset({"statics", "stars", "subclasses", "receivers"})  # of the module and of what functions there are
 _CACHED = frozenset(name for name, member in vars(Unit).items() if isinstance(member, cached_property))
 
 
