@@ -35,6 +35,18 @@ def main(net, batches, folder):
         step(net, x)
     net.load_state_dict(torch.load(folder + "/net.pt"))
 """
+OBJECT = """
+import torch
+class Runner:
+    def __init__(self, path):
+        self.path = path
+    def begin(self, net):
+        {}
+        net.load_state_dict(torch.load(self.path))
+    def end(self, net):
+        torch.save(net.state_dict(), self.path)
+        self.is_done = True
+"""
 
 # name: (whether all that may be in the file is on the CPU, the files of the project; "load.py" loads)
 HELD: dict[str, tuple[bool | None, Mapping[str, str]]] = {
@@ -121,6 +133,12 @@ def test_where_the_tensors_in_a_file_are(name: str, tmp_path: Path) -> None:
 )
 def test_a_training_lies_behind(loop: str, expected: bool, tmp_path: Path) -> None:
     _, reads = asked(tmp_path, {"load.py": LOOP.format(loop)})
+    assert is_of_this_run(reads) is expected
+
+
+@pytest.mark.parametrize(("first", "expected"), [("self.end(net)", True), ("print(net)", False)])
+def test_what_another_method_saves_may_be_of_another_run(first: str, expected: bool, tmp_path: Path) -> None:
+    _, reads = asked(tmp_path, {"load.py": OBJECT.format(first)})
     assert is_of_this_run(reads) is expected
 
 

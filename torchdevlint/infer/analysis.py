@@ -19,6 +19,7 @@ from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.state import NO_FACTS, Heap
+from torchdevlint.infer.stored import FILES
 from torchdevlint.infer.summary import Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import (
@@ -508,11 +509,12 @@ class Analysis:
             ctx.mute = True
         if is_module:
             devices.move_module(ctx, ref, OWN_SELF)
-        methods = self._methods(cls)
+        methods, files = self._methods(cls), ctx.heap.get(FILES, Rec("files"))
         for method in methods:
             summary = self.summary(method)
             if summary is not None and summary.effects:
                 self._join_attributes(ctx, ref, method)
+        ctx.heap[FILES] = files  # what another method writes, it may write in another run of the program
         ctx.mute = False
         for method in (*methods, *self._methods_without_object(cls)):
             heap = ctx.heap
@@ -550,7 +552,7 @@ class Analysis:
 
     def _call_open(self, ctx: Context, method: ir.Body, ref: Ref) -> None:
         summary = self.summary(method)
-        is_static = _last_names(method) >= {"staticmethod"}
+        is_static = "staticmethod" in _last_names(method)
         if summary is None or not (method.parameters or is_static):
             return
         parameters = self._open_parameters(method, summary, skipped=0 if is_static else 1)
