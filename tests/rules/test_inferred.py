@@ -398,3 +398,36 @@ def test_a_class_method_that_constructors_alone_call_is_called_by_nobody_else() 
             return (torch.arange(4)[:, None] >= degrees.unsqueeze(0)).float()
     """
     assert not found(text, "TDL504")
+
+
+LOOP_OF_CALLER = """
+def main(head, rows):
+    net = Net(head).cuda()
+    for batch in torch.utils.data.DataLoader(rows):
+        net(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "caller", "told"),
+    [
+        ("object", "", ["TDL518"]),
+        ("nn.Module", "", []),
+        ("nn.Module", LOOP_OF_CALLER, ["TDL401"]),
+    ],
+    ids=["a function", "what a module is given", "what a loop gives to a module"],
+)
+def test_a_move_in_forward_tells_nothing_of_the_other_inputs(base: str, caller: str, told: list[str]) -> None:
+    use = "self.head(x, y)" if caller else "torch.maximum(x, y)"
+    text = f"""
+    class Net({base}):
+        def __init__(self, head):
+            super().__init__()
+            self.head = head.cuda()
+        def forward(self, batch):
+            x = batch["x"].cuda()
+            y = batch["y"]
+            return {use}
+    """
+    source = "import torch\nfrom torch import nn\n" + textwrap.dedent(text) + caller
+    assert [finding.code for finding in check_source(source) if finding.code in ("TDL518", "TDL401")] == told

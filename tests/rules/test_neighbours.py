@@ -964,3 +964,25 @@ def test_a_program_that_names_no_device_is_run_on_the_cpu(tmp_path: Path, run: s
         (tmp_path / name).write_text(text, encoding="utf-8")
     found = [one for one in check_paths([str(tmp_path)]) if one.code == "TDL504" and one.severity > Severity.INFO]
     assert bool(found) is is_told
+
+
+PARTS = """
+from common import *
+def step(loader, device):
+    for batch in loader:
+        x = batch["x"].to(device)
+        y = batch["y"]
+        print({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("met", "named"), [("torch.lerp(x, y, 0.5)", "`y`"), ("torch.cat([x, y * 2])", "a part of the batch")]
+)
+def test_a_name_that_another_file_binds_is_no_part_of_a_batch(tmp_path: Path, met: str, named: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "common.py").write_text("import torch\n")
+    (tmp_path / "train.py").write_text(PARTS.format(met))
+    (found,) = check_paths([tmp_path / "train.py"], isolated=True)
+    assert (found.code, found.message.partition(" stays")[0]) == ("TDL518", named)
+    assert found.fix is None or "torch.to" not in str(found.fix.edits)

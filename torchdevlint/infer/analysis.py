@@ -169,6 +169,10 @@ class Analysis:
         found = self.class_of_receiver(value)
         return found is not None and classes.is_module(self, found.cls)
 
+    def is_forward(self, body: ir.Body) -> bool:
+        """True for the `forward` of a module."""
+        return body.name == "forward" and body.owner is not None and classes.is_module(self, body.owner)
+
     # ------------------------------------------------------------------------------------------------ summaries
 
     def hit(self, bound: str) -> None:
@@ -318,7 +322,7 @@ class Analysis:
 
     def _inputs(self, body: ir.Body) -> set[Term]:
         """The parameters of a module's `forward` that may be tensors: one that meets a tensor is one."""
-        if body.name != "forward" or body.owner is None or not classes.is_module(self, body.owner):
+        if not self.is_forward(body):
             return set()
         plain = [one.name for one in body.parameters[1:] if one.default is None and _may_be_tensor(one)]
         return {Term("parameter", body, name) for name in plain}

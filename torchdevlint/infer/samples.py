@@ -20,7 +20,13 @@ def sample(ctx: Context, argument: Value, site: Site) -> Value:
     rec = ctx.heap.get(devices.whole(argument))
     if rec is None or devices.PARTS_MOVED not in rec.fields or _is_moved_by_statement(site):
         return argument
-    return Term("sample", argument, site)
+    return argument if ctx.mode != "summary" and is_input(ctx, argument) else Term("sample", argument, site)
+
+
+def is_input(ctx: Context, argument: Term) -> bool:
+    """True for a part of what a module's `forward` is given: it may be where the module is, and a move of another part only makes sure."""
+    batch = devices.whole(argument)
+    return batch.op == "parameter" and ctx.analysis.is_forward(batch.args[0])
 
 
 def part(ctx: Context, operand: Value, site: Site) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from torchdevlint.infer import claims, devices, modules, operators, paths, reading, stored
+from torchdevlint.infer import claims, devices, modules, operators, paths, reading, samples, stored
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.conditions import on_accelerator
 from torchdevlint.infer.reading import holds_tensor
@@ -140,6 +140,8 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
         if value.op == "moved":
             return Tensor(value.args[1], MANY)
         if value.op == "sample" and (ctx.mode == "root" or not value.waits):
+            if samples.is_input(ctx, value.args[0]):
+                return as_tensor(ctx, value.args[0], known)
             return Tensor(HOST, MANY, value.args[1], "batch")
         if value.op in ("item", "element"):
             moved = devices.whole(value)

@@ -231,13 +231,24 @@ def _sibling(fault: Fault, facts: Facts) -> _Sibling | None:
     left = [
         one
         for one in taken
-        if inside.place(one) and inside.qualified(one) is None and not inside.value(one).device.may_be_accelerator
+        if _is_bound(inside.place(one), inside)
+        and inside.qualified(one) is None
+        and not inside.value(one).device.may_be_accelerator
     ]
     read = inside.definition(left[0]) if len(left) == 1 else None
     if read is None:
         return None
     value = inside.value(left[0])
     return _Sibling(inside.place(left[0]), read, value.kind is Kind.TENSOR and value.evidence >= 2)
+
+
+def _is_bound(place: str, inside: Facts) -> bool:
+    """True for what a name of the file leads to; `torch` of `from config import *` is bound elsewhere."""
+    name = place.partition(".")[0].partition("[")[0]
+    body: ir.Body | None = inside.body
+    while body is not None and name not in body.local_names and all(one.name != name for one in body.parameters):
+        body = body.parent
+    return bool(place) and body is not None
 
 
 def _operands(op: ir.Op) -> tuple[ir.Register, ...]:
