@@ -34,6 +34,10 @@ WEIGHTS = {
             x = torch.load(args.checkpoint)
             print(x)
         """,
+    "below what the settings of the training name": """
+        def restore(net, settings):
+            net.load_state_dict(torch.load(settings.get_string("train.expname") + "/5.pth"))
+        """,
     "in a function for weights": """
         def read_weights(file):
             return torch.load(file)

@@ -16,8 +16,10 @@ _EXISTS = frozenset({"exists", "isfile", "is_file"})
 # What torch_geometric's data sets call their prepared files; each set writes them itself, from the CPU.
 _DATA_ATTRIBUTES = frozenset({"processed_paths", "processed_file_names", "processed_dir"})
 _DATA_FOLDERS = frozenset({"split", "splits", "processed", "train_test_split"})
-_DATA_FILES = re.compile(r"(?:\A|/)(?:train|val|valid|test)(?:_data|_set)?\.\w+\Z")
-_COUNT_FILES = re.compile(r"(?:\A|_)(?:t|steps|counters?)\.\w+\Z")  # `optim_t.pt`: a number
+# `train.expname` is no file, but the name of a setting.
+_ENDING = r"\.(?:bin|ckpt|csv|dat|data|gz|h5|hdf5|json|mat|npy|npz|pickle|pkl|pt|pth|t7|tar|tgz|th|tsv|txt|zip)\Z"
+_DATA_FILES = re.compile(rf"(?:\A|/)(?:train|val|valid|test)(?:_data|_set)?{_ENDING}")
+_COUNT_FILES = re.compile(rf"(?:\A|_)(?:t|steps|counters?){_ENDING}")  # `optim_t.pt`: a number
 _DATA_WORDS = re.compile(
     r"(?:\A|[^a-z])(?:splits?|vocab(?:s|ulary)?|corpus|metadata|meta|transforms|tokenizer|indices)(?:[^a-z]|\Z)",
     re.IGNORECASE,
