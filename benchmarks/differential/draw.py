@@ -9,12 +9,16 @@ from typing import Any
 
 from differential import (  # noqa: F401  (the modules of shapes enter them into their table)
     kept,
+    kept_fourth,
     kept_later,
     kept_shapes,
+    kept_shapes_fourth,
     kept_shapes_third,
     kept_third,
+    shapes_fourth,
     shapes_third,
     tables,
+    tables_fourth,
     tables_third,
 )
 from differential.programs import Parts, Program, Shape, Spec
@@ -22,14 +26,16 @@ from differential.rows import FIXES
 from differential.shapes import BUILDERS, SHAPES
 
 TABLES = ("maker", "carrier", "meeting", "placer", "device", "shape")
-BATCHES = ("first", "third")
-"""When entries were written: those of `first` by 2026-11-23 by the authors of the analysis, those of `third` by one who knew nothing of it."""
+BATCHES = ("first", "third", "fourth")
+"""When entries were written: those of `first` by 2026-11-23 by the authors of the analysis, those of `third` and `fourth` by others who knew nothing of it."""
 _MODULES = (
     ("first", tables, False),
     ("first", kept, True),
     ("first", kept_later, True),
     ("third", tables_third, False),
     ("third", kept_third, True),
+    ("fourth", tables_fourth, False),
+    ("fourth", kept_fourth, True),
 )
 PLAIN = {
     "maker": ("zeros", "rand", "ones", "tensor-of-list"),

@@ -230,7 +230,7 @@ def _imports(code: str, own: Sequence[str]) -> list[str]:
     lines = []
     for pattern, line in IMPORTS:
         if re.search(pattern, code) or line == "import torch":
-            names = [name for name in _COLLECTIONS if re.search(rf"\b{name}\(", code)]
+            names = [name for name in _COLLECTIONS if re.search(rf"\b{name}\(|\({name}\)", code)]
             lines.append(line.replace("<collections>", ", ".join(names)))
     third = next(i for i, line in enumerate(lines) if line in ("import numpy as np", "import torch"))
     groups = [lines[:third], lines[third:], list(own)]

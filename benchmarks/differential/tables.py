@@ -1,4 +1,4 @@
-"""The entries that everybody may work with. Add a row and it is drawn, run, judged and counted. Later ones are in tables_third.py, those that are kept in kept.py."""
+"""The entries that everybody may work with. Add a row and it is drawn, run, judged and counted. Later ones are in tables_third.py and tables_fourth.py, those that are kept in kept.py."""
 
 from __future__ import annotations
 
@@ -460,10 +460,14 @@ DEVICES = (
 )
 
 IMPORTS = (
+    (r"\basyncio\.", "import asyncio"),
+    (r"\bcollections\.", "import collections"),
+    (r"\bcontextlib\.", "import contextlib"),
     (r"\bcopy\.", "import copy"),
     (r"\bdataclasses\.", "import dataclasses"),
     (r"\bfunctools\.", "import functools"),
     (r"\bheapq\.", "import heapq"),
+    (r"\bimportlib\.", "import importlib"),
     (r"\bio\.BytesIO", "import io"),
     (r"\bitertools\.", "import itertools"),
     (r"\bjson\.", "import json"),
@@ -475,7 +479,10 @@ IMPORTS = (
     (r"\btempfile\.", "import tempfile"),
     (r"\bargparse\.", "import argparse"),
     (r"\(ABC\)", "from abc import ABC, abstractmethod"),
-    (r"\b(?:defaultdict|deque|namedtuple|OrderedDict|ChainMap)\(", "from collections import <collections>"),
+    (
+        r"\b(?:defaultdict|deque|namedtuple|OrderedDict|ChainMap)\(|\(OrderedDict\)",
+        "from collections import <collections>",
+    ),
     (r"\bThreadPoolExecutor\(", "from concurrent.futures import ThreadPoolExecutor"),
     (r"@contextmanager", "from contextlib import contextmanager"),
     (r"\bExitStack\(", "from contextlib import ExitStack"),
@@ -483,6 +490,7 @@ IMPORTS = (
     (r"\(Enum\)", "from enum import Enum"),
     (r"SimpleNamespace\(", "from types import SimpleNamespace"),
     (r"\(NamedTuple\)", "from typing import NamedTuple"),
+    (r"\bTypeVar\(", "from typing import Generic, TypeVar"),
     (r"\(TypedDict\)", "from typing import TypedDict"),
     (r"\bnp\.", "import numpy as np"),
     (r"\btorch\b", "import torch"),
