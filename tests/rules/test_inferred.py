@@ -431,3 +431,29 @@ def test_a_move_in_forward_tells_nothing_of_the_other_inputs(base: str, caller: 
     """
     source = "import torch\nfrom torch import nn\n" + textwrap.dedent(text) + caller
     assert [finding.code for finding in check_source(source) if finding.code in ("TDL518", "TDL401")] == told
+
+
+@pytest.mark.parametrize(
+    ("taken", "use", "told"),
+    [
+        ("text: str", "self.layer(image)", False),
+        ("text: list[float]", "self.layer(image) + sum(text)", True),
+        ("text", "self.layer(image), text.lower()", False),
+        ("text", "self.layer(image) + text", True),
+    ],
+    ids=["annotated as a text", "annotated as more", "used as a text", "used as a tensor"],
+)
+def test_what_a_model_takes_as_a_text_is_no_sibling(taken: str, use: str, told: bool) -> None:
+    text = f"""
+    class Editor(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+        def forward(self, image, {taken}):
+            return {use}
+    def main(rows):
+        editor = Editor().cuda()
+        sample = rows[3]
+        editor(sample["image"].cuda(), sample["edit"])
+    """
+    assert bool(found(text, "TDL518")) is told

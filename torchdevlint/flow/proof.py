@@ -43,6 +43,23 @@ def is_contradicted(name: str, body: ir.Body, analysis: Analysis) -> bool:
     return any(is_no_tensor(register, index) for index, register in _given(parameter, body, analysis))
 
 
+_NO_TENSORS = frozenset(
+    {Kind.STRING, Kind.SCALAR, Kind.NDARRAY, Kind.DEVICE, Kind.DTYPE, Kind.GENERATOR, Kind.SIZE, Kind.TOKENIZER}
+)
+_OF_TEXTS = frozenset(dir(str)) - TENSOR_ATTRIBUTES - frozenset(dir(list)) - frozenset(dir(dict))
+
+
+def is_something_else(name: str, body: ir.Body, analysis: Analysis) -> bool:
+    """True for a parameter that is annotated as a text, a number, or the like, and for one of which methods are called that texts alone have."""
+    parameter = next((known for known in body.parameters if known.name == name), None)
+    if parameter is None or parameter.kind in ("*", "**"):
+        return False
+    if parameter.annotation is not None:
+        promised = parameters.annotated(analysis, parameter.annotation, name)
+        return promised is not None and promised.kind in _NO_TENSORS
+    return bool(analysis.index_of(body).use(name).attributes & _OF_TEXTS)
+
+
 def _proven(name: str, body: ir.Body, analysis: Analysis, depth: int) -> bool:
     parameter = next((known for known in body.parameters if known.name == name), None)
     if parameter is None or depth == 0 or parameter.kind in ("*", "**"):

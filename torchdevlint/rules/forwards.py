@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from torchdevlint.flow.facts import Facts
 from torchdevlint.flow.knowledge import methods
+from torchdevlint.flow.proof import is_something_else
 from torchdevlint.program import ir
-from torchdevlint.program.project import Member, Project
+from torchdevlint.program.project import Member
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.structure import last_name, operations
@@ -27,10 +28,9 @@ class _Place(NamedTuple):
 
 
 def may_be_given_on_host(call: ir.Call, register: ir.Register | None, facts: Facts) -> bool:
-    """True for an input of a model whose classes are known, when `forward` of each of them moves that input itself, or never reads it."""
-    member = facts.analysis.member
+    """True for an input of a model whose classes are known, when `forward` of each of them moves that input itself, wants no tensor, or never reads it."""
     given = next((at for at, argument in enumerate(call.arguments) if argument.value == register), None)
-    if member is None or given is None:
+    if given is None:
         return False
     called = facts.definition(call.function)
     model = called.object if isinstance(called, ir.Attribute) and called.name == "forward" else call.function
@@ -39,7 +39,7 @@ def may_be_given_on_host(call: ir.Call, register: ir.Register | None, facts: Fac
     for name in _classes(model, _Place(facts.body, facts), set()):
         if name not in names:
             names.add(name)
-            forwards = list(_forwards(name, member.project)) if name else []
+            forwards = list(_forwards(name, facts)) if name else []
             if not forwards or not all(_takes_from_anywhere(argument, given, *forward) for forward in forwards):
                 return False
     return bool(names)
@@ -49,7 +49,9 @@ def _takes_from_anywhere(argument: ir.Argument, at: int, forward: ir.Body, facts
     names = [parameter.name for parameter in forward.parameters[1:]]
     name = argument.keyword or (names[at] if at < len(names) else "")
     return name in names and (
-        facts.analysis.index_of(forward).takes_from_anywhere(name) or _is_moved_by_methods(name, forward, facts)
+        facts.analysis.index_of(forward).takes_from_anywhere(name)
+        or is_something_else(name, forward, facts.analysis)
+        or _is_moved_by_methods(name, forward, facts)
     )
 
 
@@ -153,10 +155,19 @@ def _constructed(call: ir.Call, place: _Place) -> str:
     return dotted.rpartition(".")[0].rpartition(".")[2]
 
 
-def _forwards(name: str, project: Project) -> Iterator[tuple[ir.Body, Facts]]:
-    """The `forward` of each class of this name."""
-    for path in project.holding((name.encode(),), re.compile(rf"\bclass\s+{re.escape(name)}\b".encode())):
-        facts = facts_of(Member(project, path))
-        for body in facts.program.bodies if facts is not None else ():
-            if facts is not None and body.name == "forward" and body.owner is not None and body.owner.name == name:
-                yield body, facts
+def _forwards(name: str, facts: Facts) -> Iterator[tuple[ir.Body, Facts]]:
+    """The `forward` of each class of this name, in this file and the others of its project."""
+    for one in (facts, *_others(name, facts.analysis.member)):
+        for body in one.program.bodies:
+            if body.name == "forward" and body.owner is not None and body.owner.name == name:
+                yield body, one
+
+
+def _others(name: str, member: Member | None) -> Iterator[Facts]:
+    """The other files of a project that define a class of this name."""
+    if member is None:
+        return
+    for path in member.project.holding((name.encode(),), re.compile(rf"\bclass\s+{re.escape(name)}\b".encode())):
+        facts = facts_of(Member(member.project, path)) if path != member.path else None
+        if facts is not None:
+            yield facts
