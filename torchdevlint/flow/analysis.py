@@ -221,7 +221,7 @@ class Analysis:
             return UNKNOWN
         if "property" in body.decorators:
             return UNKNOWN
-        bindings = self._bind(frame, op, body, skip=0 if "staticmethod" in body.decorators else 1)
+        bindings = self._bind(frame, op, body, skip=0 if body.is_static else 1)
         return self._specialised(frame, op, body, bindings, receiver)
 
     def _bind(self, frame: Frame, op: ir.Call, body: ir.Body, skip: int) -> dict[str, Value]:

@@ -291,7 +291,7 @@ def _class_constant(analysis: Analysis, summary: ClassSummary, name: str) -> Val
     if method is not None:
         if class_shape.is_property(method):
             return Value(Kind.DEVICE, symbolic("self.device")) if name == "device" else UNKNOWN
-        return Value(Kind.FUNCTION, definition=method, ref="bound") if "staticmethod" in method.decorators else UNKNOWN
+        return Value(Kind.FUNCTION, definition=method, ref="bound") if method.is_static else UNKNOWN
     return UNKNOWN
 
 

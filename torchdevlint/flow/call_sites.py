@@ -40,8 +40,7 @@ def given_tensor(analysis: Analysis, body: ir.Body, parameter: ir.Parameter, num
     for index, call in sites:
         if call.has_splat:
             continue
-        skip = 1 if body.owner is not None and "staticmethod" not in body.decorators else 0
-        register = call.argument(parameter.name, number - skip)
+        register = call.argument(parameter.name, number - body.is_bound)
         if register is None:
             continue
         if isinstance(index.definitions[register], ir.Constant):

@@ -242,7 +242,7 @@ class Frame:
         if (
             summary is not None
             and self.index.self_name
-            and "classmethod" not in self.body.decorators
+            and not self.body.is_class_method
             and (summary.stores_of("device") or summary.has_device_property or summary.is_lightning)
         ):
             return f"{self.index.self_name}.device"

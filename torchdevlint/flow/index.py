@@ -356,7 +356,7 @@ def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
 
 
 def _self_name(body: ir.Body) -> str:
-    if body.kind != "function" or body.owner is None or not body.parameters or "staticmethod" in body.decorators:
+    if body.kind != "function" or not body.parameters or not body.is_bound:
         return ""
     return body.parameters[0].name
 

@@ -79,7 +79,7 @@ def parameter_value(
     name = parameter.name
     body_index = analysis.index_of(body)
     if number == 0 and body_index.self_name == name and body.owner is not None:
-        if "classmethod" in body.decorators:
+        if body.is_class_method:
             return Value(Kind.CLASS, definition=body.owner)
         is_module = summary is not None and summary.is_module
         return Value(

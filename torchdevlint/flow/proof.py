@@ -138,8 +138,7 @@ def _takes_tensor(op: ir.Op, held: set[ir.Register], body: ir.Body, analysis: An
         callee = analysis.summary_of(callee).method("forward") if called.kind is Kind.MODULE else None
     if not isinstance(callee, ir.Body) or callee is body:
         return False
-    takes_self = callee.owner is not None and "staticmethod" not in callee.decorators
-    names = [parameter.name for parameter in callee.parameters[takes_self:]]
+    names = [parameter.name for parameter in callee.parameters[callee.is_bound :]]
     taken = keyword or (names[at] if at < len(names) else "")
     return bool(taken) and _proven(taken, callee, analysis, depth - 1)
 
@@ -203,8 +202,7 @@ _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend"
 
 def _given(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> list[tuple[BodyIndex, ir.Register]]:
     """What the calls of this file give for a parameter, by the body that each stands in; the default is asked for by others."""
-    takes_self = body.owner is not None and "staticmethod" not in body.decorators
-    at = body.parameters.index(parameter) - takes_self
+    at = body.parameters.index(parameter) - body.is_bound
     names = [body.name] if body.name not in ("forward", "__call__") else _attributes_of(body.owner, analysis)
     found = []
     for name in names:

@@ -533,7 +533,7 @@ class Analysis:
         return [
             method
             for method in cls.methods.values()
-            if _needs_no_object(method)
+            if method.needs_no_object
             and not method.name.startswith("__")
             and not self.unit.is_of_constructors(method.name)
         ]
@@ -547,8 +547,8 @@ class Analysis:
             self.heard.looked_at.update(one.methods.values())
             for name, method in one.methods.items():
                 unit = self.unit_of(method)
-                is_bound = method.parameters and not {"staticmethod", "classmethod"} & set(method.decorators)
-                if name == "__init__" or not is_bound or unit.is_of_constructors(name):
+                is_of_object = method.parameters and not method.needs_no_object
+                if name == "__init__" or not is_of_object or unit.is_of_constructors(name):
                     continue
                 if unit is self.unit or name in found or not here.isdisjoint(unit.attributes_read(method)):
                     found.setdefault(name, method)
@@ -556,13 +556,12 @@ class Analysis:
 
     def _call_open(self, ctx: Context, method: ir.Body, ref: Ref) -> None:
         summary = self.summary(method)
-        is_static = "staticmethod" in _last_names(method)
-        if summary is None or not (method.parameters or is_static):
+        if summary is None or not (method.parameters or method.is_static):
             return
-        parameters = self._open_parameters(method, summary, skipped=0 if is_static else 1)
+        parameters = self._open_parameters(method, summary, skipped=0 if method.is_static else 1)
         first: dict[str, Value] = {"@frame": self.unit_of(method).globals}
-        if not is_static:
-            first[method.parameters[0].name] = ctx.heap[ref].cls or UNKNOWN if _needs_no_object(method) else ref
+        if not method.is_static:
+            first[method.parameters[0].name] = ctx.heap[ref].cls or UNKNOWN if method.is_class_method else ref
         ctx.weak |= self._inputs(method)
         Replay(ctx, summary, method, {**parameters, **first}, None).run()
         ctx.facts = NO_FACTS  # who calls the next one is somebody else
@@ -608,15 +607,6 @@ class _Called:
                     pending.append(summary.heard)
                     if self._analysis.unit_of(body) is self._analysis.unit:
                         self.bodies |= summary.heard.called
-
-
-def _last_names(method: ir.Body) -> set[str]:
-    return {name.rpartition(".")[2] for name in method.decorators}
-
-
-def _needs_no_object(method: ir.Body) -> bool:
-    """True for a static method and a class method."""
-    return not _last_names(method).isdisjoint(("staticmethod", "classmethod"))
 
 
 def _origin_of(value: object) -> str:

@@ -253,22 +253,16 @@ def _method(
     )
     if cls.cls is owner and cls.frame is not None:
         found = Func(found.body, cls.frame, found.receiver, found.defaults, found.form)  # what the class closes over
-    decorators = {name.rpartition(".")[2] for name in method.decorators}
-    if "staticmethod" in decorators or (receiver is None and "classmethod" not in decorators):
+    if method.is_static or (receiver is None and not method.is_class_method):
         return found
-    if "classmethod" in decorators:
+    if method.is_class_method:
         return Func(found.body, found.frame, cls, found.defaults)
     bound = Func(found.body, found.frame, receiver, found.defaults, found.form)
-    if decorators & {"property", "cached_property", "lazy_property"}:
+    if {name.rpartition(".")[2] for name in method.decorators} & {"property", "cached_property", "lazy_property"}:
         from torchdevlint.infer.calls import call
 
         return call(ctx, Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
     return bound
-
-
-def is_class_method(method: ir.Body) -> bool:
-    """True for a method that is given its class."""
-    return any(name.rpartition(".")[2] == "classmethod" for name in method.decorators)
 
 
 def defaults_of(method: ir.Body) -> tuple[tuple[str, Value], ...]:

@@ -272,7 +272,7 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
         if name in _TUPLES:
             return rec.kind == "list" and name != "builtins.tuple"
         return False if name.startswith(("builtins.", "torch.", "numpy.")) or isinstance(cls, Cls) else None
-    if rec.kind == "object" and rec.cls is None and ("k", 0) in rec.fields:  # of a class that `namedtuple` has made
+    if rec.is_named_tuple:
         return name in _TUPLES if name.startswith(("builtins.", "collections.abc.", "torch.", "numpy.")) else None
     if isinstance(rec.cls, Cls):
         from torchdevlint.infer.classes import bases_of, foreign_bases_of, is_named_tuple

@@ -599,4 +599,4 @@ _OF_NAMED_TUPLES = frozenset({"_fields", "_asdict", "_replace", "_make"})
 def _is_named_tuple(ctx: Context, rec: Rec) -> bool:
     if isinstance(rec.cls, Cls):
         return is_named_tuple(ctx.analysis, rec.cls.cls)
-    return rec.kind == "object" and rec.cls is None and ("k", 0) in rec.fields
+    return rec.is_named_tuple

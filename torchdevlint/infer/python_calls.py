@@ -143,7 +143,7 @@ def class_of(ctx: Context, value: Value) -> Value:
     if rec.kind in ("list", "dict"):
         return Ext(f"builtins.{rec.kind}")
     names = tuple(Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith("."))
-    if rec.kind == "object" and ("k", 0) in rec.fields:  # what `collections.namedtuple` has made
+    if rec.is_named_tuple:
         return Partial(Ext("collections.namedtuple.make"), (), (("@names", Tup(names)),))
     return OTHER
 

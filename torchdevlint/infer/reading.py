@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import containers, paths, tensors
-from torchdevlint.infer.classes import attribute_of, bases_of, is_class_method, is_enum, is_function_of_autograd
+from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
     NOTHING,
@@ -86,7 +86,7 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
 
 def _member(ctx: Context, cls: Cls, name: str, value: Value, site: Site | None) -> Value:
     """A class attribute: a class method is bound to the class, a member of an `Enum` keeps what it is bound to as its value."""
-    if isinstance(value, Func) and value.receiver is None and is_class_method(value.body):
+    if isinstance(value, Func) and value.receiver is None and value.body.is_class_method:
         return Func(value.body, value.frame, cls, value.defaults, value.form)
     if isinstance(value, Func) or name.startswith("_") or not is_enum(ctx.analysis, cls.cls):
         return value

@@ -215,12 +215,7 @@ class Unit:
         """The first parameter of each method, and its class."""
         found = {}
         for body in self.program.bodies:
-            if (
-                body.kind == "function"
-                and body.owner is not None
-                and body.parameters
-                and not {"staticmethod", "classmethod"} & set(body.decorators)
-            ):
+            if body.kind == "function" and body.owner is not None and body.parameters and not body.needs_no_object:
                 found[Term("parameter", body, body.parameters[0].name)] = Cls(body.owner, self.globals)
         return found
 

@@ -371,6 +371,11 @@ class Rec:
         self.kind, self.cls = kind, cls
         self.fields: dict[Any, Any] = fields if fields is not None else {}
 
+    @property
+    def is_named_tuple(self) -> bool:
+        """True for an object of a class that `collections.namedtuple` has made."""
+        return self.kind == "object" and self.cls is None and ("k", 0) in self.fields
+
     def put(self, key: Any, value: Any) -> Rec:
         """The same with one field set."""
         return Rec(self.kind, self.cls, {**self.fields, key: value})

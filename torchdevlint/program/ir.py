@@ -403,6 +403,10 @@ class Block:
     tries: tuple[TryContext, ...] = ()
 
 
+def _last_name(dotted: str) -> str:
+    return dotted.rpartition(".")[2]
+
+
 class Parameter(NamedTuple):
     """A parameter; `default` is a register of the body that the function is made in."""
 
@@ -438,6 +442,26 @@ class Body:
     cfg: Any = field(default=None, repr=False)  # see torchdevlint.program.cfg, which makes it when somebody asks
     lookup: Any = field(default=None, repr=False)  # see torchdevlint.program.lookup, likewise
     index: Any = field(default=None, repr=False)  # see torchdevlint.flow.index, likewise
+
+    @property
+    def is_static(self) -> bool:
+        """True for a static method."""
+        return "staticmethod" in map(_last_name, self.decorators)
+
+    @property
+    def is_class_method(self) -> bool:
+        """True for a method that is given its class."""
+        return "classmethod" in map(_last_name, self.decorators)
+
+    @property
+    def needs_no_object(self) -> bool:
+        """True for a static method and a class method."""
+        return self.is_static or self.is_class_method
+
+    @property
+    def is_bound(self) -> bool:
+        """True for a method whose first parameter no call gives: it is the object, or the class."""
+        return self.owner is not None and not self.is_static
 
 
 @dataclass(slots=True, eq=False)

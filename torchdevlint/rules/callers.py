@@ -72,8 +72,7 @@ def _names_of(made: str, facts: Facts) -> Iterator[str]:
 def argument_given(site: Site, body: ir.Body, parameter: str) -> ir.Register | None:
     """What a call gives for a parameter of the body; None where it gives nothing by name or by position."""
     names = [known.name for known in body.parameters]
-    takes_self = body.owner is not None and "staticmethod" not in body.decorators
-    return site.call.argument(parameter, names.index(parameter) - takes_self)
+    return site.call.argument(parameter, names.index(parameter) - body.is_bound)
 
 
 @remembered(1024)

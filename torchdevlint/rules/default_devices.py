@@ -141,8 +141,7 @@ class _Given(NamedTuple):
         if default.parameter.kind == "keyword-only":
             return False
         position = [parameter.name for parameter in body.parameters].index(default.parameter.name)
-        bound = 1 if body.owner is not None and "staticmethod" not in body.decorators else 0
-        return self.positions.get(name, 0) > position - bound
+        return self.positions.get(name, 0) > position - body.is_bound
 
 
 def _last_name(call: ir.Call, facts: Facts) -> str:

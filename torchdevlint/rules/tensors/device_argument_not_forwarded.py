@@ -331,9 +331,9 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
     body = analysis.summary_of(receiver.definition).method(written.name)
     if body is None or "property" in body.decorators:
         return None
-    if receiver.kind is Kind.CLASS and not {"classmethod", "staticmethod"} & set(body.decorators):
+    if receiver.kind is Kind.CLASS and not body.needs_no_object:
         return None
-    return body, 0 if "staticmethod" in body.decorators else 1
+    return body, 0 if body.is_static else 1
 
 
 def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | None] | None:
@@ -367,7 +367,7 @@ def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | 
     own = facts.frame.index.self_name
     if summary is None or owner is summary.cls or facts.body.name == "__init__" or not own:
         return None
-    if "classmethod" in facts.body.decorators:
+    if facts.body.is_class_method:
         return None
     keeps = summary.stores_of("device") or summary.has_device_property or summary.is_lightning
     return f"{own}.device" if keeps else None
