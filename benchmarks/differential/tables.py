@@ -1,4 +1,7 @@
-"""The entries that everybody may work with. Add a row and it is drawn, run, judged and counted. Later ones are in tables_third.py and tables_fourth.py, those that are kept in kept.py."""
+"""The entries that everybody may work with. Add a row and it is drawn, run, judged and counted.
+
+Later ones are in tables_third.py and tables_fourth.py, those that are kept in kept.py.
+"""
 
 from __future__ import annotations
 
