@@ -143,6 +143,25 @@ def test_what_another_method_saves_may_be_of_another_run(first: str, expected: b
 
 
 @pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("keeper.save(net, path)", True),
+        ("keeper.maybe_save_net(path)", True),
+        ("keeper.saveNet(path)", True),
+        ("keeper.is_saved(path)", False),
+        ("keeper.make_description(path)", False),
+        ("save_note(path)", False),
+        ("save_net(net, path)", True),
+    ],
+)
+def test_what_is_called_a_save_is_one_where_nobody_can_look_into_it(call: str, expected: bool, tmp_path: Path) -> None:
+    text = f"import torch\nfrom notes import save_net, save_note\ndef load(keeper, net, path):\n    {call}\n    return torch.load(path)\n"
+    notes = "import torch\ndef save_note(path):\n    print(path)\ndef save_net(net, path):\n    torch.save(net, path)\n"
+    _, reads = asked(tmp_path, {"load.py": text, "notes.py": notes})
+    assert [one.is_written for one in reads] == [expected]
+
+
+@pytest.mark.parametrize(
     ("path", "expected"),
     [
         ("fetch('net.pt')", True),

@@ -64,7 +64,8 @@ _SAVES = (
     Ext("torch.serialization.save"),
     Ext("torch.distributed.checkpoint.format_utils.dcp_to_torch_save"),
 )
-_WRITES = re.compile(r"save|script|trace|export", re.IGNORECASE)
+# As a whole word: `save_policy`, `maybeSaveModel`; `is_saved` and `make_description` write nothing.
+_WRITES = re.compile(r"(?:\A|_|(?<=[a-z])(?=[A-Z]))(?:[Ss]ave|[Ss]cript|[Tt]race|[Ee]xport)(?![a-z])")
 _TRAINER = re.compile(r"train|runner|engine|agent", re.IGNORECASE)
 
 
@@ -283,7 +284,7 @@ def _leave(ctx: Context, effect: Term) -> None:
 
 
 def called(ctx: Context, function: Value, args: list[Value], site: Site | None) -> None:
-    """What is known of a call by its name: it trains, or downloads what is named."""
+    """What is known by its name of a call that nobody can look into: it trains, or downloads, or saves what is named."""
     name = paths.last_name(function)
     if name == "backward" or name == "fit" or (name == "train" and _is_trainer(function, site)):
         owner = _owner(function)
