@@ -561,3 +561,24 @@ def test_a_name_of_an_unknown_file_may_be_a_device() -> None:
     """
     assert told(text.format("PLACE", "PLACE")) == []
     assert [verdict for verdict, _ in told(text.format("DTYPE", "DTYPE"))] == ["open"]
+
+
+UNBOUND = """
+from config import *
+x = torch.zeros(3)
+{}
+print(x + torch.ones(3).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    ("branch", "expected"),
+    [
+        ("if FLAG: x = x.cuda()", []),
+        ("if FLAG: x = x.cuda()\nif not FLAG: x = x.cuda()", []),
+        ("if not FLAG: print(x + torch.ones(3).cuda())\nx = 1", [("broken", "torch.zeros(3)")]),
+        ("if print: x = 1", []),
+    ],
+)
+def test_a_name_that_nothing_seen_binds_may_be_any_flag(branch: str, expected: list[tuple[str, str]]) -> None:
+    assert told(UNBOUND.format(branch)) == expected

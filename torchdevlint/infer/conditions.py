@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from typing import TYPE_CHECKING
 
@@ -55,16 +56,30 @@ def truth(value: Value) -> bool | None:
         return bool(value.value)
     if isinstance(value, Tup):
         return bool(value.items)
-    if isinstance(value, (Func, Cls, Device, Ext)):
+    if isinstance(value, (Func, Cls, Device)):
         return True
+    if isinstance(value, Ext):
+        return None if is_unbound(value) else True
     if isinstance(value, OneOf) and value.options:
         found = {truth(option) for _, option in value.options}
         return found.pop() if len(found) == 1 else None
     return None
 
 
+def is_unbound(value: Ext) -> bool:
+    """True for a name that nothing seen binds, such as one that `from config import *` brings or another cell of a notebook sets: it may be a flag."""
+    root, _, rest = value.name.partition(".")
+    return root == "builtins" and not hasattr(builtins, rest)
+
+
+def _asked(value: Value) -> Value:
+    """What a test asks: an unbound name stands for itself, and says the same at each test."""
+    return Term("unknown", value) if isinstance(value, Ext) and is_unbound(value) else value
+
+
 def negated(value: Value) -> Value:
     """`not value`."""
+    value = _asked(value)
     known = truth(value)
     if known is not None:
         return FALSE if known else TRUE
@@ -77,6 +92,7 @@ def negated(value: Value) -> Value:
 
 def guards_of(value: Value, outcome: bool) -> Facts:
     """What holds where a test comes out one way."""
+    value = _asked(value)
     if isinstance(value, Term) and value is not UNKNOWN:
         term, outcome = _without_not(value, outcome)
         return frozenset({(term, outcome)})
@@ -90,6 +106,7 @@ def guards_of(value: Value, outcome: bool) -> Facts:
 
 def known_outcome(ctx: Context, value: Value) -> bool | None:
     """How a test comes out, by its value or by what every path to here has passed."""
+    value = _asked(value)
     found = truth(value)
     if found is not None or not ctx.facts:
         return found
