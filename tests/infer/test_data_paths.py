@@ -292,3 +292,30 @@ def test_a_device_that_another_file_chooses_is_chosen(tmp_path: Path) -> None:
     main = "from env import PLACE\ndef f(a):\n    return torch.ones(3) + torch.from_numpy(a).to({})\n"
     assert told_of(tmp_path, {"env.py": env, "main.py": main.format("PLACE")}, "main.py") == [(5, "TDL505", "broken")]
     assert told_of(tmp_path, {"env.py": env, "main.py": main.format("torch.float64")}, "main.py") == []
+
+
+SHIFT = """
+def shift(net, small):
+    {}
+        net.{}()
+def main(small):
+    net = nn.Linear(3, 3){}
+    shift(net, small)
+    print(net(torch.zeros(3)))
+    print(net(torch.zeros(3).cuda()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "move", "made", "expected"),
+    [
+        ("if small:", "cpu", ".cuda()", [(10, "TDL401", "broken")]),  # it may still be on the GPU
+        ("if small:", "cuda", "", [(10, "TDL401", "broken")]),
+        ("if True:", "cpu", ".cuda()", [(11, "TDL401", "broken")]),
+        ("if small: raise ValueError\n    if True:", "cpu", ".cuda()", [(12, "TDL401", "broken")]),
+    ],
+)
+def test_a_helper_that_moves_a_module_on_a_condition_may_have_moved_it(
+    test: str, move: str, made: str, expected: Told
+) -> None:
+    assert told(SHIFT.format(test, move, made)) == expected

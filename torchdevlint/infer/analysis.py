@@ -310,7 +310,7 @@ class Analysis:
             summary.heap = ctx.heap
         else:
             summary.result = _returned(done)
-        summary.raised, summary.trained = tuple(ctx.raised), ctx.trained
+        summary.raised, summary.trained, summary.passed = tuple(ctx.raised), ctx.trained, done.passed
         for heap in ctx.raised.values():
             summary.heap = {**{place: rec for place, rec in heap.items() if rec.kind != "overlay"}, **summary.heap}
         summary.effects = {

@@ -20,7 +20,7 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
-from torchdevlint.infer.state import Facts
+from torchdevlint.infer.state import NO_FACTS, Facts, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
@@ -428,10 +428,12 @@ class Replay:
                 claim = event.what
                 operands = [operand._replace(value=self.value(operand.value)) for operand in claim.operands]
                 claims.claim(ctx, claim.kind, operands, claim.site, chain=claim.chain)
+            elif facts and event.what.op == "moved" and not event.facts <= self.summary.passed:
+                before = dict(ctx.heap)
+                self.value(event.what)
+                ctx.heap = join_heaps([before, ctx.heap], [NO_FACTS, facts])  # it may have moved
             else:
                 self.value(event.what)
-                if facts and event.what.op == "moved":
-                    devices.forget_host(ctx, self.value(event.what.args[0]))
 
     def _facts(self, facts: Facts) -> Facts | None:
         """What is left open of the conditions, None where one does not hold; many events share theirs."""

@@ -231,13 +231,6 @@ def _move_held(ctx: Context, holder: Term) -> None:
         move_module(ctx, one, NOWHERE)
 
 
-def forget_host(ctx: Context, value: Value) -> None:
-    """Something unknown was moved to the CPU on a condition alone: it may be elsewhere."""
-    rec = ctx.heap.get(value) if isinstance(value, Term) else None
-    if rec is not None and rec.fields.get(PLACED) == HOST:
-        ctx.heap[value] = Rec(rec.kind, rec.cls, {key: one for key, one in rec.fields.items() if key != PLACED})
-
-
 def whole(value: Term) -> Term:
     """What a part is a part of: a batch or a checkpoint that was moved takes its parts along."""
     while value.op in ("item", "element", "unpack") and isinstance(value.args[0], Term):

@@ -18,7 +18,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.context import Context
-from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Heap, State, join_states
+from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Facts, Heap, State, join_states
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
@@ -113,13 +113,14 @@ class Evaluation:
         falls = [out[number] for number in order if not _ends(body.blocks[number])]
         states = [State({}, heap, guards) for guards, _, heap in self.returns] + falls
         if states:
-            ctx.heap = join_states(states).heap
+            _, ctx.heap, self.passed = join_states(states)
         last = [out[number] for number in order if not _raises_at_end(body.blocks[number])]
         self.env = join_states(last).env if last else {}
         self.falls = bool(falls)
         return self
 
     falls = False
+    passed: Facts = NO_FACTS  # what holds on each path to the end
 
     def _block(self, block: ir.Block, state: State) -> None:
         ctx = self.ctx

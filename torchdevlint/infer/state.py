@@ -37,7 +37,7 @@ def join_states(states: list[State]) -> State:
         facts &= state.facts
     return State(
         _join_envs([state.env for state in states], guards),
-        _join_heaps([state.heap for state in states], guards),
+        join_heaps([state.heap for state in states], guards),
         facts,
     )
 
@@ -62,7 +62,8 @@ def _join_envs(envs: list[Env], guards: list[Facts]) -> Env:
     return out
 
 
-def _join_heaps(heaps: list[Heap], guards: list[Facts]) -> Heap:
+def join_heaps(heaps: list[Heap], guards: list[Facts]) -> Heap:
+    """What objects hold when one of the heaps is theirs, each under its conditions."""
     out = dict(heaps[0])
     for place in unlike(heaps):
         recs = [(guard, heap[place]) for guard, heap in zip(guards, heaps, strict=True) if place in heap]

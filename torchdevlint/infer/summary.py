@@ -55,7 +55,7 @@ class Summary:
 
     `heap` holds the objects that it makes, whose places are `locals`; `proven` the terms whose use only a tensor survives. `heard` is what was
     told while it was made, `raised` the exceptions that it raises, `cycle` the function itself and those that call it and that it calls. `trained` says who trains
-    in it.
+    in it, `passed` which conditions hold wherever it comes back.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -69,6 +69,7 @@ class Summary:
     raised: tuple[Value, ...] = ()
     ground: Ground | None = None
     trained: Facts = NO_FACTS
+    passed: Facts = NO_FACTS
 
 
 class Fault(NamedTuple):
