@@ -291,6 +291,8 @@ def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site
     spare, defaults = dict(keywords), dict(function.defaults)
     unspread = [one for one in args if isinstance(one, (Star, DoubleStar))]
     plain = [one for one in args if not isinstance(one, (Star, DoubleStar))]
+    starred = [one for one in args if isinstance(one, Star)]
+    position = 0 if starred and starred == args[-len(starred) :] and len(starred) == 1 else None
     for parameter in body.parameters:
         name = parameter.name
         if parameter.kind in ("positional", "positional-only", "keyword-only"):
@@ -301,9 +303,11 @@ def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site
             elif unspread:
                 one = unspread[0]
                 inner = one.value if isinstance(one, (Star, DoubleStar)) else UNKNOWN
-                found[name] = (
-                    reading.element(ctx, inner) if isinstance(one, Star) else reading.item(ctx, inner, Const(name))
-                )
+                if isinstance(one, Star):
+                    found[name] = reading.element(ctx, inner) if position is None else _part(ctx, inner, position)
+                    position = None if position is None else position + 1
+                else:
+                    found[name] = reading.item(ctx, inner, Const(name))
             else:
                 found[name] = defaults.get(name, UNKNOWN)
         elif parameter.kind == "*":
@@ -317,6 +321,12 @@ def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site
                     fields["*"] = reading.element(ctx, one.value)
             found[parameter.name] = ctx.new(site, "dict", None, fields, tag=("keywords", body))
     return found
+
+
+def _part(ctx: Context, value: Value, position: int) -> Value:
+    """What a parameter at a position is given by `*value`."""
+    is_sequence = isinstance(value, (Term, Tup)) and value is not UNKNOWN
+    return reading.item(ctx, value, Const(position)) if is_sequence else reading.element(ctx, value)
 
 
 def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
@@ -481,7 +491,10 @@ class Replay:
         if isinstance(value, Ref):
             return self._copy(value) if value.place in self.summary.locals else value
         if isinstance(value, Tup):
-            return Tup(tuple(self.value(item) for item in value.items))
+            parts = [self.value(item) for item in value.items]
+            if any(isinstance(item, Star) for item in parts):
+                parts, _ = spread(self.ctx, parts)
+            return Tup(tuple(parts))
         if isinstance(value, Text):
             return text_of(*(self.value(part) for part in value.parts)) if waits(value) else value
         if isinstance(value, OneOf):

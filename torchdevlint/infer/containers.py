@@ -19,7 +19,9 @@ from torchdevlint.infer.values import (
     Term,
     Tup,
     Value,
+    as_key,
     join,
+    of_key,
     one_of,
     options_of,
 )
@@ -91,8 +93,9 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
     elif first != NONE:
         pairs = reading.items(ctx, first)
         split = [reading.items(ctx, one) for one in pairs] if pairs is not None else [None]
-        if all(one is not None and len(one) == 2 and isinstance(one[0], Const) for one in split):
-            fields = {("k", one[0].value): one[1] for one in split if one is not None}  # type: ignore[union-attr]
+        named = [(as_key(one[0]), one[1]) for one in split if one is not None and len(one) == 2]
+        if len(named) == len(split) and all(isinstance(key, Const) for key, _ in named):
+            fields = {("k", key.value): value for key, value in named if isinstance(key, Const)}
         else:
             fields = {"*": reading.unpacked(ctx, reading.element(ctx, first), 1, 2, starred=False)}
     return {**fields, **{("k", key): value for key, value in keywords.items()}}
@@ -176,23 +179,15 @@ def extend(ctx: Context, ref: Ref, other: Value) -> None:
 def _of_dict(
     ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
-    first = args[0] if args else UNKNOWN
+    first = as_key(args[0]) if args else UNKNOWN
     if name in ("get", "pop", "setdefault"):
         return _looked_up(ctx, ref, rec, name, args, site)
     held = [value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"]
     value = join(*held) if held else UNKNOWN
-    if name == "values":
-        return ctx.new(site, "generator", None, {"*": value}, tag=name)
-    if name == "items":
-        keys = [Const(key[1]) for key in rec.fields if isinstance(key, tuple)]
-        if 1 < len(keys) <= MOST_ALTERNATIVES and "*" not in rec.fields:
-            return ctx.new(site, "generator", None, {"*": _pairs(rec, site)}, tag=name)
-        key = join(*keys) if keys and "*" not in rec.fields else NUMBER
-        return ctx.new(site, "generator", None, {"*": Tup((key, value))}, tag=name)
+    if name in ("values", "items", "keys"):
+        return ctx.new(site, "generator", None, _view(ctx, ref, rec, name, value, site), tag=name)
     if name == "popitem":
         return Tup((NUMBER, value))
-    if name == "keys":
-        return ctx.new(site, "generator", None, {"*": reading.element(ctx, ref)}, tag=name)
     if name == "update":
         other = ctx.heap.get(first) if isinstance(first, Ref) else None
         fields: dict[Any, Value] = dict(other.fields) if other is not None and other.kind == "dict" else {}
@@ -210,20 +205,34 @@ def _of_dict(
     return NONE if name == "clear" else UNKNOWN
 
 
+def _view(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value, site: Site | None) -> dict[Any, Value]:
+    """What a view of a dict gives, in the order in which its keys were put in."""
+    known = [(of_key(key[1]), content) for key, content in rec.fields.items() if isinstance(key, tuple)]
+    is_known = 0 < len(known) <= _MOST_ITEMS and "*" not in rec.fields
+    if name == "items":
+        key = join(*(one for one, _ in known)) if is_known else NUMBER
+        one: Value = _pairs(rec, site) if is_known and 1 < len(known) <= MOST_ALTERNATIVES else Tup((key, value))
+        in_order: list[Value] = [Tup(pair) for pair in known]
+    else:
+        one = value if name == "values" else reading.element(ctx, ref)
+        in_order = [content if name == "values" else key for key, content in known]
+    return {"*": one, reading.ITEMS: Tup(tuple(in_order))} if is_known else {"*": one}
+
+
 def _pairs(rec: Rec, site: Site | None) -> Value:
     """A key with its value; guards tell the pairs apart, so that a key is never taken with the value of another."""
     keys = [key for key in rec.fields if isinstance(key, tuple)]
     turns = {key: Term("turn", site, key[1]) for key in keys}
     return one_of(
         [
-            (frozenset((turns[other], other == key) for other in keys), Tup((Const(key[1]), rec.fields[key])))
+            (frozenset((turns[other], other == key) for other in keys), Tup((of_key(key[1]), rec.fields[key])))
             for key in keys
         ]
     )
 
 
 def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], site: Site | None) -> Value:
-    first = args[0] if args else UNKNOWN
+    first = as_key(args[0]) if args else UNKNOWN
     if isinstance(first, Const) and ("k", first.value) in rec.fields:
         kept: Value = rec.fields["k", first.value]
         return kept

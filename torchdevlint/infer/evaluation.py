@@ -47,6 +47,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    as_key,
     join,
     lift,
     one_of,
@@ -414,7 +415,7 @@ class Evaluation:
                 else:
                     _add(fields, reading.item(ctx, value, SLICE))
                 continue
-            key = self._get(key_register)
+            key = as_key(self._get(key_register))
             if isinstance(key, Const):
                 fields["k", key.value] = value
             else:
@@ -426,7 +427,7 @@ class Evaluation:
         value = self._get(op.value)
         if op.shape != "dict":
             return self.ctx.new(self._site(op), "list", None, {"*": value})
-        keys = alternatives(self._get(op.key))
+        keys = [as_key(one) for one in alternatives(self._get(op.key))]
         known = [key for key in keys if isinstance(key, Const)]
         fields: dict[Any, Value] = (
             {("k", key.value): value for key in known} if len(known) == len(keys) else {"*": value}
@@ -609,7 +610,7 @@ def _names_device(value: Value) -> bool:
 
 
 def _contains(ctx: Context, left: Value, right: Value) -> Value:
-    known = reading.items(ctx, right)
+    known, left = reading.items(ctx, right), as_key(left)
     if known is not None and isinstance(left, Const) and all(isinstance(one, Const) for one in known):
         return Const(left in known)
     rec = ctx.heap.get(right) if isinstance(right, Ref) else None

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from torchdevlint.infer import claims, classes, devices, opaque, reading, samples, tensors
+from torchdevlint.infer import claims, classes, devices, opaque, paths, reading, samples, tensors
+from torchdevlint.infer.state import NO_FACTS
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     FALSE,
@@ -31,6 +32,7 @@ from torchdevlint.infer.values import (
     Star,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     alternatives,
@@ -38,6 +40,7 @@ from torchdevlint.infer.values import (
     is_open,
     one_of,
     options_of,
+    waits,
 )
 
 if TYPE_CHECKING:
@@ -423,6 +426,8 @@ def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
 def _register(ctx: Context, ref: Value, name: Value, value: Value) -> None:
     if isinstance(name, Const):
         ctx.put(ref, "." + str(name.value), value)
+    elif isinstance(name, Text) and paths.glob_of(name) != "*":
+        ctx.put(ref, "." + paths.glob_of(name), value)
 
 
 def weights(rec: Rec) -> Tensor:
@@ -521,9 +526,15 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value) -> None:
         if isinstance(one, Const):
             several = [(inner, kept) for inner, kept in options_of(value) if consistent(guards, inner)]
             found.setdefault(str(one.value), []).extend(several)
-        elif is_open(one) and ctx.mode == "summary":
+        elif waits(one) and ctx.mode == "summary":
             ctx.emit(Term("set", target, name, value))
             return
+        elif isinstance(one, Text) and paths.glob_of(one) != "*":
+            several = found.setdefault(paths.glob_of(one), [])
+            recs = [ctx.rec(each) for each in alternatives(target)]
+            key = "." + paths.glob_of(one)
+            several += [(NO_FACTS, rec.fields[key]) for rec in recs if rec is not None and key in rec.fields]
+            several += options_of(value)
     for key, several in found.items():
         store_attribute(ctx, target, key, one_of([(frozenset(), kept) for _, kept in several]))
 

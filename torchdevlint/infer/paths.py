@@ -108,6 +108,11 @@ def of_percent(template: str, given: Value) -> Value:
     return formatted(template, list(given.items) if isinstance(given, Tup) else [given], _PERCENT)
 
 
+def glob_of(text: Text) -> str:
+    """A text with an asterisk for each part that is not known."""
+    return "".join(str(one.value) if isinstance(one, Const) else "*" for one in text.parts)
+
+
 def binary(operator: str, left: Value, right: Value) -> Value | None:
     """`left + right` of strings, `left / right` of paths; None for anything else."""
     if not (is_text(left) or is_text(right)):

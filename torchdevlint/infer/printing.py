@@ -33,6 +33,7 @@ from torchdevlint.infer.values import (
     Text,
     Tup,
     Value,
+    of_key,
 )
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _object(ref: Ref, ctx: Context | None, nested: int) -> str:
         return "object"
     if rec.kind in ("list", "dict", "generator"):
         items = [
-            f"{key[1]!r}: {show(content, ctx, nested + 1)}"
+            f"{show(of_key(key[1]), ctx, nested + 1)}: {show(content, ctx, nested + 1)}"
             if rec.kind == "dict" and isinstance(key, tuple)
             else show(content, ctx, nested + 1)
             for key, content in rec.fields.items()

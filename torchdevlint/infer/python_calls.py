@@ -28,13 +28,16 @@ from torchdevlint.infer.values import (
     Star,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     alternatives,
+    as_key,
     is_open,
     join,
     lift,
     text_of,
+    waits,
 )
 
 if TYPE_CHECKING:
@@ -105,15 +108,13 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "sum":
         return _sum(ctx, first, args[1] if len(args) > 1 else None, site)
     if name == "getattr" and len(args) > 1:
-        names = [one for one in alternatives(args[1]) if isinstance(one, Const)]
-        if not names:
-            return Term("got", first, args[1]) if is_open(args[1]) and ctx.mode == "summary" else _unknown(site)
-        return join(*[reading.attribute(ctx, first, str(one.value), site) for one in names])
+        return _got(ctx, first, args[1], args[2] if len(args) > 2 else None, site)
     if name == "setattr" and len(args) > 2:
         modules.store_named(ctx, first, args[1], args[2])
         return NONE
     if name == "dict.fromkeys" and args:
         keys = reading.items(ctx, first)
+        keys = None if keys is None else [as_key(one) for one in keys]
         value = args[1] if len(args) > 1 else NONE
         named = keys is not None and all(isinstance(one, Const) for one in keys)
         filled: dict[Any, Value] = {("k", one.value): value for one in keys or () if isinstance(one, Const)}
@@ -125,6 +126,28 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "super":
         return UNKNOWN
     return OTHER if name[:1].isupper() and hasattr(builtins, name) else _unknown(site)
+
+
+def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: Site | None) -> Value:
+    """`getattr(value, name, default)`: of a name of which a part is known, any attribute that it fits."""
+    if ctx.mode == "summary" and waits(name):
+        return Term("got", value, name)
+    names = [one for one in alternatives(name) if isinstance(one, Const)]
+    found = [_attribute_or(ctx, value, str(one.value), default, site) for one in names]
+    for text in alternatives(name):
+        if isinstance(text, Text) and ctx.mode == "summary" and waits(value):
+            return Term("got", value, name)
+        if isinstance(text, Text):
+            found += [one for each in alternatives(value) for one in reading.attributes_like(ctx, each, text)]
+    return join(*found) if found else _unknown(site)
+
+
+def _attribute_or(ctx: Context, value: Value, name: str, default: Value | None, site: Site | None) -> Value:
+    """An attribute, or the default where it is certain that there is none."""
+    found = reading.attribute(ctx, value, name, site)
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    is_plain = rec is not None and rec.kind == "object" and (rec.cls is None or isinstance(rec.cls, Cls))
+    return default if default is not None and is_plain and found == Bound(value, name) else found
 
 
 def class_of(ctx: Context, value: Value) -> Value:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import containers, paths, tensors
 from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
+    MEMBER,
     NOTHING,
     NUMBER,
     SIZE,
@@ -29,16 +31,21 @@ from torchdevlint.infer.values import (
     Star,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     alternatives,
+    as_key,
     join,
+    of_key,
+    waits,
 )
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 
+ITEMS = ".@items"  # of an iterator, what it gives one by one
 _OF_PROCESS = frozenset({"sys.argv", "os.environ"})
 
 
@@ -90,7 +97,7 @@ def _member(ctx: Context, cls: Cls, name: str, value: Value, site: Site | None) 
         return Func(value.body, value.frame, cls, value.defaults, value.form)
     if isinstance(value, Func) or name.startswith("_") or not is_enum(ctx.analysis, cls.cls):
         return value
-    return ctx.new(site, "object", cls, {".value": value, ".name": Const(name)}, tag=("member", cls.cls, name))
+    return ctx.new(site, "object", cls, {".value": value, ".name": Const(name)}, tag=(MEMBER, cls.cls, name))
 
 
 def _of_term(ctx: Context, value: Term, name: str) -> Value:
@@ -132,6 +139,9 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         found = attribute_of(ctx, rec.cls, name, value, site=site)
         if found is not None:
             return found
+    written = _written_like(rec, name)
+    if written is not None:
+        return written
     if rec.kind == "module":
         from torchdevlint.infer import modules
 
@@ -153,6 +163,28 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
     if rec.kind in ("list", "dict", "generator", "module", "object"):
         return Bound(value, name)
     return UNKNOWN
+
+
+def attributes_like(ctx: Context, value: Value, name: Text) -> list[Value]:
+    """What an object has under names of which only a part is known: `getattr(self, f"layer{number}")`."""
+    rec, pattern = ctx.rec(value), paths.glob_of(name)
+    if rec is None:
+        return []
+    held = [key[1:] for key in rec.fields if isinstance(key, str) and key.startswith(".")]
+    own = bases_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ()
+    fitting = [one for one in held if fnmatchcase(one, pattern)]
+    fitting = fitting or [one for base in own for one in base.methods if fnmatchcase(one, pattern)]
+    return [attribute(ctx, value, one) for one in fitting]
+
+
+def _written_like(rec: Rec, name: str) -> Value | None:
+    """What was written under a name of which only a part was known (`setattr(self, f"layer{number}", ...)`) and which this name fits."""
+    found = [
+        content
+        for key, content in rec.fields.items()
+        if isinstance(key, str) and key.startswith(".") and "*" in key and fnmatchcase(name, key[1:])
+    ]
+    return join(*found) if found else None
 
 
 def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Value:
@@ -177,9 +209,9 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return Term("item", value, key)
         return _item_of_object(ctx, value, rec, key, site)
     if isinstance(value, Term) and value is not UNKNOWN:
-        rec = ctx.heap.get(value)
-        if rec is not None and isinstance(key, Const) and ("k", key.value) in rec.fields:
-            kept: Value = rec.fields["k", key.value]
+        rec, name = ctx.heap.get(value), as_key(key)
+        if rec is not None and isinstance(name, Const) and ("k", name.value) in rec.fields:
+            kept: Value = rec.fields["k", name.value]
             return kept
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
@@ -190,6 +222,10 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
 
 
 def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site | None) -> Value:
+    if rec.kind == "dict":
+        key = as_key(key)
+        if ctx.mode == "summary" and waits(key) and "default" not in rec.fields and not isinstance(rec.cls, Cls):
+            return Term("item", value, key)  # which one it is, a caller tells
     if isinstance(key, SliceValue):
         part = containers.sliced(ctx, value, key, site) if rec.kind == "list" else None
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)
@@ -266,7 +302,7 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
     if rec is None or rec.kind == "overlay":
         return Term("element", value)
     if rec.kind == "dict":
-        keys = [Const(key[1]) for key in rec.fields if isinstance(key, tuple)]
+        keys = [of_key(key[1]) for key in rec.fields if isinstance(key, tuple)]
         return join(*keys) if keys and "*" not in rec.fields else NUMBER
     if rec.kind in ("object", "module") and isinstance(rec.cls, Cls):
         for name in ("__iter__", "__getitem__"):
@@ -318,6 +354,8 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
     if isinstance(value, Tup):
         return None if any(isinstance(one, Star) for one in value.items) else list(value.items)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is not None and rec.kind == "generator" and ITEMS in rec.fields:
+        return list(rec.fields[ITEMS].items)
     if rec is None or rec.kind not in ("list", "object") or "*" in rec.fields:
         return None
     keys = sorted(key for key in rec.fields if isinstance(key, tuple) and isinstance(key[1], int))

@@ -472,27 +472,39 @@ def _receiver_at(site: Site | None) -> str:
 
 
 def renews_all(site: Site | None) -> bool:
-    """True for `state[key] = ...` in a loop over the keys or the items of `state`."""
+    """True for `state[key] = ...` in a loop over the keys or the items of `state`, or over the positions in a list."""
     if site is None or site.body is None or not isinstance(site.op, ir.StoreSubscript):
         return False
     lookup = Lookup.of(site.body)
-    target, key = lookup.definition(site.op.object), lookup.definition(site.op.index)
-    if not isinstance(target, ir.Load) or not isinstance(key, ir.Load):
+    target, key = _dotted(site.op.object, lookup), lookup.definition(site.op.index)
+    if not target or not isinstance(key, ir.Load):
         return False
-    return any(_iterated(store.value, lookup) == target.name for store in lookup.stores(key.name))
+    return any(_iterated(store.value, lookup) == target for store in lookup.stores(key.name))
 
 
 def _iterated(register: ir.Register, lookup: Lookup) -> str:
-    """The name of what a loop goes through, whose variable has a value."""
+    """What a loop goes through, whose variable has a value: `state` in `state.items()`, `list(state)` and `range(len(state))`."""
     written: ir.Op | None = lookup.definition(register)
-    while isinstance(written, (ir.Unpack, ir.Iterate, ir.Call, ir.Attribute)):
-        if isinstance(written, ir.Call) and written.arguments:
-            written = lookup.definition(written.arguments[0].value)  # `list(state)`
-            continue
-        inner = {ir.Unpack: "source", ir.Iterate: "iterable", ir.Call: "function", ir.Attribute: "object"}[
-            type(written)
-        ]
-        written = lookup.definition(getattr(written, inner))
+    if not isinstance(written, (ir.Unpack, ir.Iterate)):
+        return ""
+    while isinstance(written, (ir.Unpack, ir.Iterate)):
+        register = written.source if isinstance(written, ir.Unpack) else written.iterable
+        written = lookup.definition(register)
+    while isinstance(written, ir.Call):
+        method = lookup.definition(written.function)
+        if not written.arguments and not isinstance(method, ir.Attribute):
+            return ""
+        register = written.arguments[0].value if written.arguments else method.object  # type: ignore[union-attr]
+        written = lookup.definition(register)
+    return _dotted(register, lookup)
+
+
+def _dotted(register: ir.Register, lookup: Lookup) -> str:
+    """A name, or an attribute of one; "" for anything else."""
+    written = lookup.definition(register)
+    if isinstance(written, ir.Attribute):
+        owner = _dotted(written.object, lookup)
+        return f"{owner}.{written.name}" if owner else ""
     return written.name if isinstance(written, ir.Load) else ""
 
 

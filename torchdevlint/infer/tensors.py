@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from torchdevlint.infer import claims, devices, modules, operators, paths, reading, samples, stored
+from torchdevlint.infer import claims, containers, devices, modules, operators, paths, reading, samples, stored
 from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.conditions import on_accelerator
 from torchdevlint.infer.reading import holds_tensor
@@ -24,6 +24,7 @@ from torchdevlint.infer.values import (
     NOWHERE,
     NUMBER,
     SIZE,
+    SLICE,
     UNKNOWN,
     Bound,
     Cls,
@@ -44,10 +45,12 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    as_key,
     consistent,
     is_open,
     one_of,
     options_of,
+    waits,
 )
 from torchdevlint.stubs import loader
 
@@ -487,10 +490,13 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
     if not isinstance(key, Const) and stored.renews_all(site):
         _renew(ctx, target, value)
         return
+    if key == SLICE and _replace_all(ctx, target, value):
+        return
     if isinstance(key, SliceValue):
         key, value = NUMBER, reading.element(ctx, value)
+    key = as_key(key)
     is_named = isinstance(key, Const) and not (ctx.in_loop and type(key.value) is int)
-    if ctx.mode == "summary" and is_open(key) and not is_named and (is_open(target) or isinstance(target, Ref)):
+    if ctx.mode == "summary" and waits(key) and not is_named and (is_open(target) or isinstance(target, Ref)):
         rec = ctx.rec(target)
         if rec is None or rec.kind == "overlay":
             ctx.emit(Term("stored", target, key, value, site))
@@ -501,7 +507,8 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
     rec = ctx.rec(target)
     if rec is None:
         return
-    known = [one for one in alternatives(key) if isinstance(one, Const) and ("k", one.value) in rec.fields]
+    keys = [as_key(one) for one in alternatives(key)]
+    known = [one for one in keys if isinstance(one, Const) and ("k", one.value) in rec.fields]
     if known and len(known) == len(alternatives(key)):
         for one in known:
             ctx.put(target, ("k", one.value), value)
@@ -511,14 +518,23 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
 
 
 def _renew(ctx: Context, target: Value, value: Value) -> None:
-    """A loop over the keys of a dict gives each of them another value."""
+    """A loop over the keys of a dict, or the positions in a list, gives each of them another value."""
     rec = ctx.heap.get(target) if isinstance(target, Ref) else None
-    if rec is not None and rec.kind == "dict":
+    if rec is not None and rec.kind in ("dict", "list"):
         known = {key: value for key in rec.fields if isinstance(key, tuple)}
         others = {key: content for key, content in rec.fields.items() if not isinstance(key, tuple) and key != "*"}
         ctx.heap[target] = Rec(rec.kind, rec.cls, {**known, **others, **({"*": value} if "*" in rec.fields else {})})
     elif isinstance(target, Term):
         ctx.put(target, RENEWED, value)
+
+
+def _replace_all(ctx: Context, target: Value, value: Value) -> bool:
+    """`items[:] = others` of a list, whose items are those of the other one from then on; False for anything else."""
+    rec = ctx.heap.get(target) if isinstance(target, Ref) else None
+    if rec is None or rec.kind != "list":
+        return False
+    ctx.heap[target] = Rec(rec.kind, rec.cls, containers.contents(ctx, "list", [value], {}))
+    return True
 
 
 def _setter(ctx: Context, target: Value) -> Value | None:

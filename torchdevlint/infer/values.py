@@ -381,6 +381,36 @@ class Rec:
         return Rec(self.kind, self.cls, {**self.fields, key: value})
 
 
+MEMBER = "member"
+"""The tag of an object that is a member of an `Enum`."""
+
+
+def as_key(value: Value) -> Value:
+    """What a value is as the key of a dict: classes, functions, members of an `Enum` and tuples of constants are told apart as constants are."""
+    if isinstance(value, Ext):
+        return Const((Ext, value.name))
+    if isinstance(value, (Cls, Func)):
+        return Const((type(value), value.cls if isinstance(value, Cls) else value.body))
+    if isinstance(value, Ref) and isinstance(value.place, tuple) and value.place[0] == "at":
+        return as_key(Ref(value.place[2]))
+    if isinstance(value, Ref) and isinstance(value.place, tuple) and len(value.place) == 3:
+        tag = value.place[1]
+        return Const(tag) if isinstance(tag, tuple) and tag[:1] == (MEMBER,) else value
+    if not isinstance(value, Tup):
+        return value
+    parts = tuple(one.value for one in map(as_key, value.items) if isinstance(one, Const))
+    return Const(parts) if len(parts) == len(value.items) else value
+
+
+def of_key(key: Any) -> Value:
+    """What a loop over a dict gives for a key that `as_key` has made a constant of."""
+    if not isinstance(key, tuple):
+        return Const(key)
+    if key and isinstance(key[0], type):
+        return Ext(key[1]) if key[0] is Ext else OTHER
+    return OTHER if key[:1] == (MEMBER,) else Tup(tuple(map(of_key, key)))
+
+
 def depth_of(value: Any) -> int:
     """How deep the terms in a value nest."""
     if isinstance(value, Term):
