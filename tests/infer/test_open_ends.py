@@ -578,6 +578,13 @@ print(x + torch.ones(3).cuda())
         ("if FLAG: x = x.cuda()\nif not FLAG: x = x.cuda()", []),
         ("if not FLAG: print(x + torch.ones(3).cuda())\nx = 1", [("broken", "torch.zeros(3)")]),
         ("if print: x = 1", []),
+        (
+            "from settings import USE\nif not USE: print(x + torch.ones(3).cuda())\nx = 1",
+            [("broken", "torch.zeros(3)")],
+        ),
+        ("import settings\nif settings.use: x = x.cuda()", []),
+        ("from layers import Swish\nif Swish: x = x.cuda()\nelse: x = 1", []),
+        ("import torch.nn.functional as F\nif not F.relu: x = x.cuda()", [("broken", "torch.zeros(3)")]),
     ],
 )
 def test_a_name_that_nothing_seen_binds_may_be_any_flag(branch: str, expected: list[tuple[str, str]]) -> None:

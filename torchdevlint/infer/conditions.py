@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import builtins
 import re
+import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
+from torchdevlint.infer.host_libraries import ROOTS
 from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
@@ -35,6 +38,7 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
 )
+from torchdevlint.stubs.loader import libraries
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -67,9 +71,21 @@ def truth(value: Value) -> bool | None:
 
 
 def is_unbound(value: Ext) -> bool:
-    """True for a name that nothing seen binds, such as one that `from config import *` brings or another cell of a notebook sets: it may be a flag."""
+    """True for a name that nothing seen binds, such as one that `from config import *` brings or another cell of a notebook sets: it may be a flag.
+
+    So may be what a module gives that nobody has seen, but for a class, as its name tells.
+    """
     root, _, rest = value.name.partition(".")
-    return root == "builtins" and not hasattr(builtins, rest)
+    if root == "builtins":
+        return not hasattr(builtins, rest)
+    last = rest.rpartition(".")[2]
+    is_class = last[:1].isupper() and not last.isupper()
+    return bool(rest) and not is_class and root not in sys.stdlib_module_names and root not in _known_libraries()
+
+
+@cache
+def _known_libraries() -> frozenset[str]:
+    return libraries() | ROOTS | {"torch"}
 
 
 def _asked(value: Value) -> Value:
