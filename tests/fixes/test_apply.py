@@ -99,6 +99,31 @@ def test_form_feeds_that_libcst_loses() -> None:
     assert edited(text, ("x", cst.parse_expression("x.cpu()"), "replace")) == "a = 1\n\x0c\nb = f(x.cpu())\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("""s = f"{a(x)}"\n""", """s = f"{a('cpu', 'b')}"\n"""),
+        ("""s = f'{a(x)}'\n""", """s = f'{a("cpu", "b")}'\n"""),
+        ("""s = rf'''{a(x)}'''\n""", """s = rf'''{a("cpu", 'b')}'''\n"""),
+        ("""s = f"{f'{a(x)}'}"\n""", None),
+        ("""s = "{a(x)}", a(x)\n""", """s = "{a(x)}", a("cpu", 'b')\n"""),
+    ],
+)
+def test_strings_in_f_strings_have_quotes_that_python_3_11_takes(text: str, expected: str | None) -> None:
+    module = cst.parse_module(text)
+    edits = [NodeEdit(expression(module, "a(x)"), cst.parse_expression("""a("cpu", 'b')"""))]
+    made = Splicer(module, text, Lines(text), edits).edits(edits)
+    assert (made and apply_fixes(text, [Fix(Applicability.SAFE, "", made)])) == expected
+
+
+@pytest.mark.parametrize("new", ["a('\\n')", "a(\n    x)", "a(x  # why\n)"])
+def test_what_python_3_11_does_not_take_in_an_f_string_is_not_put_there(new: str) -> None:
+    text = 's = f"{a(x)}"\n'
+    module = cst.parse_module(text)
+    edits = [NodeEdit(expression(module, "a(x)"), cst.parse_expression(new))]
+    assert Splicer(module, text, Lines(text), edits).edits(edits) is None
+
+
 def test_a_target_of_another_module_gives_no_edits() -> None:
     module = cst.parse_module("a\n")
     edit = NodeEdit(cst.Name("a"), cst.Name("b"))

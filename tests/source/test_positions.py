@@ -71,6 +71,11 @@ def test_parts_of_statements() -> None:
         "def f():\n\taa = '''\r\n'''\r\n\fbb\n",
         "x = 'äöü', aa, '\U0001f600', bb\n",
         "\n\n  # c\naa \\\n + bb",
+        " \f \faa\n  \fbb\n",
+        "def f():\n    \f  aa\n  bb\n",
+        "class A:\n    def f():\n    \f        aa\n        bb\n",
+        "def f():\n  aa\n\\\n  bb\n",
+        "\f \\\naa\n\f\\\r\nbb\n",
     ],
 )
 def test_what_code_generation_loses_is_counted(text: str) -> None:

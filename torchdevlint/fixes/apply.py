@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -11,8 +13,12 @@ from libcst._nodes.internal import CodegenState
 
 from torchdevlint.findings import Edit
 from torchdevlint.fixes.builders import NodeEdit
+from torchdevlint.fixes.tree import parents_in
 from torchdevlint.source.lines import Lines
 from torchdevlint.source.positions import OffsetSpan, Place, record
+
+_FORMATTED = re.compile(r"""[fF][rR]?["']""")
+_PLAIN_STRING = re.compile(r"""(["'])([^"'\\\r\n]*)\1""")
 
 
 class Splicer:
@@ -42,10 +48,41 @@ class Splicer:
             self.locate()
         if any(id(edit.target) not in self._places for edit in edits):
             return None
-        made = sorted((self._minimal(*self._splice(edit)) for edit in edits), key=lambda edit: (edit.start, edit.end))
+        made = []
+        for edit in edits:
+            fitting = self._fitting(self._minimal(*self._splice(edit)), edit.target)
+            if fitting is None:
+                return None
+            made.append(fitting)
+        made.sort(key=lambda edit: (edit.start, edit.end))
         if any(before.end > after.start for before, after in itertools.pairwise(made)):
             return None
         return tuple(made)
+
+    def _fitting(self, made: Edit, target: cst.CSTNode) -> Edit | None:
+        """The edit with quotes that Pythons before 3.12 take where it stands; None where there are none."""
+        quotes = self._quotes_around(target)
+        if not quotes:
+            return made
+        content = made.content
+        if any(quote in content for quote in quotes):
+            other = "'" if quotes[0].startswith('"') else '"'
+            content = _PLAIN_STRING.sub(lambda found: f"{other}{found[2]}{other}", content)
+        refused = {"\\", "#", *quotes, *("\r\n" if any(len(quote) == 1 for quote in quotes) else "")}
+        return None if any(part in content for part in refused) else replace(made, content=content)
+
+    def _quotes_around(self, target: cst.CSTNode) -> list[str]:
+        """The quotes of the f-strings in which a node stands."""
+        if _FORMATTED.search(self._text) is None:
+            return []
+        parents = parents_in(self._module)
+        found: list[str] = []
+        node = parents.get(target)
+        while node is not None:
+            if isinstance(node, cst.FormattedString):
+                found.append(node.end)
+            node = parents.get(node)
+        return found
 
     def _splice(self, edit: NodeEdit) -> tuple[int, int, str]:
         place = self._places[id(edit.target)]

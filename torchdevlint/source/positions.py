@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
 _LOST = frozenset("\ufeff\f\r\\\n")  # what LibCST may drop; a continued line only in front of a statement
+_BLANK = re.compile(r"(?:[ \t\f]|\\(?:\r\n|[\r\n]))*")
 _NEWLINE = re.compile(r"\r\n|[\r\n]")
 
 
@@ -289,10 +290,19 @@ def _recorder() -> Any:
 
 def _offsets(code: str, text: str) -> list[int]:
     """The offset in `text` of each character of `code`, which lacks some of its characters, and that of the end."""
-    offsets = []
+    offsets: list[int] = []
     at = 0
-    for character in code:
-        while text[at : at + 1] != character:
+    while len(offsets) < len(code):
+        index = len(offsets)
+        if (
+            at == 0 or text[at - 1] in "\r\n\ufeff"
+        ):  # behind a form feed or a continued line, LibCST indents in its own way
+            blank, theirs = _blank(text, at), _blank(code, index)
+            if blank != theirs:
+                at += len(blank)
+                offsets += [at] * len(theirs)
+                continue
+        while text[at : at + 1] != code[index]:
             if text[at : at + 1] not in _LOST:
                 raise ValueError("the text is not what the module was parsed from")
             at += 1
@@ -301,3 +311,10 @@ def _offsets(code: str, text: str) -> list[int]:
     if not _LOST.issuperset(text[at:]):
         raise ValueError("the text is not what the module was parsed from")
     return [*offsets, at]
+
+
+def _blank(text: str, at: int) -> str:
+    """What stands in front of the first word of a line, lines that it continues included."""
+    found = _BLANK.match(text, at)
+    assert found is not None
+    return found[0]
