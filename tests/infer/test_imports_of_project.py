@@ -14,9 +14,11 @@ from torchdevlint.infer.analysis import analyse
 from torchdevlint.infer.imports import Imports, dependents_of
 from torchdevlint.infer.kept import Kept, kept_for
 from torchdevlint.infer.units import Unit
+from torchdevlint.linter import lint
 from torchdevlint.program import from_ast
 from torchdevlint.program.project import Member, member
 from torchdevlint.rules.policy import row_of
+from torchdevlint.settings import Settings
 
 UTIL = """import torch
 
@@ -41,8 +43,11 @@ def member_of(tmp_path: Path, files: dict[str, str], name: str) -> Member:
 
 
 def told(tmp_path: Path, files: dict[str, str], name: str) -> list[tuple[int, str, str]]:
-    asked = member_of(tmp_path, files, name)
-    analysis = analyse(from_ast.lower(ast.parse(files[name])), asked.path, asked.project)
+    return told_of(member_of(tmp_path, files, name), files[name])
+
+
+def told_of(asked: Member, text: str) -> list[tuple[int, str, str]]:
+    analysis = analyse(from_ast.lower(ast.parse(text)), asked.path, asked.project)
     return [(fault.told_at.op.node.lineno, row_of(fault).code, fault.verdict) for fault in analysis.decided()]
 
 
@@ -311,6 +316,28 @@ def test_a_name_that_a_star_import_brings_is_that_of_the_other_file(tmp_path: Pa
     main = "import torch\n" + files["main.py"]
     (found,) = told(tmp_path, {"util.py": UTIL, **files, "main.py": main}, "main.py")
     assert found[1:] == ("TDL505", "broken")
+
+
+def test_star_imports_in_a_circle_tell_whoever_asks_first_the_same(tmp_path: Path) -> None:
+    use = "import torch\nx = torch.ones(4).cuda()\nprint(x + make())\n"
+    files = {
+        "a.py": f"from b import *\n{use}",
+        "b.py": "from util import *\nfrom c import *\n",
+        "c.py": f"from a import *\n{use}",
+    }
+    member_of(tmp_path, {"util.py": UTIL, **files}, "a.py")
+    for name in ("a.py", "c.py"):  # the second is asked of what was remembered for the first
+        found = lint(str(tmp_path / name), files[name].encode(), Settings(project=True)).findings
+        assert "TDL505" in [finding.code for finding in found]
+
+
+def test_a_package_that_star_imports_the_one_above_is_followed(tmp_path: Path) -> None:
+    files = {
+        "pack/__init__.py": "from .part import *\n",
+        "pack/part/__init__.py": "from .. import *\nfrom .module import *\n",
+        "pack/part/module.py": "from .. import *\nimport torch\nx = torch.ones(4).cuda()\nprint(x + make(), other())\n",
+    }
+    assert told(tmp_path, {"pack/util.py": UTIL, **files}, "pack/part/module.py") == []
 
 
 def test_the_last_star_import_stands_above_the_others_and_private_names_stay(tmp_path: Path) -> None:

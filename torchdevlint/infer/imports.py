@@ -241,10 +241,11 @@ class Imports:
         files, key = self.files, (unit.path, name)
         return grounds.kept_in(self._known, key, lambda: self._resolved(files, unit, name), meanwhile=None)
 
-    def _resolved(self, files: Files, unit: Unit, name: str) -> Imported | None:
+    def _resolved(self, files: Files, unit: Unit, name: str, *, stars: bool = True) -> Imported | None:
+        """`stars`: also what a module has by a star import."""
         if name.startswith(MODULE):
             path, _, attribute = name.removeprefix(MODULE).rpartition("::.")
-            return self._member(unit, path, attribute) if path else None
+            return self._member(unit, path, attribute, stars) if path else None
         found = files.resolve(name, unit.path) or _installed(files, name, unit.path)
         if not found:
             return None
@@ -253,15 +254,17 @@ class Imports:
         stem = folders[-1] if base == "__init__.py" and folders else base.removesuffix(".py")
         at = max((n for n, part in enumerate(parts) if part == stem), default=-1)
         rest = parts[at + 1 :]
-        if not rest and at and parts[at - 1] == stem:  # `from save import save`: what a file defines under its own name
-            of_file = self._member(unit, path, stem)
+        if (
+            not rest and at > 0 and parts[at - 1] == stem
+        ):  # `from save import save`: what a file defines under its own name
+            of_file = self._member(unit, path, stem, stars)
             if of_file is not None:
                 return of_file
         if not rest:
             return Ext(f"{MODULE}{path}::")
-        return self._member(unit, path, rest[0]) if len(rest) == 1 else None
+        return self._member(unit, path, rest[0], stars) if len(rest) == 1 else None
 
-    def _member(self, unit: Unit, path: str, name: str) -> Imported | None:
+    def _member(self, unit: Unit, path: str, name: str, stars: bool) -> Imported | None:
         """A name at the top of another file."""
         if path not in unit.looked_into and len(unit.looked_into) >= MOST_FILES:
             unit.bounds["files that are looked into"] += 1
@@ -274,15 +277,32 @@ class Imports:
         if isinstance(found, Ext):
             return self.resolve(other, found.name) or (found if found.name.partition(".")[0] in _FOREIGN else None)
         if found is None and name not in other.program.module.local_names:
-            return self.starred(other, name)
+            return self._starred(other, name) if stars else None
         return found or Global(other, name)
 
-    def starred(self, unit: Unit, name: str) -> Imported | None:
-        """What a name stands for that a file has from a module of the project by `from module import *`."""
-        if name.startswith("_"):
+    def _starred(self, unit: Unit, name: str) -> Imported | None:
+        """What a name stands for that a file has from a module of the project by `from module import *`, also by way of others.
+
+        Modules that import each other so are one search: what one of them lacks while another is asked is no answer to keep.
+        """
+        if name.startswith("_") or self.files is None:
             return None
-        found = (self.resolve(unit, qualified_in(star, name)) for star in unit.stars)
-        return next((one for one in found if one is not None), None)
+        pending, seen = [(unit, star) for star in reversed(unit.stars)], {unit.path}
+        while pending:
+            importer, star = pending.pop()
+            if star.partition(".")[0] in _FOREIGN or self.is_test(importer.path):
+                continue
+            found = self._resolved(self.files, importer, qualified_in(star, name), stars=False)
+            if found is not None:
+                return found
+            path = next(
+                reversed(self.files.resolve(star, importer.path) or _installed(self.files, star, importer.path)), None
+            )
+            if path is not None and path not in seen:
+                seen.add(path)
+                other = self.unit(path)
+                pending += [] if other is None else [(other, one) for one in reversed(other.stars)]
+        return None
 
 
 def qualified_in(module: str, name: str) -> str:
