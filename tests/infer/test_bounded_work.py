@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from torchdevlint.infer import analysis, classes
 from torchdevlint.program import from_ast
+from torchdevlint.source import deadline
 
 
 def program(functions: int) -> str:
@@ -61,3 +64,19 @@ def test_what_no_caller_decides_is_not_left_to_them() -> None:
     assert events_of("def f(x, y):\n    return x.shape[0] * y.shape[1]\n", "f") == 0
     assert events_of("def f(k, d):\n    return d.get(k), d.items(), k.startswith('a')\n", "f") == 0
     assert events_of("def f(k, d):\n    d.update(k)\n    return k\n", "f") == 1
+
+
+def test_a_function_that_calls_another_twice_does_not_double_what_it_changes() -> None:
+    """What `x.cuda()` moves may be a module, and then what that gives, and so on."""
+    chain = "".join(f"def f{n}(x):\n    return f{n - 1}(x) + f{n - 1}(x.cuda())\n" for n in range(1, 40))
+    text = f"import torch\ndef f0(x):\n    return x + torch.zeros(3)\n{chain}f39(torch.ones(3).cuda())\n"
+    done = analysis.Analysis(from_ast.read(text)).run()
+    assert all(len(summary.effects) <= analysis.MOST_CHANGED for summary in done.kept.summaries.values() if summary)
+    assert sum(summary.heard.steps for summary in done.kept.summaries.values() if summary) < 60_000
+
+
+def test_inference_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(deadline.VARIABLE, "0")
+    read = from_ast.read("import torch\n" + "x = torch.zeros(3)\n" * 200)
+    with deadline.limited(), pytest.raises(deadline.OutOfTime):
+        analysis.Analysis(read).run()

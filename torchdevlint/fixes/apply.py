@@ -30,6 +30,7 @@ class Splicer:
         self._module = module
         self._lines = lines
         self._text = text
+        self._has_f_strings = _FORMATTED.search(text) is not None
         self._blocks = _Blocks(module) if any(edit.kind == "remove-statement" for edit in edits) else None
         self._targets: list[cst.CSTNode] = [edit.target for edit in edits]
         if self._blocks is not None:
@@ -73,7 +74,7 @@ class Splicer:
 
     def _quotes_around(self, target: cst.CSTNode) -> list[str]:
         """The quotes of the f-strings in which a node stands."""
-        if _FORMATTED.search(self._text) is None:
+        if not self._has_f_strings:
             return []
         parents = parents_in(self._module)
         found: list[str] = []

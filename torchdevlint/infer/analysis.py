@@ -6,6 +6,7 @@ What it learns of other files on the way, and they of it, is kept for all files 
 from __future__ import annotations
 
 import builtins
+import itertools
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -56,6 +57,7 @@ Seen = Mapping[tuple[int, str], str]
 
 MOST_REPLAYS = 4_000
 MOST_RECURSIVE = 100  # ... of functions that are being run already
+MOST_CHANGED = 100  # objects that a function changes; real ones change up to 60
 MOST_STEPS = 60_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
@@ -192,6 +194,7 @@ class Analysis:
 
     def may_step(self) -> bool:
         """Whether another term may be run: what calls each other in many ways would take forever."""
+        deadline.check()
         heard = self.heard
         heard.steps += 1
         if heard.steps == MOST_STEPS + 1:
@@ -318,6 +321,9 @@ class Analysis:
             for place, rec in ctx.heap.items()
             if rec.kind == "overlay" and not (isinstance(place, Ref) and place.place in ctx.made)
         }
+        if len(summary.effects) > MOST_CHANGED:
+            self.hit("effects of a function")
+            summary.effects = dict(itertools.islice(summary.effects.items(), MOST_CHANGED))
         return summary
 
     def _inputs(self, body: ir.Body) -> set[Term]:

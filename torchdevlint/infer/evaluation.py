@@ -56,6 +56,7 @@ from torchdevlint.infer.values import (
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.source import deadline
 
 _FORMS = {"property": "property", "cached_property": "property", "contextmanager": "contextmanager"}
 _BINDING = frozenset({"classmethod", "staticmethod"})
@@ -181,6 +182,7 @@ class Evaluation:
         return self.unit.site(op, self.body)
 
     def _step(self, op: ir.Op) -> None:
+        deadline.check()
         handler = _HANDLERS.get(type(op))
         if isinstance(op, ir.ValueOp):
             value = self.registers[op.dst] = handler(self, op) if handler is not None else UNKNOWN
