@@ -319,3 +319,27 @@ def test_a_helper_that_moves_a_module_on_a_condition_may_have_moved_it(
     test: str, move: str, made: str, expected: Told
 ) -> None:
     assert told(SHIFT.format(test, move, made)) == expected
+
+
+def test_a_caller_breaks_a_claim_between_two_other_files(tmp_path: Path) -> None:
+    files = {
+        "tables.py": "def steps():\n    return torch.linspace(0, 1, 8)\n",
+        "engine.py": "import tables\ndef epoch(batches, device):\n    for x in batches:\n        y = x.to(device) @ tables.steps()\n    return y\n",
+        "main.py": "import engine\nprint(engine.epoch([torch.rand(8)], torch.device('cuda')))\n",
+    }
+    assert told_of(tmp_path, files, "engine.py") == [(6, "TDL504", "broken")]
+    assert told_of(tmp_path, files, "main.py") == []
+
+
+def test_a_module_of_another_file_leaves_a_claim_of_a_function_open(tmp_path: Path) -> None:
+    layers = "import functional\nclass Layer(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.inner = nn.Linear(8, 8)\n"
+    files = {
+        "functional.py": "def shifted(x):\n    steps = torch.linspace(0, 1, 8)\n    return x + steps\n",
+        "layers.py": layers + "\n    def forward(self, x):\n        return functional.shifted(self.inner(x))\n",
+    }
+    assert told_of(tmp_path, files, "functional.py") == [(4, "TDL504", "open")]
+
+
+def test_a_function_that_no_module_calls_says_nothing_of_a_parameter_that_may_be_a_number(tmp_path: Path) -> None:
+    files = {"functional.py": "def shifted(x):\n    steps = torch.linspace(0, 1, 8)\n    return x + steps\n"}
+    assert told_of(tmp_path, files, "functional.py") == []

@@ -19,7 +19,7 @@ from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
-from torchdevlint.infer.state import NO_FACTS, Heap
+from torchdevlint.infer.state import NO_FACTS, Facts, Heap
 from torchdevlint.infer.stored import FILES
 from torchdevlint.infer.summary import Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -306,7 +306,7 @@ class Analysis:
         done = Evaluation(ctx, body, env, frame).run()
         summary = Summary(ctx.events, {}, NONE, ctx.made, ctx.proven, ctx.heap)
         if body.is_generator:
-            inner = join(*done.yields) if done.yields else UNKNOWN
+            inner = _under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
             returned = _returned(done)
             fields = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
             summary.result = ctx.new(None, "generator", None, fields, tag=("generator", body))
@@ -355,26 +355,36 @@ class Analysis:
 
     def decided(self) -> list[Fault]:
         """The faults to tell of in this file. What a caller meets is not told as open to others, but for what a module's own device breaks."""
-        read_on_host = {
-            fault.other.device for fault in self.faults.values() if fault.verdict == "open" and fault.kind == "host"
-        }
+        read_on_host = self._read_on_host()
         return [
             fault._replace(is_settled=True) if self._is_settled(fault) else fault
             for fault in self.faults.values()
             if fault.told_at.unit is self.unit
-            # A repair there is possible: what else is on the way is no fault of its own.
-            and (fault.beside is not None or fault.told_at in (fault.place, fault.site))
+            and fault.may_be_mended
             and (fault.verdict == "broken" or self._is_told(fault, read_on_host))
         ]
+
+    def _read_on_host(self) -> set[Place]:
+        return {
+            fault.other.device for fault in self.faults.values() if fault.verdict == "open" and fault.kind == "host"
+        }
 
     def hear_callers(self) -> Analysis:
         """What files that call this one break, and meet, of what its functions claim."""
         for caller in callers.of(self):
+            read_on_host = caller._read_on_host()
             for fault in caller.faults.values():
-                if fault.told_at.unit is self.unit and fault.verdict == "broken":
+                own = self.faults.get(fault.key, fault)
+                if fault.verdict == "broken" and self.unit in (fault.told_at.unit, own.told_at.unit):
                     self._keep(fault)
                 elif fault.told_at.unit is self.unit:
                     self._open_elsewhere.add(fault.key)
+                    if (
+                        fault.entry is not None
+                        and caller.is_forward(fault.entry)
+                        and caller._is_told(fault, read_on_host)
+                    ):
+                        self._keep(fault)  # for whoever calls the module
             self.met |= {(site, origin) for site, origin in caller.met if site.unit is self.unit}
             self._called_elsewhere |= {body for body in caller.calls if self.unit_of(body) is self.unit}
         return self
@@ -637,7 +647,11 @@ def _placed(value: Value) -> Value:
 
 def _returned(done: Evaluation) -> Value:
     """What a function gives back, each value under the conditions of its path; that it may give nothing at all is left out."""
-    values = [(facts, value) for facts, value, _ in done.returns]
+    return _under_conditions([(facts, value) for facts, value, _ in done.returns], is_once=True)
+
+
+def _under_conditions(values: list[tuple[Facts, Value]], *, is_once: bool) -> Value:
+    """The join of what paths give, under the conditions that tell them apart. Not `is_once`: what goes through a loop may take several paths."""
     some = [(facts, value) for facts, value in values if value != NONE]
     if not some:
         return NONE
@@ -648,9 +662,16 @@ def _returned(done: Evaluation) -> Value:
         (term, outcome)
         for facts, _ in some
         for term, outcome in facts
-        if any((term, not outcome) in other for other, _ in values)
+        if any((term, not outcome) in other for other, _ in values) and (is_once or not _varies(term))
     }
     return one_of([((facts - shared) & opposed, value) for facts, value in some])
+
+
+def _varies(value: object) -> bool:
+    """True for what may be another value in each turn of a loop."""
+    if isinstance(value, Term):
+        return value.op in ("element", "unknown", "turn") or any(map(_varies, value.args))
+    return isinstance(value, tuple) and any(map(_varies, value))
 
 
 def _says_tensor(annotation: ir.Annotation) -> bool:

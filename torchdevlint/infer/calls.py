@@ -648,7 +648,9 @@ class Replay:
         if is_nested and len(self._copies) >= MOST_COPIES:
             self.ctx.analysis.hit("objects of a call")
             return UNKNOWN
-        place = ref.place if is_nested else ("at", self.site, ref.place)
+        depth = self.ctx.stack.count(self.body)
+        where = self.site if depth < 2 else (self.site, depth)  # each level of a recursion makes its own
+        place = ref.place if is_nested else ("at", where, ref.place)
         found = self._copies[ref] = Ref(place)
         self.ctx.made.add(place)
         rec = self.summary.heap.get(ref)

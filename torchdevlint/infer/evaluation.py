@@ -69,7 +69,7 @@ class Evaluation:
         self.ctx, self.body, self.frame = ctx, body, frame
         self.env = env
         self.returns: list[tuple[Any, Value, Heap]] = []
-        self.yields: list[Value] = []
+        self.yields: list[tuple[Any, Value]] = []
         self.registers: dict[ir.Register, Value] = {}
         self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
         self.unit = ctx.unit
@@ -448,7 +448,7 @@ class Evaluation:
     def yield_(self, op: ir.Yield) -> Value:
         """Remembers what is yielded."""
         value = self._get(op.value)
-        self.yields.append(reading.element(self.ctx, value) if op.delegates else value)
+        self.yields.append((self.ctx.facts, reading.element(self.ctx, value) if op.delegates else value))
         if op.delegates:
             rec = self.ctx.rec(value)
             returned: Value = rec.fields.get("return", UNKNOWN) if rec is not None else UNKNOWN

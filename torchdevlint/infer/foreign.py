@@ -484,7 +484,8 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
         }
         return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
     if isinstance(value, Tensor):
-        return Tensor(HOST, MANY, value.origin, "batch") if value.device == HOST else value
+        rank = MANY if value.rank in (None, MANY) else value.rank + 1
+        return Tensor(HOST, rank, value.origin, "batch") if value.device == HOST else value
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value

@@ -78,6 +78,7 @@ class Fault(NamedTuple):
     `host` is the tensor on the CPU (None for a claim on the host alone), `other` the one that is elsewhere; `chain` the calls that led here.
     `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere, and whether
     the branches go together is not known. `is_settled`: other files call the function that it is open for, and none of these calls breaks it.
+    `told`: where a file that is called tells of it, which brings the two together for any caller.
     """
 
     verdict: Verdict
@@ -91,6 +92,7 @@ class Fault(NamedTuple):
     seen_inside: Tensor | None = None  # `other` as a function sees it for any caller, where one breaks its claim
     sometimes: bool = False
     is_settled: bool = False  # open, and the calls in other files of the project do not break it
+    told: Site | None = None
 
     @property
     def place(self) -> Site:
@@ -117,6 +119,8 @@ class Fault(NamedTuple):
     @property
     def told_at(self) -> Site:
         """Where the finding stands: at the place, where the tensors meet in that file; or else in the file that brings them together."""
+        if self.told is not None:
+            return self.told
         place = self.place
         if place.unit is self.site.unit and self.beside is None:
             return place
@@ -132,7 +136,12 @@ class Fault(NamedTuple):
         if other.verdict == self.verdict:  # where more is known: in a caller
             return self if len(self.chain) > len(other.chain) else other
         broken, is_open = (self, other) if self.verdict == "broken" else (other, self)
-        return broken._replace(seen_inside=is_open.other)
+        return broken._replace(seen_inside=is_open.other, told=broken.told if broken.may_be_mended else is_open.told_at)
+
+    @property
+    def may_be_mended(self) -> bool:
+        """True where the finding stands at a place where a repair is possible: what else is on the way is no fault of its own."""
+        return self.beside is not None or self.told_at in (self.place, self.site)
 
     @property
     def is_given(self) -> bool:
