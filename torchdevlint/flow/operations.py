@@ -196,7 +196,8 @@ def _binary(frame: Frame, op: ir.Binary) -> None:
         if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
             frame.values[op.dst] = UNKNOWN
     elif left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
-        frame.values[op.dst] = NDARRAY
+        other = right if left.kind is Kind.NDARRAY else left
+        frame.values[op.dst] = UNKNOWN if other.kind is Kind.UNKNOWN else NDARRAY  # a tensor and an array give a tensor
     elif left.kind is Kind.SCALAR and right.kind is Kind.SCALAR:
         frame.values[op.dst] = SCALAR
     elif left.kind is Kind.PARAMETERS and right.kind is Kind.PARAMETERS:

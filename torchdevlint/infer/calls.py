@@ -621,6 +621,9 @@ class Replay:
             return _as_value(devices.as_device(ctx, self.value(args[0])))
         if op == "moved":
             return devices.move(ctx, self.value(args[0]), self.place(args[1]), args[2])
+        if op == "carried":
+            devices.carry(ctx, self.value(args[0]), self.place(args[1]))
+            return NONE
         if op == "enter":
             return foreign.entered(ctx, self.value(args[0]), args[1])
         if op == "is_none":

@@ -264,6 +264,15 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
 
 
+def carry(ctx: Context, content: Value, place: Place) -> None:
+    """What a module held where it was moved, and of what a caller knows more: if it is a module, it went along."""
+    for one in alternatives(content):
+        if isinstance(one, Ref):
+            _moved_with(ctx, one, place, set())
+        elif isinstance(one, Term):
+            ctx.emit(Term("carried", one, place))
+
+
 def _is_kept_tensor(key: object, content: Value) -> bool:
     return isinstance(key, str) and key.startswith(".") and any(isinstance(o, Tensor) for o in alternatives(content))
 
@@ -288,6 +297,8 @@ def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) ->
             if inner is not None and inner.kind in ("module", "list", "dict"):
                 # Layers in a plain list stay behind; TDL602 tells of the list, and what follows from that is not told again.
                 move_module(ctx, one, place, seen)
+        elif isinstance(one, Term) and one.waits:
+            ctx.emit(Term("carried", one, place))
         found.append((guards, kept))
     return one_of(found) if isinstance(content, OneOf) else found[0][1]
 
@@ -299,6 +310,7 @@ __all__ = [
     "PARTS_MOVED",
     "PLACED",
     "as_device",
+    "carry",
     "device_of",
     "is_device",
     "join",

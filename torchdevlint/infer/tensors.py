@@ -626,6 +626,14 @@ def rank_after(
 # ---------------------------------------------------------------------------------------------------- methods
 
 
+def _place_of_type(named: Value) -> Place | None:
+    """Where `x.type(torch.FloatTensor)` brings a tensor: a tensor type names a device, and a data type none (python_variable_methods.cpp, `THPVariable_type`)."""
+    name = named.name if isinstance(named, Ext) else named.value if isinstance(named, Const) else None
+    if not isinstance(name, str) or not (name.startswith("torch.") and name.endswith("Tensor")):
+        return None
+    return ACCELERATOR if name.startswith("torch.cuda.") else HOST if name.count(".") == 1 else None
+
+
 def method(
     ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
@@ -637,13 +645,12 @@ def method(
     if name == "type_as":
         return devices.move(ctx, value, devices.device_of(ctx, first), site)
     if name == "type":
-        if isinstance(first, Ext) and ".cuda." in first.name:
-            return devices.move(ctx, value, ACCELERATOR, site)
         if not args:
             return NUMBER
-        return (
-            value if isinstance(first, Ext) else Tensor(NOWHERE, value.rank)
-        )  # a name of a type names a device as well
+        place = _place_of_type(first)
+        if place is not None:
+            return devices.move(ctx, value, place, site)
+        return value if isinstance(first, Ext) else Tensor(NOWHERE, value.rank)
     if name == "numpy" and keywords.get("force", NONE) != NONE:
         return ARRAY
     if name in ("numpy", "__array__"):

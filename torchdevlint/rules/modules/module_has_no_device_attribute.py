@@ -93,6 +93,7 @@ class ModuleHasNoDeviceAttribute(Rule):
             if summary is not None and (
                 _defines(summary, op.name, facts)
                 or not only_plain_bases(summary, facts.analysis)
+                or _has_heirs_with_other_bases(summary, facts)
                 or _is_given_by_heirs(summary, op.name, facts)
                 or _is_given_by_others(summary, op.name, facts)
             ):
@@ -132,6 +133,11 @@ def _gives(summary: ClassSummary, name: str) -> bool:
         if base is not summary:
             bases += base.base_summaries
     return False
+
+
+def _has_heirs_with_other_bases(summary: ClassSummary, facts: Facts) -> bool:
+    """True for a mixin: a class that derives from it has another base too, which may give the attribute (`class Model(Heads, PreTrainedModel)`)."""
+    return any(not only_plain_bases(heir, facts.analysis) for heir in heirs(summary, facts.analysis))
 
 
 def _is_given_by_heirs(summary: ClassSummary, name: str, facts: Facts) -> bool:
