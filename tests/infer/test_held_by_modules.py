@@ -45,6 +45,13 @@ def moved_and_called(net, x):
     held.to(device)
     return held(x)
 
+def made(**options):
+    net = Net(**options)
+    return net.to(device)
+
+def held_and_made(**options):
+    return Held(made(**options)).to(device)
+
 def moved_twice(net):
     return moved(Held(net))
 
@@ -71,6 +78,8 @@ def told(text: str) -> list[str]:
         "moved_twice(nn.Linear(3, 3))(torch.zeros(3).to(device))",
         "moved(nn.Sequential(nn.Linear(3, 3)))(torch.zeros(3).to(device))",
         "Agent(3).act(torch.zeros(3).to(device))",
+        "made(n=3)(torch.zeros(3).to(device))",
+        "held_and_made(n=3)(torch.zeros(3).to(device))",
     ],
 )
 def test_it_is_where_the_module_was_moved(text: str) -> None:
@@ -84,6 +93,7 @@ def test_it_is_where_the_module_was_moved(text: str) -> None:
         ("moved(nn.Linear(3, 3)).cpu()(torch.zeros(3).to(device))", "TDL401"),
         ("Held(nn.Linear(3, 3))(torch.zeros(3).to(device))", "TDL401"),
         ("Agent(3).act(torch.zeros(3))", "TDL504"),
+        ("made(n=3)(torch.zeros(3))", "TDL504"),
         ("Net(3)(torch.zeros(3).to(device))", "TDL401"),
     ],
 )
@@ -103,3 +113,14 @@ def test_a_type_of_tensors_names_the_cpu(named: str) -> None:
 
 def test_a_data_type_names_no_device() -> None:
     assert told("torch.zeros(3).to(device).type(torch.float64).numpy()") == ["TDL509"]
+
+
+def test_what_is_written_to_is_what_comes_back() -> None:
+    text = """
+def shifted(mask, n):
+    if n > 8:
+        mask = nn.functional.pad(mask, [0, n])
+    return mask << torch.arange(8, out=mask.new())
+"""
+    assert told(text) == []
+    assert told(text.replace(", out=mask.new()", "")) == ["TDL504"]

@@ -16,6 +16,7 @@ from torchdevlint.infer.values import (
     Cls,
     Const,
     Ext,
+    Func,
     OneOf,
     Place,
     Rec,
@@ -181,6 +182,16 @@ class Context:
             self._emitted.add(event)
         else:
             self.analysis.hit("events of a summary")
+
+    def open_call_with(self, value: Value) -> Term | None:
+        """The last call that waits for a caller and is given an object, as a constructor with `**options` is: what it puts there is not there yet."""
+        for event in reversed(self.events):
+            what = event.what
+            if isinstance(what, Term) and what.op == "call":
+                function = what.args[0]
+                if value in what.args[1] or (isinstance(function, Func) and function.receiver == value):
+                    return what
+        return None
 
     @property
     def is_full(self) -> bool:

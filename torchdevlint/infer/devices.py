@@ -262,6 +262,9 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
         if "." + name in fields:
             fields["." + name] = _placed(fields["." + name], place)
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
+    filling = ctx.open_call_with(value)
+    if filling is not None:
+        ctx.emit(Term("carried", value, place, filling))
 
 
 def carry(ctx: Context, content: Value, place: Place) -> None:

@@ -273,7 +273,7 @@ def _tensor(
     ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], site: Site | None
 ) -> Value:
     out = binding.given.get("out")
-    if isinstance(out, (Tensor, Term)):
+    if out is not None and out != NONE and all(isinstance(one, (Tensor, Term)) for one in alternatives(out)):
         return out  # what is written to is what comes back
     rank = _rank(ctx, binding, result, operands)
     named = binding.signature.parameter(result.device)
