@@ -123,6 +123,15 @@ def run(net: torch.nn.Module, device):
         x = x.cuda()
     return net(x)
 """
+RETURN = """
+import torch
+def embed(x: torch.Tensor, padded):
+    if not padded:
+        return x
+    return torch.cat([x, torch.zeros(1, 3)])
+def model(x):
+    return embed(x, padded=PADDED)
+"""
 # name: (the file that is checked, whether it is a note there, the project's files)
 PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
     "a model of the project needs an extension": (
@@ -661,6 +670,27 @@ SURROUNDINGS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
         False,
         {"ops.py": FORWARD, "train.py": "from ops import Net\nNet()(x)", "setup.py": ""},
     ),
+    "behind a return that every call takes, of a name that others use": (
+        "ops.py",
+        True,
+        {
+            "ops.py": RETURN.replace("PADDED", "False"),
+            "train.py": "from ops import model\ndef pad(padded):\n    return padded\nmodel(x.cuda())",
+        },
+    ),
+    "behind a return that a call does not take": (
+        "ops.py",
+        False,
+        {"ops.py": RETURN.replace("PADDED", "True"), "train.py": "from ops import model\nmodel(x.cuda())"},
+    ),
+    "behind a return of a function that others call": (
+        "ops.py",
+        False,
+        {
+            "ops.py": RETURN.replace("PADDED", "False"),
+            "train.py": "from ops import embed\nembed(x.cuda(), padded=True)",
+        },
+    ),
     "a private function's branch, of a name that others use": (
         "ops.py",
         True,
@@ -986,3 +1016,24 @@ def test_a_name_that_another_file_binds_is_no_part_of_a_batch(tmp_path: Path, me
     (found,) = check_paths([tmp_path / "train.py"], isolated=True)
     assert (found.code, found.message.partition(" stays")[0]) == ("TDL518", named)
     assert found.fix is None or "torch.to" not in str(found.fix.edits)
+
+
+@pytest.mark.parametrize(
+    ("head", "other", "is_told"),
+    [
+        ("", 'WHERE = "cuda"\n', False),
+        ("import plots\n", 'WHERE = "cuda"\n', False),
+        ("import other\n", 'WHERE = "cuda"\n', True),  # which may place it
+        ("", "from shift import Shift\nShift().cuda()\n", True),
+        ("", "import plots\nplots.draw(device=0)\n", False),
+    ],
+)
+def test_a_program_of_its_own_that_names_no_device_is_run_on_the_cpu(
+    tmp_path: Path, head: str, other: str, is_told: bool
+) -> None:
+    program = head + PLAIN_MODEL + "\ndef main():\n    print(Shift()(torch.ones(1, 3)))\n" + STARTED
+    files = {"shift.py": program, "other.py": other, "plots.py": "RATE = 1\n", "requirements.txt": "torch\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = [one for one in check_paths([str(tmp_path)]) if one.code == "TDL504" and one.severity > Severity.INFO]
+    assert bool(found) is is_told

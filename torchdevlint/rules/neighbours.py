@@ -212,6 +212,17 @@ def places_nothing(facts: Facts) -> bool:
     return member is not None and not member.project.is_package and _is_for_host(member.project)
 
 
+@once_per_file
+def is_program_for_host(facts: Facts) -> bool:
+    """True for a program of a project, no package for others, that nobody imports: neither it nor a file that it imports speaks of a device."""
+    member = facts.analysis.member
+    if member is None or member.project.is_package or not member.project.tells_by_silence or importers(member):
+        return False
+    placing = _placing(member.project)
+    starts = member.project.matches(member.path, _STARTS) or acts(facts)
+    return starts and member.path not in placing and not imports_one_of(facts, placing)
+
+
 # What makes the move of a module give it other Parameters, or other storage, than an optimizer over it holds (torch/nn/modules/module.py, `_apply`).
 _REPLACING = (
     b"torch_xla",
@@ -253,7 +264,13 @@ def _speaks_of_mps(project: Project) -> bool:
 
 @worked_out(64, bool)
 def _is_for_host(project: Project) -> bool:
-    return project.tells_by_silence and not project.holding((b"",), _PLACES)
+    return project.tells_by_silence and not _placing(project)
+
+
+@worked_out(64, frozenset)
+def _placing(project: Project) -> frozenset[str]:
+    """The files of a project that speak of a device, or leave that to a library."""
+    return frozenset(project.holding((b"",), _PLACES))
 
 
 _STARTS = re.compile(rb"(?m)^if[ (]+__name__[ ]*==[ ]*[\"']__main__[\"']")

@@ -199,6 +199,7 @@ PLACES: tuple[Place, ...] = (
     _place(at.in_unreachable_code, INFO, "101 102 504 506 509 511 603 605 801 805 807"),
     _place(at.in_tests, INFO, "101 102 109 113 401 504 505 506 509 511 515 522 605 801 807"),
     _place(at.in_program_for_the_host, INFO, _TENSORS_MEET),
+    _place(at.in_program_that_names_no_device, INFO, _TENSORS_MEET),
     _place(at.in_data_folder, INFO, "504 505 506 509"),
     _place(at.under_another_default_device, INFO, "504 505 506 511 515 522 603"),
     _place(at.in_program_that_moves_nothing, INFO, "603"),

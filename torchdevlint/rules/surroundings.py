@@ -14,6 +14,7 @@ from torchdevlint.rules.neighbours import (
     batches_may_be_placed,
     default_device_is_set,
     has_programs,
+    is_program_for_host,
     moves_keep_parameters,
     moves_no_module,
     places_nothing,
@@ -67,21 +68,30 @@ def with_trainers_on_host(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
-    """True in a branch that no call takes: under a parameter that is off by default and never turned on."""
-    member = facts.analysis.member
+    """True in a branch that no call takes: each gives the parameter that is tested a constant that leads elsewhere, or leaves its default."""
     for test, side, body in _tests_before(op, facts, ir.Load):
         if body.kind != "function":
             return False
-        written = facts.analysis.index_of(body).definitions[test]
-        constants = (
-            facts.analysis.constants_given(body, written.name) if side and isinstance(written, ir.Load) else None
-        )
-        if constants is not None and isinstance(written, ir.Load) and not any(constants):
-            private = body.name.startswith("_") and not body.name.startswith("__")
-            return member is not None and (
-                private or not member.project.is_mentioned(written.name, besides=member.path)
-            )
+        definitions = facts.analysis.index_of(body).definitions
+        written = definitions[test]
+        while isinstance(written, ir.Unary) and written.operator == "not":
+            written, side = definitions[written.operand], not side
+        constants = facts.analysis.constants_given(body, written.name) if isinstance(written, ir.Load) else None
+        if constants is not None and isinstance(written, ir.Load) and all(bool(one) is not side for one in constants):
+            return not _may_be_called_elsewhere(body, written.name, facts)
     return False
+
+
+def _may_be_called_elsewhere(body: ir.Body, parameter: str, facts: Facts) -> bool:
+    """True for a function that another file may call with the parameter: it names both, or the function is a method."""
+    member = facts.analysis.member
+    if member is None:
+        return True
+    if body.name.startswith("_") and not body.name.startswith("__"):
+        return False
+    if not member.project.is_mentioned(parameter, besides=member.path):
+        return False
+    return body.owner is not None or member.project.is_mentioned(body.name, besides=member.path)
 
 
 _BUILDS = frozenset({"rocm", "hip", "cuda"})
@@ -176,6 +186,11 @@ def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
 def in_program_for_the_host(_: ir.Op, facts: Facts) -> bool:
     """True in such a project whose programs are seen to start: what is in it is run by them, and nothing of it leaves the CPU."""
     return places_nothing(facts) and has_programs(facts)
+
+
+def in_program_that_names_no_device(_: ir.Op, facts: Facts) -> bool:
+    """True in a program that nobody imports, in a project that is no package, where neither it nor a file that it imports speaks of a device."""
+    return is_program_for_host(facts)
 
 
 def under_another_default_device(_: ir.Op, facts: Facts) -> bool:
