@@ -150,8 +150,9 @@ def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, si
     if rec.kind == "module":
         if site is not None and isinstance(rec.cls, Cls):
             ctx.analysis.heard.met.add((site, None))  # who knows the class sees what becomes of its inputs
-        args = modules.hooked(ctx, ref, list(args), site)
-        return modules.given_back(ctx, ref, list(args), _result_of(ctx, ref, rec, args, keywords, site), site)
+        args, keywords = modules.hooked(ctx, ref, list(args), keywords, site)
+        result = _result_of(ctx, ref, rec, args, keywords, site)
+        return modules.given_back(ctx, ref, list(args), keywords, result, site)
     return _result_of(ctx, ref, rec, args, keywords, site)
 
 

@@ -212,6 +212,11 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
         if isinstance(function, Func):
             function = Func(function.body, function.frame, receiver, function.defaults)
         return Partial(function, value.args[1:], value.keywords)
+    getter = _of_property(value, 0, "fget", receiver)
+    if getter is not None:
+        from torchdevlint.infer.calls import call
+
+        return call(ctx, getter, [], {}, site)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and isinstance(rec.cls, Cls) and rec.kind == "object":
         getter = attribute_of(ctx, rec.cls, "__get__", value)
@@ -220,6 +225,17 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
 
             return call(ctx, getter, [receiver, cls], {}, site)
     return value
+
+
+PROPERTY = "builtins.property"
+
+
+def _of_property(value: Value, position: int, name: str, receiver: Value) -> Value | None:
+    """A function of `property(fget, fset)`, bound to an object; None for what is no property, or has no such function."""
+    if not isinstance(value, Partial) or value.function != Ext(PROPERTY):
+        return None
+    found = value.args[position] if position < len(value.args) else dict(value.keywords).get(name)
+    return Func(found.body, found.frame, receiver, found.defaults, found.form) if isinstance(found, Func) else None
 
 
 def setter_of(ctx: Context, value: Value, name: str) -> Value | None:
@@ -233,6 +249,9 @@ def setter_of(ctx: Context, value: Value, name: str) -> Value | None:
         if method is not None:
             return Func(method, ctx.analysis.unit_of(method).globals, value, defaults_of(method))
         kept = ctx.analysis.unit_of(one.body).class_fields.get(one, {}).get("." + name)
+        written = _of_property(kept, 1, "fset", value) if kept is not None else None
+        if written is not None:
+            return written
         inner = ctx.heap.get(kept) if isinstance(kept, Ref) else None
         if inner is not None and isinstance(inner.cls, Cls) and inner.kind == "object":
             found = attribute_of(ctx, inner.cls, "__set__", kept)

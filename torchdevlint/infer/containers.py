@@ -40,6 +40,8 @@ def method(
     if rec.kind == "dict":
         return _of_dict(ctx, ref, rec, name, args, keywords, site)
     first = args[0] if args else UNKNOWN
+    if name == "insert" and _insert(ctx, ref, rec, args):
+        return NONE
     if name in _PUTS:
         _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
         return NONE
@@ -49,7 +51,10 @@ def method(
     if name in ("get", "get_nowait", "popright"):
         return reading.element(ctx, ref)
     if name in ("pop", "popleft"):
-        return reading.item(ctx, ref, first if args else Const(0 if name == "popleft" else -1), site)
+        position = first if args else Const(0 if name == "popleft" else -1)
+        taken = reading.item(ctx, ref, position, site)
+        _take(ctx, ref, rec, position)
+        return taken
     if name == "copy":
         return copied(ctx, ref, site)
     if name == "save_for_backward" and rec.kind == "object":
@@ -129,6 +134,35 @@ def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
         ctx.put(ref, ("k", count), value)
     else:
         add(ctx, ref, rec, value)
+
+
+def _insert(ctx: Context, ref: Ref, rec: Rec, args: list[Value]) -> bool:
+    """`items.insert(position, value)` of a list whose items are known; False where it may be any position."""
+    known = _in_order(ctx, ref, args[0]) if len(args) == 2 else None
+    if known is None or len(known[0]) >= _MOST_ITEMS:
+        return False
+    items, position = known
+    items.insert(position, args[1])
+    ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", at): one for at, one in enumerate(items)})
+    return True
+
+
+def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
+    """Takes an item out of a list whose items are known."""
+    known = _in_order(ctx, ref, position) if rec.kind == "list" else None
+    if known is not None and -len(known[0]) <= known[1] < len(known[0]):
+        items, at = known
+        del items[at]
+        ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
+
+
+def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int] | None:
+    """The items of a list, and a position among them, where both are known and this is done once; None otherwise."""
+    known = reading.items(ctx, ref)
+    at = position.value if isinstance(position, Const) else None
+    if known is None or type(at) is not int or ctx.in_loop or (ctx.stack and ctx.mode == "summary"):
+        return None
+    return known, at
 
 
 def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str) -> None:

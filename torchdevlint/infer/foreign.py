@@ -567,6 +567,7 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
                 return reading.element(ctx, one)
             if isinstance(rec.cls, Cls):
                 method = attribute_of(ctx, rec.cls, "__enter__", one)
+                method = attribute_of(ctx, rec.cls, "__aenter__", one) if method is None else method
                 if method is not None:
                     from torchdevlint.infer.calls import call as call_value
 

@@ -93,28 +93,61 @@ _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ app
 HOOK, PRE_HOOK = ".@forward_hook", ".@forward_pre_hook"
 
 
-def hooked(ctx: Context, ref: Ref, args: list[Value], site: Site | None) -> list[Value]:
-    """What a module's `forward` gets once a hook has seen it (torch/nn/modules/module.py, `_call_impl`)."""
+def _add_hook(ctx: Context, ref: Ref, key: str, hook: Value, with_keywords: bool) -> None:
+    """One more hook, which is called behind the others and may be given keyword arguments too."""
+    added = Tup((hook, TRUE if with_keywords else FALSE))
+    hooks = _hooks(ctx, ref, key)
+    if added not in hooks:
+        ctx.put(ref, key, Tup((*hooks, added)))
+
+
+def _hooks(ctx: Context, ref: Ref, key: str) -> list[Tup]:
+    rec = ctx.heap.get(ref)
+    several = alternatives(rec.fields[key]) if rec is not None and key in rec.fields else ()
+    return [hook for one in several if isinstance(one, Tup) for hook in one.items if isinstance(hook, Tup)]
+
+
+Given = tuple[list[Value], dict[str, Value]]
+
+
+def hooked(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Given:
+    """What a module's `forward` gets once its hooks have seen it (torch/nn/modules/module.py, `_call_impl`)."""
     from torchdevlint.infer.calls import call as call_value
 
-    rec = ctx.heap.get(ref)
-    if rec is None or PRE_HOOK not in rec.fields:
-        return args
-    made = call_value(ctx, rec.fields[PRE_HOOK], [ref, Tup(tuple(args))], {}, site)
-    if isinstance(made, Tup):
-        return list(made.items)
-    return [made] if isinstance(made, (Tensor, Term)) and made is not UNKNOWN else args
+    for hook in _hooks(ctx, ref, PRE_HOOK):
+        function, with_keywords = hook.items
+        given = [ref, Tup(tuple(args)), *([_as_dict(ctx, keywords, site)] if with_keywords == TRUE else [])]
+        made = call_value(ctx, function, given, {}, site)
+        if with_keywords == TRUE:
+            pair = reading.items(ctx, made)
+            several = reading.items(ctx, pair[0]) if pair is not None and len(pair) == 2 else None
+            rec = ctx.rec(pair[1]) if pair is not None and several is not None else None
+            if several is not None and rec is not None:
+                args = several
+                keywords = {str(key[1]): value for key, value in rec.fields.items() if isinstance(key, tuple)}
+        elif isinstance(made, Tup):
+            args = list(made.items)
+        elif isinstance(made, (Tensor, Term)) and made is not UNKNOWN:
+            args = [made]
+    return args, keywords
 
 
-def given_back(ctx: Context, ref: Ref, args: list[Value], result: Value, site: Site | None) -> Value:
-    """What the call of a module gives once a hook has seen it."""
+def given_back(
+    ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value], result: Value, site: Site | None
+) -> Value:
+    """What the call of a module gives once its hooks have seen it."""
     from torchdevlint.infer.calls import call as call_value
 
-    rec = ctx.heap.get(ref)
-    if rec is None or HOOK not in rec.fields:
-        return result
-    made = call_value(ctx, rec.fields[HOOK], [ref, Tup(tuple(args)), result], {}, site)
-    return result if made == NONE or made is UNKNOWN else made
+    for hook in _hooks(ctx, ref, HOOK):
+        function, with_keywords = hook.items
+        named = [_as_dict(ctx, keywords, site)] if with_keywords == TRUE else []
+        made = call_value(ctx, function, [ref, Tup(tuple(args)), *named, result], {}, site)
+        result = result if made == NONE or made is UNKNOWN else made
+    return result
+
+
+def _as_dict(ctx: Context, keywords: dict[str, Value], site: Site | None) -> Value:
+    return ctx.new(site, "dict", None, {("k", key): value for key, value in keywords.items()}, tag="hooked")
 
 
 def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
@@ -367,7 +400,8 @@ def method(
         _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), Tensor(NOWHERE, MANY, follows=True))
         return NONE
     if name in ("register_forward_hook", "register_forward_pre_hook") and args:
-        ctx.put(ref, HOOK if name == "register_forward_hook" else PRE_HOOK, args[0])
+        key = HOOK if name == "register_forward_hook" else PRE_HOOK
+        _add_hook(ctx, ref, key, args[0], keywords.get("with_kwargs") == TRUE)
         return UNKNOWN
     if name in _SELF:
         return ref

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.classes import PROPERTY, attribute_of
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     CLOCK,
@@ -82,6 +82,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return library_table.stream(ctx, site, call(ctx, first, [], {}, site), "iter")
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
+    if name == "property":
+        return Partial(Ext(PROPERTY), tuple(args), tuple(sorted(keywords.items())))
     if name == "vars" and args:
         return Bound(first, "__dict__")
     if name.endswith(_EXCEPTIONS):

@@ -249,6 +249,11 @@ def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site |
         if "default" in rec.fields:
             return _made_by_default(ctx, value, rec, ("k", k), site)
         if rec.kind == "dict":
+            missing = attribute_of(ctx, rec.cls, "__missing__", value, site=site) if isinstance(rec.cls, Cls) else None
+            if missing is not None and "*" not in rec.fields:
+                from torchdevlint.infer.calls import call
+
+                return call(ctx, missing, [key], {}, site)
             others: Value = rec.fields.get("*", UNKNOWN)
             return others
     elif (
@@ -305,18 +310,17 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
         keys = [of_key(key[1]) for key in rec.fields if isinstance(key, tuple)]
         return join(*keys) if keys and "*" not in rec.fields else NUMBER
     if rec.kind in ("object", "module") and isinstance(rec.cls, Cls):
-        for name in ("__iter__", "__getitem__"):
+        for name in ("__iter__", "__aiter__", "__getitem__"):
             method = attribute_of(ctx, rec.cls, name, value)
             if isinstance(method, Func):
                 from torchdevlint.infer.calls import call
 
-                made = call(ctx, method, [] if name == "__iter__" else [NUMBER], {}, None)
-                following = _next_of(ctx, made) if name == "__iter__" else None
+                is_iterator = name != "__getitem__"
+                made = call(ctx, method, [] if is_iterator else [NUMBER], {}, None)
+                following = _next_of(ctx, made) if is_iterator else None
                 if following is not None:
                     return call(ctx, following, [], {}, None)
-                return (
-                    element(ctx, made) if name == "__iter__" and made != value else made if made != value else UNKNOWN
-                )
+                return UNKNOWN if made == value else element(ctx, made) if is_iterator else made
     held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
     if held:
         return join(*held)
@@ -324,9 +328,12 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
 
 
 def _next_of(ctx: Context, value: Value) -> Value | None:
-    """The `__next__` of an iterator whose class is one of the project."""
+    """The `__next__` or `__anext__` of an iterator whose class is one of the project."""
     rec = ctx.rec(value)
-    return attribute_of(ctx, rec.cls, "__next__", value) if rec is not None and isinstance(rec.cls, Cls) else None
+    if rec is None or not isinstance(rec.cls, Cls):
+        return None
+    found = attribute_of(ctx, rec.cls, "__next__", value)
+    return attribute_of(ctx, rec.cls, "__anext__", value) if found is None else found
 
 
 def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) -> Value:
