@@ -236,6 +236,18 @@ def _first(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> V
     return _at(args, 0)
 
 
+def _reference(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`weakref.ref(object)`, which gives the object where it is called."""
+    return Partial(Ext("functools.wraps.call"), tuple(args[:1]), ())
+
+
+def _batches(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`itertools.batched(items, count)`: tuples, of which the last one may be shorter."""
+    return stream(
+        ctx, site, ctx.new(site, "list", None, {"*": reading.element(ctx, _at(args, 0))}, tag="batch"), "batches"
+    )
+
+
 def _none(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     return NONE
 
@@ -504,6 +516,7 @@ _TABLE: dict[str, Handler] = {
     "itertools.permutations": _tuples,
     "itertools.combinations_with_replacement": _tuples,
     "itertools.pairwise": _pairwise,
+    "itertools.batched": _batches,
     "itertools.groupby": _groupby,
     "itertools.count": _numbers,
     "functools.reduce": _reduced,
@@ -560,6 +573,9 @@ _TABLE: dict[str, Handler] = {
     "torch.utils.checkpoint.checkpoint": _applied,
     **dict.fromkeys(_TREE_MAPS, _tree_map),
     "weakref.proxy": _first,
+    "weakref.ref": _reference,
+    "weakref.WeakMethod": _reference,
+    "types.MappingProxyType": _first,
     "pickle.dumps": lambda ctx, args, keywords, site: stream(ctx, site, _at(args, 0), "pickled"),
     "pickle.loads": lambda ctx, args, keywords, site: reading.element(ctx, _at(args, 0)),
     "dataclasses.fields": _fields,

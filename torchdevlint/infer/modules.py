@@ -87,6 +87,7 @@ _METHODS = frozenset(
     "modules named_modules children named_children buffers named_buffers zero_grad requires_grad_ float double half bfloat16 type add_module "
     "append extend insert share_memory register_module __call__ forward get_parameter get_submodule get_buffer keys values items pop".split()
 )
+_OWN_DICTS = frozenset({"_buffers", "_parameters", "_modules"})
 _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
 
 
@@ -243,6 +244,8 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         if name == "device" and not rec.cls.name.startswith("torch."):
             return Device(place)
         return NUMBER if name in _SIZES else Bound(ref, name)
+    if name in _OWN_DICTS:
+        return Bound(ref, "__dict__")
     if name == "device":
         return Device(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
     if name == "training":

@@ -84,6 +84,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return _sequence(ctx, name, args, site)
     if name == "property":
         return Partial(Ext(PROPERTY), tuple(args), tuple(sorted(keywords.items())))
+    if name == "globals":
+        return Bound(ctx.unit.globals if site is None else site.unit.globals, "__dict__")
     if name == "vars" and args:
         return Bound(first, "__dict__")
     if name.endswith(_EXCEPTIONS):

@@ -303,7 +303,7 @@ def binary(
     if operator == "%" and isinstance(left, Const) and isinstance(left.value, str):
         return paths.of_percent(left.value, right)
     if isinstance(left, Ref) or isinstance(right, Ref):
-        overloaded = _overloaded(ctx, operator, left, right, site)
+        overloaded = _overloaded(ctx, operator, left, right, site, in_place=in_place)
         if overloaded is not None:
             return overloaded
     values = (left, right)
@@ -372,10 +372,13 @@ _DUNDERS = {
 }
 
 
-def _overloaded(ctx: Context, operator: str, left: Value, right: Value, site: Site | None) -> Value | None:
+def _overloaded(
+    ctx: Context, operator: str, left: Value, right: Value, site: Site | None, *, in_place: bool
+) -> Value | None:
     """What a class of the project makes of an operator; None where neither operand is of one."""
     name = _DUNDERS.get(operator)
-    for one, other, prefix in ((left, right, ""), (right, left, "r")) if name else ():
+    ways = (*(((left, right, "i"),) if in_place else ()), (left, right, ""), (right, left, "r"))
+    for one, other, prefix in ways if name else ():
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         if rec is not None and isinstance(rec.cls, Cls):
             method = attribute_of(ctx, rec.cls, f"__{prefix}{name}__", one, site=site)
