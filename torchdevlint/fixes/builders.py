@@ -521,6 +521,18 @@ def assign_statement(op: ir.Op | None, target: ir.Op | None = None) -> Edits | N
     return (NodeEdit(call, cst.Assign(targets=[cst.AssignTarget(bare)], value=call)),)
 
 
+def assign_data(op: ir.Op | None) -> Edits | None:
+    """`p.to(d)` of a Parameter as a statement -> `p.data = p.data.to(d)`, as a module moves its own; None as for `assign_statement`."""
+    call = _expression(op)
+    place = _receiver(call)
+    if not isinstance(call, cst.Call) or place is None or not _is_plain_place(place):
+        return None
+    data = cst.Attribute(place, cst.Name("data"))
+    bare: Any = cst.Attribute(place.deep_clone(), cst.Name("data"))
+    moved = call.with_changes(func=call.func.with_changes(value=data))
+    return (NodeEdit(call, cst.Assign(targets=[cst.AssignTarget(bare)], value=moved)),)
+
+
 def _receiver(call: cst.BaseExpression | None) -> cst.BaseExpression | None:
     return call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) else None
 

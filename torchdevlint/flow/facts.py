@@ -105,6 +105,10 @@ class ClassSummary:
         """True for a metric's state that is a list of tensors: it moves with the metric."""
         return name in self.lists or any(base.is_list_state(name) for base in self.base_summaries)
 
+    def is_buffer(self, name: str) -> bool:
+        """True when `name` is a buffer of the module, which another tensor can replace."""
+        return name in self.buffers or any(base.is_buffer(name) for base in self.base_summaries)
+
     def is_registered(self, name: str) -> bool:
         """True when `name` is a buffer or parameter of the module."""
         return (

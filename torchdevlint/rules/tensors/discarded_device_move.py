@@ -44,7 +44,8 @@ class DiscardedDeviceMove(Rule):
     that has no name (`torch.zeros(1).cuda()` wakes the GPU up on purpose).
 
     ## Fix safety
-    `x = x.to(...)` is safe: the old line did nothing. It is unsafe for an argument that only its name (`labels`) tells to be a tensor. None
+    `x = x.to(...)` is safe: the old line did nothing. It is unsafe for an argument that only its name (`labels`) tells to be a tensor. A Parameter of a module
+    cannot be replaced by a tensor (`TypeError`): `p.data = p.data.to(...)` is an unsafe fix. None
     is made where the receiver is no name, attribute or plain subscript, and for a name that nothing reads afterwards.
 
     ## Proof
@@ -76,14 +77,22 @@ class DiscardedDeviceMove(Rule):
             return
         is_cast = len(call.arguments) == 1 and facts.frame is not None and facts.frame.is_dtype(call.arguments[0].value)
         does = "moves" if method.name in _MOVES and not is_cast else "converts"
-        again = f"`{place}.{method.name}(...)` {does} nothing in place; write `{place} = {place}.{method.name}(...)`"
+        is_parameter = _may_be_parameter(method.object, facts)
+        target = f"{place}.data" if is_parameter else place
+        again = f"`{place}.{method.name}(...)` {does} nothing in place; write `{target} = {target}.{method.name}(...)`"
         thrown = f"It returns a new tensor, which is thrown away here, and `{place}` stays as it is."
         yield self.report(
             call,
             again.replace("{", "{{").replace("}", "}}"),
             detail=thrown.replace("{", "{{").replace("}", "}}"),
             case=_case(call, method.object, facts, is_tensor=is_tensor, moves=does == "moves"),
-            fix=lambda: _assign(call, safe=is_tensor) if _is_wanted(place, call, facts) else None,
+            fix=lambda: (
+                _assign_data(call)
+                if is_parameter
+                else _assign(call, safe=is_tensor)
+                if _is_wanted(place, call, facts)
+                else None
+            ),
         )
 
     @on_op(ir.StoreAttribute)
@@ -179,6 +188,18 @@ def _is_given_to_a_model(place: str, facts: Facts) -> bool:
     )
 
 
+def _may_be_parameter(register: ir.Register, facts: Facts) -> bool:
+    """True for an attribute that may be a Parameter of a module, which no other tensor can replace: the assignment raises `TypeError`."""
+    value, read = facts.value(register), facts.definition(register)
+    if not isinstance(read, ir.Attribute) or read.name == "data" or value.symbol == "buffer":
+        return False
+    holder, own = facts.place(read.object), facts.class_summary
+    if holder == "self" and own is not None and own.is_buffer(read.name):
+        return False
+    is_of_module = holder != "self" and facts.value(read.object).kind is Kind.MODULE
+    return value.symbol == "parameter" or value.device.name == "self" or is_of_module
+
+
 def _is_wanted(place: str, call: ir.Call, facts: Facts) -> bool:
     """False for a name that nothing reads before it is bound again: to bind it to the result would change nothing."""
     return not place.isidentifier() or is_read_after(facts.body, call, place)
@@ -242,6 +263,13 @@ def _set_item(store: ir.StoreAttribute) -> NodeFix | None:
 
     edits = builders.attribute_to_item(store)
     return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Store it under its key", edits) if edits else None
+
+
+def _assign_data(call: ir.Call) -> NodeFix | None:
+    from torchdevlint.fixes import builders
+
+    edits = builders.assign_data(call)
+    return NodeFix(Ground.UNSEEN_CODE, "Move the data of the Parameter", edits) if edits else None
 
 
 def _assign(call: ir.Call, target: ir.Op | None = None, *, safe: bool = True) -> NodeFix | None:
