@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from torchdevlint import check_source
 from torchdevlint.rules import policy
 from torchdevlint.rules.registry import own_rules
 from torchdevlint.rules.rule import Rule
+from torchdevlint.severity import Severity
 
 CODES = {rule.code: rule for rule in own_rules()}
 
@@ -36,3 +38,18 @@ def test_every_place_concerns_rules_that_are_more_severe_elsewhere(place: policy
 def test_a_case_that_the_table_does_not_have_is_refused() -> None:
     with pytest.raises(KeyError):
         policy.severity_in("anything", "TDL101", CODES["TDL101"].severity)
+
+
+@pytest.mark.parametrize(
+    ("placed", "told"),
+    [('"auto"', [Severity.WARNING]), ('{"embed": 0, "layers": "cpu"}', [Severity.ERROR]), ('"cuda:0"', [])],
+)
+def test_a_model_that_may_be_on_one_device_can_be_moved(placed: str, told: list[Severity]) -> None:
+    text = f"""
+from transformers import AutoModel
+
+def load(name, device):
+    model = AutoModel.from_pretrained(name, device_map={placed})
+    return model.to(device)
+"""
+    assert [one.severity for one in check_source(text, "load.py") if one.code == "TDL403"] == told

@@ -125,7 +125,10 @@ CASES: dict[str, dict[str, Severity]] = {
         "CUDA works where it is loaded": INFO,
     },
     "TDL106": {"": WARNING, "the file is temporary": INFO},
-    "TDL403": {"the whole model is on one device": INFO},
+    "TDL403": {
+        "a machine with one GPU that holds the whole model moves it": WARNING,
+        "the whole model is on one device": INFO,
+    },
     "TDL501": {
         "it may be no tensor": WARNING,
         "the result is a conversion": WARNING,

@@ -17,6 +17,7 @@ from torchdevlint.rules.wording import owns
 
 _DISPATCHERS = ("load_checkpoint_and_dispatch", "dispatch_model")
 _OVER_SEVERAL = ("auto", "balanced", "balanced_low_0", "sequential")
+_ONE_GPU = "a machine with one GPU that holds the whole model moves it"
 
 
 class MoveDispatchedModel(Rule):
@@ -43,7 +44,7 @@ class MoveDispatchedModel(Rule):
 
     ## When it stays silent
     Casts to a dtype; `device_map=None`; a map that flow cannot see. A map with a single device (`device_map="cuda:0"`, `{"": 0}`) makes no
-    hooks: the move works and is an info.
+    hooks: the move works and is an info; so it does where `"auto"` finds room on a single GPU, and is a warning.
 
     ## Fix safety
     Safe: where the move raised or warned, the model is already where `device_map` put it.
@@ -101,7 +102,7 @@ class MoveDispatchedModel(Rule):
             call,
             message,
             detail=detail,
-            case="" if several else "the whole model is on one device",
+            case=("" if _names_several(origin, facts) else _ONE_GPU) if several else "the whole model is on one device",
             related=(Mention(origin, "here it is placed"),),
             fix=(lambda: _remove(call, facts)) if several else None,
         )
@@ -133,6 +134,12 @@ class MoveDispatchedModel(Rule):
         if stored is None or at is None or not follows(facts.body, (at, stored), (facts.block, read)):
             return None  # the other arm of an `if`
         return origin
+
+
+def _names_several(origin: ir.Call, facts: Facts) -> bool:
+    """True for a map that names several devices itself; what "auto" and its like choose may be a single one."""
+    register = origin.keyword("device_map")
+    return register is not None and facts.value(register).kind is Kind.DICT
 
 
 def _spreads(origin: ir.Call, facts: Facts) -> bool | None:
