@@ -17,18 +17,16 @@ KNOWS: dict[str, frozenset[str]] = {
     "findings": frozenset({"severity"}),
     "source": frozenset({"findings"}),
     "program": frozenset({"source", "findings"}),
-    "flow": frozenset(
-        {"program", "source", "findings", "rules.rule", "rules.policy"}
-    ),  # the engine hands rules their facts
-    "fixes": frozenset({"flow", "program", "source", "findings"}),
     "stubs": frozenset({"source"}),
     "infer": frozenset({"stubs", "program", "source"}),  # the time that one file may take
-    "rules": frozenset({"infer", "flow", "fixes", "program", "source", "findings", "severity"}),
+    "facts": frozenset({"infer", "stubs", "program", "source", "findings"}),
+    "fixes": frozenset({"facts", "stubs", "program", "source", "findings"}),
+    "rules": frozenset({"facts", "infer", "stubs", "fixes", "program", "source", "findings", "severity"}),
     "settings": frozenset({"rules", "stubs", "program.environment", "severity", "source"}),
-    "sieve": frozenset({"stubs", "placing", "rules.rule", "flow", "program", "findings"}),
-    "placing": frozenset({"rules.rule", "rules.message", "fixes", "flow", "program", "source", "findings"}),
+    "sieve": frozenset({"stubs", "placing", "rules.rule", "rules.engine", "facts", "program", "findings"}),
+    "placing": frozenset({"rules.rule", "rules.message", "fixes", "facts", "program", "source", "findings"}),
     "linter": frozenset(
-        {"stubs", "sieve", "placing", "settings", "rules", "fixes", "flow", "program", "source", "findings"}
+        {"stubs", "sieve", "placing", "settings", "rules", "fixes", "facts", "program", "source", "findings"}
     ),
     "workspace": frozenset(
         {

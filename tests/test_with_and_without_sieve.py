@@ -12,10 +12,10 @@ import pytest
 from torchdevlint import cli, sieve
 from torchdevlint.api import check_source
 from torchdevlint.findings import Sighting
-from torchdevlint.flow.engine import analyse
 from torchdevlint.linter import Repair, lint
 from torchdevlint.program import from_ast, from_libcst, ir
 from torchdevlint.program.bounds import ParseFailure, parse
+from torchdevlint.rules.engine import analyse
 from torchdevlint.rules.registry import all_rules
 from torchdevlint.settings import Selection, Settings
 from torchdevlint.severity import Severity

@@ -7,12 +7,12 @@ from pathlib import PurePath
 
 import libcst as cst
 
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.observed import Observed
 from torchdevlint.findings import Applicability, Finding, Fix, Related, Sightings, Span
 from torchdevlint.fixes.apply import Splicer
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.scope import Scope, Verdict
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.observed import Observed
 from torchdevlint.program import ir
 from torchdevlint.rules.message import bounded
 from torchdevlint.rules.rule import NodeFix, Report
@@ -23,7 +23,7 @@ from torchdevlint.source.positions import LineIndex, spans
 def place(
     path: str,
     text: str,
-    analysis: Analysis,
+    analysis: FileFacts,
     lines: Lines,
     reports: Sequence[Report],
     problems: list[str],

@@ -1,6 +1,6 @@
 """The sieve: a text is read with `ast` first, at a tenth of the cost, and LibCST sees only those texts of which something is said.
 
-Both front ends lower a text to the same Program, so flow and rules say the same of both. LibCST is imported when the first report
+Both front ends lower a text to the same Program, so inference and rules say the same of both. LibCST is imported when the first report
 wants its place and its fix; the Program that was analysed then takes over LibCST's nodes.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from torchdevlint.facts.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.findings import Sightings
-from torchdevlint.flow.engine import Result, analyse
-from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.program import from_ast, ir
 from torchdevlint.program.bounds import ParseFailure, parse
 from torchdevlint.program.project import Member
+from torchdevlint.rules.engine import Result, analyse
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.stubs.loader import in_use
 

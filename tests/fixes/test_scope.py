@@ -8,10 +8,10 @@ import pytest
 
 from torchdevlint.fixes import builders
 from torchdevlint.fixes.scope import Scope, Verdict
-from torchdevlint.flow.engine import analyse
 from torchdevlint.program import ir
 from torchdevlint.program.bounds import parse
 from torchdevlint.program.from_libcst import lower
+from torchdevlint.rules.engine import analyse
 
 IMPORTS = "import torch\nfrom torch import nn\n"
 

@@ -9,7 +9,7 @@ import pytest
 
 from torchdevlint import check_paths, check_source
 from torchdevlint.findings import Severity
-from torchdevlint.flow.knowledge.platforms import is_extension
+from torchdevlint.stubs.knowledge.platforms import is_extension
 
 NOTES = {
     "a library for CUDA alone": (

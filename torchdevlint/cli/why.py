@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.cli.debug import Place, bounds_of, inferred, shortened, source_of, where
 from torchdevlint.cli.stored import of_files
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.observed import NOTHING_OBSERVED
 from torchdevlint.findings import Severity
-from torchdevlint.flow.engine import analyse as ask
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.observed import NOTHING_OBSERVED
 from torchdevlint.infer.analysis import Analysis
 from torchdevlint.infer.printing import row_of
 from torchdevlint.infer.recorder import Recorder, Seen
@@ -18,6 +17,7 @@ from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, member
+from torchdevlint.rules.engine import analyse as ask
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.policy import places_of, severity_in, severity_of
 from torchdevlint.rules.policy import row_of as policy_row
@@ -28,7 +28,7 @@ from torchdevlint.source.suppression import Suppressions
 from torchdevlint.stubs.loader import using
 
 if TYPE_CHECKING:
-    from torchdevlint.flow.engine import Result
+    from torchdevlint.rules.engine import Result
 
 _KINDS = {"same": "one device for all", "index": "an index on the device of what it indexes", "host": "on the CPU"}
 _MOST_CALLERS = 5

@@ -15,17 +15,17 @@ from typing import Any, NamedTuple, TypeVar
 
 import libcst as cst
 
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.naming import follows_an_object, looks_like_device, names_index
+from torchdevlint.facts.proof import is_contradicted, is_proven_tensor, is_used_as_container
+from torchdevlint.facts.values import UNKNOWN, Kind, Value
 from torchdevlint.fixes.builders import Edits, NodeEdit
 from torchdevlint.fixes.tree import children, parents_in, walk
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.frame import Frame
-from torchdevlint.flow.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
-from torchdevlint.flow.naming import follows_an_object, looks_like_device, names_index
-from torchdevlint.flow.proof import is_contradicted, is_proven_tensor, is_used_as_container
-from torchdevlint.flow.values import UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs.knowledge.modules import LEAF_MODULES_WITH_WEIGHTS
 
 _Answer = TypeVar("_Answer")
 
@@ -96,7 +96,7 @@ _BUILTINS = frozenset(dir(builtins))
 class Scope:
     """The names of one analysed file. The operations of its Program have LibCST's nodes."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: FileFacts) -> None:
         self._analysis = analysis
         self._program = analysis.program
         self._parents = parents_in(self._program.node)
@@ -151,8 +151,6 @@ class Scope:
         if point is None or not isinstance(point.op, ir.Load):
             return Verdict.FITS
         frame = self._frame(point.body)
-        if frame is None:
-            return Verdict.DOUBTFUL
         for store in Cfg.of(point.body).bindings(point.op.name, point.op).stores:
             unpacked = frame.definitions[store.value]
             call = frame.definitions[unpacked.source] if isinstance(unpacked, ir.Unpack) else None
@@ -304,14 +302,12 @@ class Scope:
 
     # ------------------------------------------------------------------------------------------------ values
 
-    def _frame(self, body: ir.Body) -> Frame | None:
-        return self._analysis.frames.get(id(body))
+    def _frame(self, body: ir.Body) -> Frame:
+        return self._analysis.frame_of(body)
 
     def _held(self, name: str, point: Point) -> tuple[Value, ...]:
         """What a local name may hold at a point."""
         frame = self._frame(point.body)
-        if frame is None:
-            return (UNKNOWN,)
         found = Cfg.of(point.body).bindings(name, point.op)
         held = [frame.values[store.value] for store in found.stores]
         if found.parameter is not None:
@@ -321,8 +317,6 @@ class Scope:
     def _all_held(self, name: str, owner: ir.Body) -> tuple[Value, ...]:
         """What a name of an enclosing body may hold at any time."""
         frame = self._frame(owner)
-        if frame is None:
-            return (UNKNOWN,)
         held = [frame.values[op.value] for op in Lookup.of(owner).stores(name)]
         if name in frame.given:
             held.append(frame.given[name])

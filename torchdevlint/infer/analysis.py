@@ -47,6 +47,7 @@ from torchdevlint.infer.values import (
 )
 from torchdevlint.program import ir
 from torchdevlint.source import deadline, grounds
+from torchdevlint.stubs.knowledge import functions
 from torchdevlint.stubs.loader import Stubs
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ MOST_REPLAYS = 4_000
 MOST_RECURSIVE = 100  # ... of functions that are being run already
 MOST_CHANGED = 100  # objects that a function changes; real ones change up to 60
 MOST_STEPS = 60_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
+# What asks for an accelerator, by its last name.
+_ASKS = frozenset(name.rpartition(".")[2] for name in functions.AVAILABILITY)
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
 
@@ -92,6 +95,7 @@ class Analysis:
         self._grounds: dict[ir.Body, grounds.Ground | None] = {}  # of those that are running
         self._unfinished: dict[ir.Body, tuple[Summary, int]] = {}  # of a cycle whose first member is not done
         self._lowest = 0
+        self._opened: dict[ir.Class, tuple[Heap, Ref]] = {}  # an object of each class, as its methods find it
         self._heap: Heap = {}
         self.roots = Heard()  # of all that somebody from outside may do
         self.recorder: Recorder | None = self.kept.recorder  # hears of every value and claim
@@ -297,7 +301,7 @@ class Analysis:
                 and _says_tensor(parameter.annotation)
             ):
                 ctx.proven.add(term)
-        ctx.weak |= self._inputs(body)
+        ctx.weak |= self.inputs(body)
         frame: Value | None = None
         if body.functions or unit.captured(body):
             fields: dict[Any, Value] = {".@parent": Term("parameter", body, "@frame")}
@@ -326,7 +330,7 @@ class Analysis:
             summary.effects = dict(itertools.islice(summary.effects.items(), MOST_CHANGED))
         return summary
 
-    def _inputs(self, body: ir.Body) -> set[Term]:
+    def inputs(self, body: ir.Body) -> set[Term]:
         """The parameters of a module's `forward` that may be tensors: one that meets a tensor is one."""
         if not self.is_forward(body):
             return set()
@@ -493,11 +497,11 @@ class Analysis:
         if summary is None or body.parent is None:
             return
         ctx = self._outside()
-        parameters = self._open_parameters(body, summary)
+        parameters = self.open_parameters(body, summary)
         outer: Value = self.unit.globals if body.parent.kind == "module" else Term("parameter", body, "@frame")
         Replay(ctx, summary, body, {**parameters, "@frame": outer}, None).run()
 
-    def _open_parameters(self, body: ir.Body, summary: Summary, skipped: int = 0) -> dict[str, Value]:
+    def open_parameters(self, body: ir.Body, summary: Summary, skipped: int = 0) -> dict[str, Value]:
         """What somebody from outside gives: tensors on devices of their own where use proves them, and else who knows what."""
         found: dict[str, Value] = {}
         constants = dict(classes.defaults_of(body))
@@ -513,8 +517,37 @@ class Analysis:
             found[parameter.name] = value
         return found
 
+    @contextmanager
+    def unheard(self, heap: Heap) -> Iterator[None]:
+        """What is run again, in the heap of a module, tells nothing that was not told."""
+        recorder, self.recorder = self.recorder, None
+        saved, self._heap = self._heap, heap
+        try:
+            with self._hearing():
+                yield
+        finally:
+            self.recorder, self._heap = recorder, saved
+
+    def open_object(self, cls: ir.Class) -> tuple[Heap, Ref]:
+        """An object of a class as its methods find it, and the heap that it lives in, on any machine."""
+        known = self._opened.get(cls)
+        if known is not None and self.unit.program.words.isdisjoint(_ASKS):
+            return known
+        ctx, ref, _ = self._made_open(cls)
+        return ctx.heap, ref
+
     def _root_class(self, cls: ir.Class) -> None:
         """A class is made by a constructor that gets what its use proves, moved where a module is moved, and each method is called."""
+        ctx, ref, methods = self._made_open(cls)
+        self._opened[cls] = dict(ctx.heap), ref
+        ctx.mute = False
+        for method in (*methods, *self._methods_without_object(cls)):
+            heap = ctx.heap
+            ctx.heap = dict(heap)
+            self._call_open(ctx, method, ref)
+            ctx.heap = heap
+
+    def _made_open(self, cls: ir.Class) -> tuple[Context, Ref, list[ir.Body]]:
         ctx = self._outside()
         value = Cls(cls, self.unit.globals)
         is_module = classes.is_module(self, cls)
@@ -535,12 +568,7 @@ class Analysis:
             if summary is not None and summary.effects:
                 self._join_attributes(ctx, ref, method)
         ctx.heap[FILES] = files  # what another method writes, it may write in another run of the program
-        ctx.mute = False
-        for method in (*methods, *self._methods_without_object(cls)):
-            heap = ctx.heap
-            ctx.heap = dict(heap)
-            self._call_open(ctx, method, ref)
-            ctx.heap = heap
+        return ctx, ref, methods
 
     def _methods_without_object(self, cls: ir.Class) -> list[ir.Body]:
         """The static and class methods of a class, which need no object of it. What autograd calls gets a context and is no function of anybody."""
@@ -574,11 +602,11 @@ class Analysis:
         summary = self.summary(method)
         if summary is None or not (method.parameters or method.is_static):
             return
-        parameters = self._open_parameters(method, summary, skipped=0 if method.is_static else 1)
+        parameters = self.open_parameters(method, summary, skipped=0 if method.is_static else 1)
         first: dict[str, Value] = {"@frame": self.unit_of(method).globals}
         if not method.is_static:
             first[method.parameters[0].name] = ctx.heap[ref].cls or UNKNOWN if method.is_class_method else ref
-        ctx.weak |= self._inputs(method)
+        ctx.weak |= self.inputs(method)
         Replay(ctx, summary, method, {**parameters, **first}, None).run()
         ctx.facts = NO_FACTS  # who calls the next one is somebody else
 

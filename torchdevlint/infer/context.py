@@ -72,6 +72,7 @@ class Context:
         self.in_loop = False
         self.trained: Facts = NO_FACTS  # that something here goes backward
         self.is_choice = False  # in one of several functions or modules of other files: the program chooses which of them is called how
+        self.is_any_machine = False  # what asks for an accelerator comes out both ways
         self.default_device: Place | None = None
         self.class_frame: Value | None = None
 

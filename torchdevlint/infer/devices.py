@@ -51,6 +51,7 @@ _HAVE_DTYPES = ("torch", "numpy", "builtins")  # what other libraries and files 
 MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
 HELD = "@held"  # the modules that something unknown was made with
+MOVED = "@moved"  # the last move of a module itself
 PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
 
 
@@ -186,11 +187,12 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
         if place == value.device:
             return value
         if place == NOWHERE:
-            return Tensor(NOWHERE, value.rank, value.origin, kept=value.kept)
-        return Tensor(place, value.rank, site if place == HOST else value.origin)
+            return Tensor(NOWHERE, value.rank, value.origin, kept=value.kept, moved=site)
+        return Tensor(place, value.rank, site if place == HOST else value.origin, moved=site)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    if rec is not None and rec.kind == "module":
+    if rec is not None and rec.kind == "module" and isinstance(value, Ref):
         move_module(ctx, value, place)
+        ctx.put(value, MOVED, site)
         return value
     if rec is not None and rec.cls == BATCH_ENCODING:
         for key, content in rec.fields.items():
@@ -203,6 +205,7 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
     if isinstance(value, (Term, Ref)):
         if ctx.analysis.is_receiver_of_module(value):
             ctx.put(value, "@device", place)
+            ctx.put(value, MOVED, site)
             return value
         moved = Term("moved", value, place, site)
         if place != NOWHERE:
@@ -210,6 +213,7 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
             if isinstance(value, Term):
                 _move_held(ctx, value)
                 ctx.put(value, PLACED, place)
+                ctx.put(value, MOVED, site)
                 if place != HOST and whole(value) is not value:
                     ctx.put(whole(value), PARTS_MOVED, True)
         return moved

@@ -223,7 +223,7 @@ class Evaluation:
     def _outer(self, name: str) -> Value:
         ctx, body = self.ctx, self.body
         up = body.parent
-        frame: Value | None = ctx.class_frame if body.kind == "class" else Term("parameter", body, "@frame")
+        frame = self._enclosing()
         while up is not None and up.kind != "module":
             if up.kind in ("function", "lambda"):
                 if name in up.local_names and name not in up.global_names | up.nonlocal_names | body.global_names:
@@ -236,6 +236,10 @@ class Evaluation:
         if name in self.unit.program.module.local_names or name in self.unit.global_stores:
             return reading.attribute(ctx, self.unit.globals, name)
         return self._builtin(name)
+
+    def _enclosing(self) -> Value | None:
+        """The variables of the function around this body."""
+        return self.ctx.class_frame if self.body.kind == "class" else Term("parameter", self.body, "@frame")
 
     def _builtin(self, name: str) -> Value:
         """A name that the file does not bind: a builtin, or one of a module of which it imports every name."""
@@ -485,7 +489,7 @@ class Evaluation:
     def unary(self, op: ir.Unary) -> Value:
         """`not`, `-`, `+`, `~`."""
         value = self._get(op.operand)
-        return conditions.negated(value) if op.operator == "not" else tensors.unary(value)
+        return conditions.negated(value) if op.operator == "not" else tensors.unary(value, op.operator)
 
     def import_(self, op: ir.Import) -> Value:
         """An imported thing."""

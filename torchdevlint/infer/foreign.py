@@ -67,6 +67,7 @@ from torchdevlint.infer.values import (
     options_of,
 )
 from torchdevlint.stubs import loader
+from torchdevlint.stubs.knowledge import functions
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -276,6 +277,8 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         copied = _copied(args[0] if args else keywords.get("data", UNKNOWN))
         if copied is not None:
             return copied
+    if ctx.is_any_machine and functions.AVAILABILITY.get(name):
+        return Term("available", Const(name))
     if name in _CUDA_WORKS:
         return TRUE
     if name in _OTHER_MACHINES:

@@ -391,6 +391,7 @@ def method(
         place = devices.target_of(ctx, name, args, keywords)
         if place is not None:
             devices.move_module(ctx, ref, place)
+            ctx.put(ref, devices.MOVED, site)
         return ref
     if name == "register_buffer":
         value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)

@@ -311,7 +311,14 @@ def binary(
     known = [one for one in several if not isinstance(one, Ref) and isinstance(as_tensor(ctx, one), Tensor)]
     terms = [one for one in several if isinstance(one, Term) and one is not UNKNOWN]
     if not known and not terms:
-        return _of_python_values(ctx, operator, left, right, site)
+        return one_of(
+            [
+                (reached | guards, _of_python_values(ctx, operator, first, second, site))
+                for reached, first in options_of(left)
+                for guards, second in options_of(right)
+                if consistent(reached, guards)
+            ]
+        )
     if not known and is_comparison and len(terms) == 1 and all(isinstance(o, Const) or o in terms for o in several):
         is_name = isinstance(right, Const) and isinstance(right.value, (str, type(None)))
         return NUMBER if is_name else Term("binary", operator, left, right)
@@ -414,8 +421,10 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
     return UNKNOWN if UNKNOWN in (left, right) else NUMBER
 
 
-def unary(value: Value) -> Value:
+def unary(value: Value, operator: str = "") -> Value:
     """`-value`, `+value`, `~value`."""
+    if operator == "-" and isinstance(value, Const) and type(value.value) in (int, float):
+        return Const(-value.value)
     return NUMBER if isinstance(value, Const) and type(value.value) not in (int, float) else value
 
 

@@ -7,7 +7,7 @@ transfer functions again when a caller has said what `x` is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ class Tensor:
     `implicit`: it is there because nobody said where ("default": the default device would change it; "import": that of the time when its
     module was imported did; "always": nothing would; "batch": a loader gives it, whatever made its samples).
     `follows`: a parameter or buffer, which goes where its module goes. `kept`: the attribute that a module keeps it under.
+    `moved` is the last move that brought it where it is, for who tells of it: two tensors are equal whichever did.
     """
 
     device: Place
@@ -155,6 +156,7 @@ class Tensor:
     implicit: Literal["", "default", "import", "always", "batch"] = ""
     follows: bool = False
     kept: str = ""
+    moved: Site | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,6 +235,10 @@ class Cfg:
                     found[number] = above, block.test, block.successors[0] == number
         return found
 
+    def decider(self, number: int) -> _Decider | None:
+        """The nearest block above one with a test that control must pass in one sense to reach it, the test, and that sense."""
+        return self._deciders.get(number)
+
     def deciding(self, number: int, kinds: tuple[type[ir.Op], ...] = ()) -> Iterator[tuple[ir.Register, bool]]:
         """The conditions that control must pass in one sense to reach a block, each with that sense, the nearest first.
 

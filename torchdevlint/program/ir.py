@@ -1,10 +1,10 @@
 """The Program: what a file says, as small operations in control-flow graphs.
 
-A front end (`from_libcst`) lowers syntax to these classes in one pass. Everything behind it (flow, rules) reads operations
+A front end (`from_libcst`) lowers syntax to these classes in one pass. Everything behind it (inference, rules) reads operations
 and never a syntax node; `node` is kept for edits and positions alone and may be `None`.
 
 Values inside a body are registers: small integers, numbered per body, each written by one operation. Names are not registers:
-`Store` binds a name to a register's value and `Load` reads the name, so the flow analysis decides what a name holds.
+`Store` binds a name to a register's value and `Load` reads the name, so the inference decides what a name holds.
 """
 
 from __future__ import annotations
@@ -441,7 +441,7 @@ class Body:
     classes: list[Class] = field(default_factory=list)
     cfg: Any = field(default=None, repr=False)  # see torchdevlint.program.cfg, which makes it when somebody asks
     lookup: Any = field(default=None, repr=False)  # see torchdevlint.program.lookup, likewise
-    index: Any = field(default=None, repr=False)  # see torchdevlint.flow.index, likewise
+    index: Any = field(default=None, repr=False)  # see torchdevlint.facts.index, likewise
 
     @property
     def is_static(self) -> bool:

@@ -11,9 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.knowledge.platforms import STARTS_CUDA
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
@@ -22,6 +20,8 @@ from torchdevlint.rules.neighbours import demands_cuda, facts_of, programs_to
 from torchdevlint.rules.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
 from torchdevlint.rules.structure import last_name, once_per_file, roles, tested_in
 from torchdevlint.source.grounds import kept_in
+from torchdevlint.stubs.knowledge import functions
+from torchdevlint.stubs.knowledge.platforms import STARTS_CUDA
 
 _DEPTH = 3  # callers of callers
 # Which demands count: all, those that the file itself makes, or those that start CUDA for the whole process.

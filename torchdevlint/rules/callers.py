@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.facts import Facts
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
 from torchdevlint.rules.neighbours import facts_of
@@ -87,7 +87,7 @@ def _calls(name: str, facts: Facts) -> Iterator[Site]:
 
 
 @remembered(512)
-def _calls_by_name(analysis: Analysis) -> dict[str, list[tuple[ir.Call, ir.Body]]]:
+def _calls_by_name(analysis: FileFacts) -> dict[str, list[tuple[ir.Call, ir.Body]]]:
     """The calls of a file by the last name of what is called, but for those of torch: `torch.save` is no call of a project's own `save`."""
     calls: dict[str, list[tuple[ir.Call, ir.Body]]] = {}
     for body in analysis.program.bodies:

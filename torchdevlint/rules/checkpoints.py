@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from torchdevlint.flow.facts import Facts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.infer.checkpoints import (
     CHECKPOINT,
     COUNTERS,

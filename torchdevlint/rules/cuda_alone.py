@@ -7,17 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge.platforms import (
-    COLLECTIVES,
-    COLLECTIVES_OF_DIST,
-    CUDA_LIBRARIES,
-    CUDA_PACKAGES,
-    EXTENSIONS,
-    KERNEL_LANGUAGES,
-    LOADS_EXTENSION,
-    is_extension,
-)
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out
@@ -36,6 +26,16 @@ from torchdevlint.rules.neighbours import (
 )
 from torchdevlint.rules.order import import_time_blocks, is_unconditional
 from torchdevlint.rules.structure import body_of, calls_to, last_name, once_per_body, once_per_file, operations
+from torchdevlint.stubs.knowledge.platforms import (
+    COLLECTIVES,
+    COLLECTIVES_OF_DIST,
+    CUDA_LIBRARIES,
+    CUDA_PACKAGES,
+    EXTENSIONS,
+    KERNEL_LANGUAGES,
+    LOADS_EXTENSION,
+    is_extension,
+)
 
 _LIBRARIES = (*CUDA_LIBRARIES, *CUDA_PACKAGES, *KERNEL_LANGUAGES)
 # What a file needs whose import fails without it; kernels of these languages, and optimizers in eight bits, have other ways beside them.

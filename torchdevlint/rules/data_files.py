@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge.functions import SAVES
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.loaded import path_words
 from torchdevlint.rules.structure import calls_by_name, calls_to, once_per_body
+from torchdevlint.stubs.knowledge.functions import SAVES
 
 _EXISTS = frozenset({"exists", "isfile", "is_file"})
 # What torch_geometric's data sets call their prepared files; each set writes them itself, from the CPU.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from torchdevlint.flow.facts import Facts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.naming import looks_like_device
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.naming import looks_like_device
 from torchdevlint.program import ir
 from torchdevlint.rules.callers import Site, argument_given, calls_of
 from torchdevlint.rules.literals import calls_collective, literal_device
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.structure import called_as, roles
+from torchdevlint.stubs.knowledge import functions
 
 # What takes CUDA by name on every machine: a GradScaler without it warns and does nothing, a `torch.device` places nothing.
 HARMLESS = ("torch.amp.", "torch.autocast", "torch.cuda.", "torch.device")
@@ -88,10 +88,10 @@ class DefaultDevices:
         written, owner = facts.definition(op.value), facts.class_summary
         if isinstance(written, ir.Call) and facts.callee(written) == "torch.device":
             written = facts.definition(written.argument("device", 0))
-        if owner is None or not isinstance(written, ir.Load) or facts.guarded():
+        if owner is None or not isinstance(written, ir.Load):
             return
         found = _default_of(written.name, facts)
-        if found is not None:
+        if found is not None and not facts.guarded():
             self._stored.setdefault((id(owner.cls), op.name), found)
 
     def found(self, facts: Facts) -> Iterator[DefaultDevice]:

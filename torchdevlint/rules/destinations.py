@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Kind
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 

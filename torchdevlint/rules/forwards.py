@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import methods
-from torchdevlint.flow.proof import is_something_else
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.proof import is_something_else
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.neighbours import facts_of
 from torchdevlint.rules.structure import last_name, operations
+from torchdevlint.stubs.knowledge import methods
 
 # Methods of a module that return the module, and functions that return one which gives its inputs to that which they are given.
 _GIVE_THEMSELVES = methods.MOVES | methods.CASTS | {"train", "eval", "requires_grad_"}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.naming import as_written
 from torchdevlint.findings import Severity
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.naming import as_written
-from torchdevlint.infer.analysis import Analysis, Seen, analyse
+from torchdevlint.infer.analysis import Analysis
 from torchdevlint.infer.claims import RETURNED
-from torchdevlint.infer.kept import kept_for
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
@@ -31,33 +30,14 @@ from torchdevlint.rules.repairs import (
 from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, on_inferred
 from torchdevlint.rules.structure import roles
 from torchdevlint.rules.wording import MISMATCH
-from torchdevlint.source.grounds import Ground, kept_in
 
 _MOST_CALLS_TOLD = 3
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
-# The file that was asked about last: several rules ask about it one after the other.
-_LAST: dict[tuple[ir.Program, int], tuple[Analysis, Ground | None]] = {}
 
 
 def inference_of(facts: Facts) -> Analysis:
     """What is inferred of a file and of its place in its project, once for all rules."""
-    program, member = facts.analysis.program, facts.analysis.member
-    observed, remembered = facts.analysis.observed, facts.analysis.remembered
-    if observed:
-        if inference_of not in remembered:
-            remembered[inference_of] = _inferred(program, member, observed.tensors())
-        of_a_run: Analysis = remembered[inference_of]
-        return of_a_run
-    asked = (program, program.revision)
-    if asked not in _LAST:
-        _LAST.clear()
-    return kept_in(_LAST, asked, lambda: _inferred(program, member))
-
-
-def _inferred(program: ir.Program, member: Member | None, seen: Seen | None = None) -> Analysis:
-    if member is None:
-        return analyse(program, kept=program.kept, seen=seen)
-    return analyse(program, member.path, member.project, kept_for(program, member.path, member.project), seen)
+    return facts.analysis.inference
 
 
 class Inferred(Rule):

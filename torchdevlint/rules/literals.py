@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.devices import Device, from_string
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, KERNEL_LANGUAGES
-from torchdevlint.flow.values import Kind, Value
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.devices import Device, from_string
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.neighbours import required_imports
 from torchdevlint.rules.order import block_of, is_unconditional
 from torchdevlint.rules.structure import calls_by_name, once_per_body
+from torchdevlint.stubs.knowledge.platforms import CUDA_PACKAGES, KERNEL_LANGUAGES
 
 _COLLECTIVES = frozenset(
     f"torch.distributed.{name}"
@@ -75,7 +75,7 @@ def _accelerator(literal: object) -> Device | None:
     return device if device is not None and device.is_accelerator else None
 
 
-def literal_device(op: ir.Op | None, definitions: list[ir.Op | None], analysis: Analysis) -> Device | None:
+def literal_device(op: ir.Op | None, definitions: list[ir.Op | None], analysis: FileFacts) -> Device | None:
     """The accelerator of "cuda:0" or `torch.device("cuda")`, in any body; None for anything else."""
     if isinstance(op, ir.Constant):
         return _accelerator(op.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from torchdevlint.flow.facts import Facts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.infer import holding, paths
 from torchdevlint.infer.holding import Loads, may_be
 from torchdevlint.infer.origins import is_temporary

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Kind
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.structure import body_of, is_literal_device, once_per_place
+from torchdevlint.stubs.knowledge import functions
 
 
 def model_left_behind(call: ir.Call, facts: Facts) -> str:

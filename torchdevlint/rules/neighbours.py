@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePath
 
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out
@@ -26,6 +25,7 @@ from torchdevlint.rules.structure import (
     roles,
 )
 from torchdevlint.source.grounds import remembered
+from torchdevlint.stubs.knowledge import functions
 
 # What a file must hold, as bytes, to be one that stops without CUDA: a test that is asserted, negated or compared.
 _STOPS_HINTS = (b"is_available(", b"device_count(")
@@ -355,7 +355,7 @@ def moves_no_module(facts: Facts) -> bool:
 def facts_of(place: Member) -> Facts | None:
     """What a file of the project says as a whole; None where it cannot be read."""
     program = place.project.program(place.path)
-    return None if program is None else Facts(Analysis(program, member=place), None, None)
+    return None if program is None else Facts(FileFacts(program, member=place), None, None)
 
 
 def _stops_without_cuda(facts: Facts) -> bool:

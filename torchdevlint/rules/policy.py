@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from torchdevlint.flow.facts import Facts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.infer.relevance import is_of_a_number
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator

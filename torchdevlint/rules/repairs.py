@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torchdevlint.facts.devices import TOP
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import TOP
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
@@ -21,6 +21,7 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import block_of
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.wording import is_surely_tensor, make_there, may_be_none, takes_device, variable_beside
+from torchdevlint.stubs.knowledge import functions
 
 
 class There(NamedTuple):
@@ -32,8 +33,10 @@ class There(NamedTuple):
 
 def facts_at(site: Site, facts: Facts) -> Facts | None:
     """The facts of the body that a site stands in, of this file."""
-    frame = facts.analysis.frames.get(id(site.body))
-    return Facts(facts.analysis, frame, block_of(frame.body, site.op)) if frame is not None else None
+    if site.body is None or site.body not in facts.program.bodies:
+        return None
+    block = block_of(site.body, site.op)
+    return Facts(facts.analysis, Frame(facts.analysis, site.body, site.op, block), block)
 
 
 def device_there(fault: Fault, facts: Facts) -> There | None:

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
+from torchdevlint.facts.naming import as_written
 from torchdevlint.findings import Severity, Span
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.naming import as_written
 from torchdevlint.program import ir
 from torchdevlint.rules.policy import rows_of, severity_in
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
 
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.devices import Device
-from torchdevlint.flow.facts import ClassSummary, Facts
-from torchdevlint.flow.knowledge import modules
-from torchdevlint.flow.methods import move_target
-from torchdevlint.flow.values import Kind, Value
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.devices import Device
+from torchdevlint.facts.facts import ClassSummary, Facts
+from torchdevlint.facts.moves import move_target
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import Roles
 from torchdevlint.source.grounds import kept_in
+from torchdevlint.stubs.knowledge import modules
 
 _Answer = TypeVar("_Answer")
 
@@ -24,7 +24,7 @@ _Answer = TypeVar("_Answer")
 def once_per_body(question: Callable[[ir.Body, Facts], _Answer]) -> Callable[[ir.Body, Facts], _Answer]:
     """A question to a body that is answered once for each analysis, and remembered.
 
-    The answer may rest on what is written alone (definitions, imports, the project), never on what the flow analysis knows by now.
+    The answer may rest on what is written alone (definitions, imports, the project), never on the moment that is asked about.
     """
 
     @wraps(question)
@@ -137,7 +137,7 @@ def nested(body: ir.Body) -> Iterator[ir.Body]:
         yield from nested(inner)
 
 
-def definition_of(analysis: Analysis, body: ir.Body, register: ir.Register | None) -> ir.Op | None:
+def definition_of(analysis: FileFacts, body: ir.Body, register: ir.Register | None) -> ir.Op | None:
     """The operation that wrote a register of `body`."""
     return None if register is None else analysis.index_of(body).definitions[register]
 
@@ -225,7 +225,7 @@ def literal_accelerator(call: ir.Call, facts: Facts) -> Device | None:
     return device if device.is_accelerator else None
 
 
-def only_plain_bases(summary: ClassSummary, analysis: Analysis) -> bool:
+def only_plain_bases(summary: ClassSummary, analysis: FileFacts) -> bool:
     """True when every base resolves, within the file, to `nn.Module` or a plain container of it, and nothing answers for unknown attributes."""
     in_file = {base.cls.name for base in summary.base_summaries}
     written = summary.cls.bases
@@ -237,7 +237,7 @@ def only_plain_bases(summary: ClassSummary, analysis: Analysis) -> bool:
     return all(only_plain_bases(base, analysis) for base in summary.base_summaries)
 
 
-def heirs(summary: ClassSummary, analysis: Analysis) -> list[ClassSummary]:
+def heirs(summary: ClassSummary, analysis: FileFacts) -> list[ClassSummary]:
     """The classes of the file that derive from a class."""
     found = []
     for cls in analysis.program.classes:
@@ -262,7 +262,7 @@ def family_methods(summary: ClassSummary) -> frozenset[str]:
     return frozenset(found)
 
 
-def moves_itself(summary: ClassSummary, analysis: Analysis) -> bool:
+def moves_itself(summary: ClassSummary, analysis: FileFacts) -> bool:
     """True when a method of the class calls `self.to(...)` or `self.cuda(...)`."""
     for body in summary.cls.methods.values():
         index = analysis.index_of(body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from pathlib import PurePath
 
-from torchdevlint.flow.facts import Facts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.rules.neighbours import facts_of, has_programs, required_statements

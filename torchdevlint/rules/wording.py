@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.proof import is_no_tensor, is_proven_tensor
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.proof import is_no_tensor, is_proven_tensor
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
@@ -14,6 +13,7 @@ from torchdevlint.rules.callers import argument_given, calls_of, calls_of_forwar
 from torchdevlint.rules.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import body_of, operations, tensors_within
+from torchdevlint.stubs.knowledge import functions
 
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
 
@@ -193,8 +193,9 @@ def _met_by_origin(facts: Facts) -> dict[int, list[list[ir.Op | None]]]:
     key = (_met_by_origin, id(facts.body))
     if key not in remembered:
         found: dict[int, list[list[ir.Op | None]]] = {}
+        behind = Facts(facts.analysis, facts.analysis.frame_of(facts.body), None)
         for op in operations(facts.body):
-            tensors = operands_of(op, facts)
+            tensors = operands_of(op, behind)
             if len(tensors) < 2:
                 continue
             origins = [

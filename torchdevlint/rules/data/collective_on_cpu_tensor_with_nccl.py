@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import NOTHING, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import NOTHING, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.rules.structure import operations, tensors_within
 from torchdevlint.rules.wording import give_device, owns
+from torchdevlint.stubs.knowledge import functions
 
 _PREFIX = "torch.distributed."
 # Collectives by the positions of their tensor arguments; torch/distributed/distributed_c10d.py.

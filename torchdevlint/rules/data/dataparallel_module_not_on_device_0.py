@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.devices import CPU
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import CPU
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_any_call, on_call
 from torchdevlint.rules.structure import method_called_on, moves_itself

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.flow.facts import ClassSummary, Facts
-from torchdevlint.flow.knowledge import functions, modules
-from torchdevlint.flow.loaders import called_by
-from torchdevlint.flow.naming import follows_an_object, looks_like_device
-from torchdevlint.flow.values import Kind
+from torchdevlint.facts.facts import ClassSummary, Facts
+from torchdevlint.facts.loaders import called_by
+from torchdevlint.facts.naming import follows_an_object, looks_like_device
+from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import asks_for_other_start, nested, target_of_move
+from torchdevlint.stubs.knowledge import functions, modules
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
 # Who brings samples together in processes of its own: a loader, or the trainer of a library that makes one.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import literal_accelerator
@@ -79,7 +79,7 @@ def _placed_models(facts: Facts) -> list[tuple[str, ir.Call]]:
     """The models in scope that `device_map` placed, with their names."""
     assert facts.frame is not None
     found: dict[int, tuple[str, ir.Call]] = {}
-    for env in (facts.frame.env, facts.analysis.module_env):
+    for env in (facts.frame.env, facts.analysis.frame_of(facts.program.module).env):
         for name, value in env.items():
             if not isinstance(value, Value) or value.kind is not Kind.MODULE or value.symbol != "dispatched":
                 continue

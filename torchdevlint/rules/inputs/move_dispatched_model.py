@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from torchdevlint.facts.devices import TOP
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import NOTHING, Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import TOP
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import NOTHING, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.order import follows
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op

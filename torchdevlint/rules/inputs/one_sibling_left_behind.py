@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.naming import is_loss_name
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.calls import is_loss_name
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
@@ -23,6 +23,9 @@ from torchdevlint.rules.wording import MISMATCH, is_host_name, owns
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
+
+
+_MOVES = frozenset({"to", "cuda", "xpu", "npu", "hpu", "mps"})
 
 
 class OneSiblingLeftBehind(Inferred):
@@ -65,6 +68,8 @@ class OneSiblingLeftBehind(Inferred):
 
     @on_any_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        if not Lookup.of(facts.body).has_attribute(*_MOVES):
+            return
         callee = facts.value(call.function)
         is_module = callee.kind is Kind.MODULE and callee.symbol not in ("wrapper", "dispatched")
         is_torch = callee.kind is Kind.SYMBOL and callee.symbol.startswith("torch.nn.functional.")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_file, on_op

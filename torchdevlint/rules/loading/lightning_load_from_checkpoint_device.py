@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_any_call
 

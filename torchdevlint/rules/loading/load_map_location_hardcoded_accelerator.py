@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.devices import Device
+from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import Device
-from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import (

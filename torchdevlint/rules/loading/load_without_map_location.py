@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.uses import Use
+from torchdevlint.facts.values import NOTHING
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts, Use
-from torchdevlint.flow.knowledge.functions import LOADS
-from torchdevlint.flow.values import NOTHING
 from torchdevlint.infer.checkpoints import PLAIN_STATE
 from torchdevlint.infer.origins import is_of_this_run, is_published
 from torchdevlint.program import ir
@@ -20,6 +20,7 @@ from torchdevlint.rules.destinations import is_assigned, only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
 from torchdevlint.rules.loaded import is_just_written, loads, path_words, settings_of
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.stubs.knowledge.functions import LOADS
 
 _RANKS = ("rank", "local_rank", "get_rank", "is_main_process", "barrier")  # words of programs of several processes
 _PROCESSES = ("init_process_group", "local_rank", "DistributedDataParallel")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Evidence, Kind, Value
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, Report, Rule, on_call
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torchdevlint.flow.knowledge import modules
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import ERROR
+from torchdevlint.stubs.knowledge import modules
 
 
 class LossWeightOnCpu(Inferred):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.devices import CPU
+from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import CPU
-from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
-from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_class, on_method
 from torchdevlint.rules.structure import tensors_within

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import ClassSummary, Facts
+from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import ClassSummary, Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.literals import is_cuda_only
@@ -17,6 +16,7 @@ from torchdevlint.rules.order import block_of, follows
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, nested, operations
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
+from torchdevlint.stubs.knowledge import functions
 
 _ENTRY_POINTS = ("torch.Generator", "torch.load", "torch.autocast", "torch.amp.autocast")
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast", "torch.autocast_mode.autocast")

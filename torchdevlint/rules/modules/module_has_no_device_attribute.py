@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import ClassSummary, Facts
+from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import ClassSummary, Facts
-from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute, on_file, on_op
 from torchdevlint.rules.structure import heirs, only_plain_bases, operations

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.class_shape import holds_nothing
+from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.class_shape import holds_nothing
-from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
-from torchdevlint.flow.knowledge.modules import EMPTY_MODULES
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
 from torchdevlint.rules.structure import operations
+from torchdevlint.stubs.knowledge.modules import EMPTY_MODULES
 
 
 class ModulesInPlainContainer(Rule):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.index import BodyIndex
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.index import BodyIndex
-from torchdevlint.flow.knowledge import functions, modules
 from torchdevlint.program import ir
 from torchdevlint.rules.literals import spelled_callee
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
+from torchdevlint.stubs.knowledge import functions, modules
 
 # Words without which no file trains a parameter, or gives it to what does.
 _LEARNS = frozenset(

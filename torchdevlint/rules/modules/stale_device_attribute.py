@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import AttributeStore, ClassSummary, Facts
-from torchdevlint.flow.values import Kind
+from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
 from torchdevlint.rules.structure import (

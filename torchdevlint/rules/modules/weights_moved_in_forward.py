@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Kind, Value
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, deciding_sides
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_method

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import modules
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.stubs.knowledge import modules
 
 
 class OptimizerBeforeDeviceMove(Rule):
@@ -86,7 +86,7 @@ def built_again(built: ir.Op, move: ir.Op, facts: Facts) -> bool:
 
 def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:
     """True for a move that may go to an accelerator (not a cast, not `.to("cpu")`)."""
-    from torchdevlint.flow.methods import move_target
+    from torchdevlint.facts.moves import move_target
 
     assert facts.frame is not None
     written = facts.definition(call.function)

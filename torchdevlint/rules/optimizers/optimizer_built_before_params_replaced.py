@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import modules
-from torchdevlint.flow.values import Kind, Value
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.optimizers.optimizer_before_device_move import (
     already_moved,
@@ -15,6 +14,7 @@ from torchdevlint.rules.optimizers.optimizer_before_device_move import (
     sink_below,
 )
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method, on_op
+from torchdevlint.stubs.knowledge import modules
 
 _REPLACERS = (
     "torch.distributed.fsdp.FullyShardedDataParallel",
@@ -92,12 +92,12 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
     @on_op(ir.StoreSubscript, ir.StoreAttribute)
     def check_store(self, op: ir.StoreSubscript | ir.StoreAttribute, facts: Facts) -> Iterator[Report]:
         """`model[1] = nn.Linear(...)`: a new module in a model whose parameters an optimizer has."""
-        module, new = facts.value(op.object), facts.value(op.value)
-        if module.kind is not Kind.MODULE or not module.ref or new.kind is not Kind.MODULE:
-            return
         made = facts.definition(op.value)
         is_layer = isinstance(made, ir.Call) and facts.callee(made) in modules.LEAF_MODULES_WITH_WEIGHTS
         if not is_layer or facts.mentions("add_param_group"):
+            return
+        module, new = facts.value(op.object), facts.value(op.value)
+        if module.kind is not Kind.MODULE or not module.ref or new.kind is not Kind.MODULE:
             return
         for optimizer in facts.optimizers_over(module.ref):
             built = optimizer.origin

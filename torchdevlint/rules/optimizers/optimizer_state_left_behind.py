@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.devices import Device
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import Device
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import modules
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, built_again, statement_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import operations
+from torchdevlint.stubs.knowledge import modules
 
 
 class OptimizerStateLeftBehind(Rule):
@@ -54,7 +54,7 @@ class OptimizerStateLeftBehind(Rule):
 
     @on_method("to", "cuda", "xpu", "cpu")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        from torchdevlint.flow.methods import move_target
+        from torchdevlint.facts.moves import move_target
 
         module = facts.value(facts.receiver(call))
         if module.kind is not Kind.MODULE or not module.ref or facts.frame is None:

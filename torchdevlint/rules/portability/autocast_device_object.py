@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute
+from torchdevlint.stubs.knowledge import functions
 
 _TESTS = frozenset(name for name in functions.AVAILABILITY if name.rpartition(".")[2].startswith("is_"))
 # A name that says by itself that it holds True or False.

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.behind_cuda import is_behind_cuda
@@ -17,7 +14,9 @@ from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.literals import device_in_scope, requires, spelled_accelerator
 from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
-from torchdevlint.rules.structure import demands_accelerator, runs_for_each_gpu
+from torchdevlint.rules.structure import demands_accelerator, once_per_file, runs_for_each_gpu
+from torchdevlint.stubs.knowledge import functions
+from torchdevlint.stubs.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
 
 _NO_CUDA = '"Torch not compiled with CUDA enabled"'
 _DUMMY = '"Tried to instantiate dummy base class"'
@@ -135,17 +134,12 @@ class CudaApiUnguarded(Rule):
     def note_guarded_call(self, call: ir.Call, facts: Facts) -> None:
         if facts.program.words.isdisjoint(("cuda", "mps", "xpu")):
             return
-        value = facts.value(call.function)
         written = facts.definition(call.function)
-        is_move = isinstance(written, ir.Attribute) and written.name == "cuda" and value.kind is not Kind.SYMBOL
+        called = written.name if isinstance(written, (ir.Attribute, ir.Load)) else ""
+        is_move = called == "cuda" and isinstance(written, ir.Attribute) and facts.qualified(call.function) is None
         self._places = self._places or is_move or any(spelled_accelerator(a.value, facts) for a in call.arguments)
-        if value.kind is Kind.FUNCTION and value.definition is not None:
-            called = value.definition.name
-        elif isinstance(written, ir.Attribute) and value.kind is not Kind.SYMBOL:
-            called = written.name
-        else:
-            return
-        self._calls[called] = self._calls.get(called, True) and facts.guarded("cuda")
+        if called in _functions(facts) and facts.qualified(call.function) is None:
+            self._calls[called] = self._calls.get(called, True) and facts.guarded("cuda")
 
     @on_call(*RAISING)
     def note(self, call: ir.Call, facts: Facts) -> None:
@@ -245,6 +239,12 @@ def _is_offload(facts: Facts) -> bool:
         return False
     tests = [facts.definition(test) for test in deciding_tests(facts.body, facts.block)]
     return any("offload_hook" in facts.place(test.left) for test in tests if isinstance(test, ir.Compare))
+
+
+@once_per_file
+def _functions(facts: Facts) -> frozenset[str]:
+    """The names of the functions of the file."""
+    return frozenset(body.name for body in facts.program.bodies if body.kind == "function")
 
 
 def _speaks_of_gpu(body: ir.Body | None) -> bool:

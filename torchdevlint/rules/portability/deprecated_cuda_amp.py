@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, worked_out
 from torchdevlint.rules.neighbours import facts_of

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.devices import from_string
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.index import BodyIndex
+from torchdevlint.facts.naming import looks_like_device
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import from_string
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.index import BodyIndex
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.naming import looks_like_device
-from torchdevlint.flow.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
@@ -42,6 +41,7 @@ from torchdevlint.rules.structure import (
 )
 from torchdevlint.rules.unreached import is_named_nowhere, reads_unbound_name
 from torchdevlint.rules.wording import MISMATCH, needed, raised
+from torchdevlint.stubs.knowledge import functions
 
 # Names by which a file asks the machine, or its caller, for the device.
 _ASKS = ("is_cuda", "current_accelerator", "is_torch_cuda_available", "no_cuda", "use_cuda")

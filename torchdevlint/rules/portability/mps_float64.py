@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.devices import Device
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import Device
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, MakesFix, NodeFix, Report, Rule, on_device_call
 from torchdevlint.rules.structure import target_of_move

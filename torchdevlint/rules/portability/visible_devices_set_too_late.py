@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.methods import move_target
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.moves import move_target
 from torchdevlint.program import ir
 from torchdevlint.rules.order import follows, import_time_blocks
 from torchdevlint.rules.portability.cuda_api_unguarded import RAISING
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_file, on_op
+from torchdevlint.stubs.knowledge import functions
 
 VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
 # Calls that start the driver. `device_count` may ask NVML, seeds and statistics wait for the first real use.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import Facts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.order import reachable
 from torchdevlint.rules.rule import INFO, Report, Rule, on_call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import Facts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, Report, Rule, on_call, on_method
 from torchdevlint.rules.structure import target_of_move

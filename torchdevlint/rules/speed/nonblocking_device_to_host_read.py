@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.devices import Device
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import Device
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.literals import is_cuda_only, names_first_cuda
 from torchdevlint.rules.neighbours import may_meet_mps
 from torchdevlint.rules.order import block_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import target_of_move
+from torchdevlint.stubs.knowledge import functions
 
 _WAITS = frozenset("synchronize wait wait_event wait_stream barrier join elapsed_time".split())
 # On another tensor these wait for the stream, hence for the copy before them as well.

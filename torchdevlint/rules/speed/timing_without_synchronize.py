@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Kind
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.order import block_of, reachable
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import target_of_move
+from torchdevlint.stubs.knowledge import functions
 
 _FACTORIES = functions.SIZED_FACTORIES | frozenset(functions.RANKED_FACTORIES) | functions.RANDINT | {"torch.tensor"}
 # The same values on every device without a doubt; the others compute them.

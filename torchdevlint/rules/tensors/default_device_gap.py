@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import modules
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.rule import WARNING, Mention, Report, on_call, on_file
+from torchdevlint.stubs.knowledge import modules
 
 
 class DefaultDeviceGap(Inferred):

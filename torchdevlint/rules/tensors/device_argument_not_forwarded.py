@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.index import BodyIndex
+from torchdevlint.facts.naming import MODEL_NAME
+from torchdevlint.facts.values import NOTHING, Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.calls import MODEL_NAME
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.index import BodyIndex
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import NOTHING, Kind, Value
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -40,6 +39,7 @@ from torchdevlint.rules.structure import (
     roles,
 )
 from torchdevlint.rules.wording import give_device, is_placeholder
+from torchdevlint.stubs.knowledge import functions
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
 _KNOWN_PACKAGES = tuple(
@@ -133,7 +133,7 @@ class DeviceArgumentNotForwarded(Rule):
         self._options: set[str] = set()
         self._loaded: list[_Loaded] = []
         self._moved_by_callers: set[int] = set()
-        self._imported: dict[str, list[tuple[ir.Call, bool, str | None]]] = {}
+        self._imported: dict[str, list[tuple[ir.Call, Facts]]] = {}
 
     @on_method("add_argument")
     def note_option(self, call: ir.Call, facts: Facts) -> None:
@@ -156,7 +156,7 @@ class DeviceArgumentNotForwarded(Rule):
         assert facts.frame is not None
         if call.keyword("device") is not None or call.has_splat or method_called_on(facts, call.dst) & _MOVES:
             return
-        if facts.analysis.default_device(facts.frame) is None:
+        if facts.default_device is None:
             self._made.setdefault(id(facts.body), []).append((call, facts))
 
     @on_any_call
@@ -193,18 +193,16 @@ class DeviceArgumentNotForwarded(Rule):
         if name is None or name.startswith(_KNOWN_PACKAGES):
             return
         given = call.keyword("device") is not None
-        in_hand = None
-        if not given and not is_moved_in_chain(facts, call.dst) and not _moved_by_name(call, facts):
-            in_hand = _device_in_hand("device", None, facts)
-        if given or (in_hand is not None and in_hand not in (facts.place(a.value) for a in call.arguments)):
-            self._imported.setdefault(name, []).append((call, given, in_hand))
+        if given or (not is_moved_in_chain(facts, call.dst) and not _moved_by_name(call, facts)):
+            self._imported.setdefault(name, []).append((call, facts))
 
     @on_file
     def check_siblings(self, facts: Facts) -> Iterator[Report]:
         for name, calls in () if roles(facts).is_test else self._imported.items():
-            beside = next((call for call, given, _ in calls if given), None)
-            for call, given, in_hand in calls if beside is not None else ():
-                if given or in_hand is None or beside is None:
+            beside = next((call for call, _ in calls if call.keyword("device") is not None), None)
+            for call, inside in calls if beside is not None else ():
+                in_hand = _device_in_hand("device", None, inside) if call.keyword("device") is None else None
+                if beside is None or in_hand is None or in_hand in (inside.place(one.value) for one in call.arguments):
                     continue
                 last = name.rpartition(".")[2]
                 yield self.report(
@@ -307,8 +305,22 @@ def _met(facts: Facts) -> frozenset[int]:
     return frozenset(id(fault.place.op) for fault in inference_of(facts).decided() if is_worth_telling(fault))
 
 
+@once_per_file
+def _taking_devices(facts: Facts) -> frozenset[str]:
+    """The names of the functions and classes of the file that take a device."""
+    bodies = {body for body in facts.program.bodies if any(_DEVICE.search(one.name) for one in body.parameters)}
+    made = {cls.name for cls in facts.program.classes if facts.analysis.summary_of(cls).method("__init__") in bodies}
+    return frozenset({body.name for body in bodies} | made)
+
+
 def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
     """The function of this file that is called, and how many of its parameters the call does not write."""
+    asked = facts.definition(call.function)
+    names = _taking_devices(facts)
+    if not names or (isinstance(asked, ir.Attribute) and asked.name not in names):
+        return None
+    if facts.qualified(call.function) is not None:
+        return None
     value = facts.value(call.function)
     analysis = facts.analysis
     if value.kind is Kind.FUNCTION and isinstance(value.definition, ir.Body):
@@ -577,7 +589,7 @@ def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
     return scalar or keeps or bool(method_called_on(facts, call.dst) & _METADATA)
 
 
-def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> str:
+def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> str:
     written = definition_of(analysis, body.parent, parameter.default) if body.parent is not None else None
     if isinstance(written, ir.Constant) and isinstance(written.value, str):
         return f'its default `"{written.value}"`'
@@ -586,7 +598,7 @@ def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) ->
     return "its default"
 
 
-def _spelled_default(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> object:
+def _spelled_default(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> object:
     """The constant that a default is, or is made of: "cpu" for `torch.device("cpu")`; NOTHING for anything else."""
     written = definition_of(analysis, body.parent, parameter.default) if body.parent is not None else None
     if isinstance(written, ir.Call) and len(written.arguments) == 1 and body.parent is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from torchdevlint.facts.devices import from_string
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import from_string
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
 

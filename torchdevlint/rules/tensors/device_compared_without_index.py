@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
+from torchdevlint.facts.devices import from_string
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import from_string
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.literals import spelled_accelerator, spelled_callee

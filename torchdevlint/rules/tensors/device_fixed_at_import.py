@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
+from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import block_of
 from torchdevlint.rules.portability.visible_devices_set_too_late import VARIABLES
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
 from torchdevlint.rules.structure import roles, target_of_move
+from torchdevlint.stubs.knowledge import functions
 
 
 class DeviceFixedAtImport(Rule):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
-from torchdevlint.flow.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.order import is_read_after
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
 from torchdevlint.rules.structure import once_per_body, once_per_place, registers_at, target_of_move
+from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
 _CASTS = frozenset({"float", "double", "half", "bfloat16", "type"})
@@ -98,15 +98,11 @@ class DiscardedDeviceMove(Rule):
     @on_op(ir.StoreAttribute)
     def check_attribute(self, store: ir.StoreAttribute, facts: Facts) -> Iterator[Report]:
         """`inputs.input_ids = inputs.input_ids.to(device)` of a BatchEncoding, which `model(**inputs)` does not see."""
-        holder, place = facts.value(store.object), facts.place(store.object)
-        moved = facts.definition(store.value)
+        moved, place = facts.definition(store.value), facts.place(store.object)
         method = facts.definition(moved.function) if isinstance(moved, ir.Call) else None
-        if (
-            holder.kind is not Kind.BATCH_ENCODING
-            or not place
-            or not isinstance(method, ir.Attribute)
-            or method.name not in _MOVES
-        ):
+        if not isinstance(method, ir.Attribute) or method.name not in _MOVES or not place:
+            return
+        if facts.value(store.object).kind is not Kind.BATCH_ENCODING:
             return
         if facts.place(method.object) == f"{place}.{store.name}" and _is_splatted(place, facts):
             yield self.report(

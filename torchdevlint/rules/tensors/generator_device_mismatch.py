@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.devices import CPU, Device
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import UNKNOWN, Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import CPU, Device
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import modules
-from torchdevlint.flow.values import UNKNOWN, Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
 from torchdevlint.rules.wording import owns
+from torchdevlint.stubs.knowledge import modules
 
 _SAMPLERS = tuple(
     "torch." + name
@@ -135,7 +135,7 @@ class GeneratorDeviceMismatch(Rule):
             return
         if facts.mentions("set_default_device", "set_default_tensor_type") or not isinstance(generator.origin, ir.Call):
             return
-        if facts.frame is None or facts.analysis.default_device(facts.frame) is not None:
+        if facts.frame is None or facts.default_device is not None:
             return
         yield self.report(
             call,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions, modules
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
+from torchdevlint.stubs.knowledge import functions, modules
 
 # c10/core/Device.cpp (parse_type), torch 2.13.
 _TYPES = frozenset(

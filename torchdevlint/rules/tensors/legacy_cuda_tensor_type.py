@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge.platforms import is_extension
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.cuda_alone import needs_cuda_anyway
@@ -23,6 +22,7 @@ from torchdevlint.rules.rule import (
     on_file,
     on_method,
 )
+from torchdevlint.stubs.knowledge.platforms import is_extension
 
 _DTYPES = {
     "FloatTensor": "float32",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.devices import TOP, from_string
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.flow.devices import TOP, from_string
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.knowledge import functions
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.portability.autocast_device_object import certainly_device
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
+from torchdevlint.stubs.knowledge import functions
 
 _FACTORIES = tuple(sorted(functions.FACTORIES | functions.LIKE_FACTORIES))
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from torchdevlint.flow.engine import analyse
 from torchdevlint.program import ir
 from torchdevlint.program.from_libcst import lower
+from torchdevlint.rules.engine import analyse
 from torchdevlint.rules.registry import all_rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

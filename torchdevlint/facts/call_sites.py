@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow.index import BodyIndex
-from torchdevlint.flow.knowledge import functions, methods
-from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.facts.index import BodyIndex
+from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.stubs.knowledge import functions, methods
 
 if TYPE_CHECKING:
-    from torchdevlint.flow.analysis import Analysis
+    from torchdevlint.facts.analysis import FileFacts
 
 _NO_TENSOR_METHODS = frozenset(
     "numel dim size get_device is_floating_point element_size storage nelement data_ptr is_cuda backward".split()
@@ -23,7 +23,7 @@ _MAKES_ON_THE_HOST = functions.FACTORIES | functions.HOST_FACTORIES | functions.
 Sites = dict[str, list[tuple[BodyIndex, ir.Call]]]
 
 
-def collect(analysis: Analysis) -> Sites:
+def collect(analysis: FileFacts) -> Sites:
     """The calls of the file by the name that is called."""
     found: Sites = {}
     for body in analysis.program.bodies:
@@ -33,7 +33,7 @@ def collect(analysis: Analysis) -> Sites:
     return found
 
 
-def given_tensor(analysis: Analysis, body: ir.Body, parameter: ir.Parameter, number: int) -> bool:
+def given_tensor(analysis: FileFacts, body: ir.Body, parameter: ir.Parameter, number: int) -> bool:
     """True when a call in the file gives this parameter what is certainly a tensor, and none gives it a constant."""
     sites = analysis.call_sites.get(body.name, ())
     told = False
@@ -49,7 +49,7 @@ def given_tensor(analysis: Analysis, body: ir.Body, parameter: ir.Parameter, num
     return told
 
 
-def _is_tensor(analysis: Analysis, index: BodyIndex, register: ir.Register) -> bool:
+def _is_tensor(analysis: FileFacts, index: BodyIndex, register: ir.Register) -> bool:
     op = index.definitions[register]
     if isinstance(op, ir.Load):
         return index.use(op.name).kind() == (Kind.TENSOR, Evidence.USAGE)
@@ -69,7 +69,7 @@ def _is_tensor(analysis: Analysis, index: BodyIndex, register: ir.Register) -> b
     return False
 
 
-def _imported(analysis: Analysis, index: BodyIndex, register: ir.Register) -> str:
+def _imported(analysis: FileFacts, index: BodyIndex, register: ir.Register) -> str:
     """The dotted name of an imported function, or ""."""
     parts: list[str] = []
     op = index.definitions[register]

@@ -5,57 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow.devices import from_string
-from torchdevlint.flow.index import BodyIndex
-from torchdevlint.flow.naming import follows_an_object, looks_like_device
-from torchdevlint.flow.operands import Handler
-from torchdevlint.flow.values import UNKNOWN, Evidence, Kind, Value
+from torchdevlint.facts.devices import from_string
+from torchdevlint.facts.index import BodyIndex
+from torchdevlint.facts.naming import follows_an_object, looks_like_device
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
-    from torchdevlint.flow.analysis import Analysis
-    from torchdevlint.flow.frame import Frame
-
-_TENSOR_DATASET = "torch.utils.data.TensorDataset"
+    from torchdevlint.facts.analysis import FileFacts
 
 
-def _tensor_dataset(frame: Frame, op: ir.Call, name: str) -> Value:
-    """A data set of tensors, which gives them from where they are."""
-    placed = any(_is_placed(frame.values[argument.value]) for argument in op.arguments)
-    return Value(Kind.OTHER, symbol=_TENSOR_DATASET, moved=op if placed else None)
-
-
-def _loader(frame: Frame, op: ir.Call, name: str) -> Value:
-    collate, data = op.keyword("collate_fn"), op.argument("dataset", 0)
-    held = frame.values[data] if data is not None else UNKNOWN
-    if (held.symbol == _TENSOR_DATASET and held.moved is not None) or (held.is_tensor and _is_placed(held)):
-        return Value(Kind.OTHER)  # its batches are where the tensors were put
-    if _may_place(frame.analysis, frame.index, op):
-        return Value(Kind.OTHER)
-    return Value(Kind.LOADER, evidence=Evidence.USAGE if collate is not None else Evidence.STRONG, symbol=name)
-
-
-EXACT: dict[str, Handler] = {
-    "torch.utils.data.TensorDataset": _tensor_dataset,
-    "torch.utils.data.dataset.TensorDataset": _tensor_dataset,
-    "torch.utils.data.DataLoader": _loader,
-    "torch.utils.data.dataloader.DataLoader": _loader,
-}
-
-
-def _is_placed(held: Value) -> bool:
-    """True for a tensor that may be on an accelerator, also one that a caller gives."""
-    return any(part.device.may_be_accelerator for part in held.parts)
-
-
-def any_may_place(analysis: Analysis) -> bool:
+def any_may_place(analysis: FileFacts) -> bool:
     """True for a file with a loader whose batches may be placed: what a function of it is given as a loader may be that one."""
     if analysis.program.words.isdisjoint(("DataLoader", "collate_fn")):
         return False
     for body in analysis.program.bodies:
         index = analysis.index_of(body)
         for op in (op for block in body.blocks for op in block.ops):
-            if isinstance(op, ir.Call) and _makes_loader(op, index) and _may_place(analysis, index, op):
+            if isinstance(op, ir.Call) and _makes_loader(op, index) and may_place(analysis, index, op):
                 return True
     return False
 
@@ -64,7 +30,7 @@ def _makes_loader(op: ir.Call, index: BodyIndex) -> bool:
     return op.keyword("collate_fn") is not None or index.dotted(op.function).rpartition(".")[2] == "DataLoader"
 
 
-def _may_place(analysis: Analysis, index: BodyIndex, op: ir.Call) -> bool:
+def may_place(analysis: FileFacts, index: BodyIndex, op: ir.Call) -> bool:
     """True for a loader whose data set or collate function was told a device, or whose collate function moves what it returns."""
     collate = op.argument("collate_fn", 6)
     made = [_written(index, register) for register in (op.argument("dataset", 0), collate) if register is not None]
@@ -93,7 +59,7 @@ def _names_accelerator(index: BodyIndex, register: ir.Register) -> bool:
     return looks_like_device(name) and not follows_an_object(name)
 
 
-def _run_by(collate: ir.Register, index: BodyIndex, analysis: Analysis) -> Iterator[ir.Body]:
+def _run_by(collate: ir.Register, index: BodyIndex, analysis: FileFacts) -> Iterator[ir.Body]:
     """The functions of the file that run for each batch: the collate function, and those that it calls by name."""
     written = _written(index, collate)
     if isinstance(written, ir.MakeFunction):
@@ -110,7 +76,7 @@ def _run_by(collate: ir.Register, index: BodyIndex, analysis: Analysis) -> Itera
                 yield from called_by(body, analysis)
 
 
-def called_by(start: ir.Body, analysis: Analysis) -> list[ir.Body]:
+def called_by(start: ir.Body, analysis: FileFacts) -> list[ir.Body]:
     """A function and those that it calls by a name of the functions around it."""
     found = [start]
     for body in found:
@@ -122,7 +88,7 @@ def called_by(start: ir.Body, analysis: Analysis) -> list[ir.Body]:
     return found
 
 
-def _places(body: ir.Body, analysis: Analysis) -> bool:
+def _places(body: ir.Body, analysis: FileFacts) -> bool:
     """True for a function that puts something on a device that the program names."""
     index = analysis.index_of(body)
     for op in (op for block in body.blocks for op in block.ops):
@@ -136,3 +102,12 @@ def _places(body: ir.Body, analysis: Analysis) -> bool:
         if device is not None and _names_accelerator(index, device):
             return True
     return any(_places(inner, analysis) for inner in body.functions)
+
+
+def may_place_of_project(analysis: FileFacts, name: str) -> bool:
+    """True for a loader of the project's own whose file speaks of devices: its batches may be on one."""
+    member = analysis.member
+    if member is None:
+        return False
+    files = member.project.resolve(name, member.path)
+    return any(member.project.says(path, b"cuda", b"device") for path in files)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from torchdevlint.facts.devices import TOP, from_string
+from torchdevlint.facts.values import Evidence, Kind, Value, replace, tensor
 from torchdevlint.findings import Sighting
-from torchdevlint.flow.devices import TOP, from_string
-from torchdevlint.flow.values import Evidence, Kind, Value, replace, tensor
 from torchdevlint.program import ir
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import libcst as cst
 import pytest
 
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.conditions import ABSENT
-from torchdevlint.flow.frame import Frame
-from torchdevlint.flow.values import Kind, Value
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.naming import ABSENT
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.from_libcst import lower
 
@@ -19,18 +17,15 @@ IMPORTS = "import torch\nimport numpy as np\nimport torch.nn as nn\nimport torch
 
 def probed(source: str) -> tuple[Value, frozenset[str]]:
     """The value given to `probe(...)` and the guards that hold there."""
+    program = lower(cst.parse_module(IMPORTS + source))
+    analysis = FileFacts(program)
     found: list[tuple[Value, frozenset[str]]] = []
-
-    def sink_for(frame: Frame) -> Any:
-        def sink(event: str, op: ir.Op, extra: Any) -> None:
-            if event == "before-call" and isinstance(op, ir.Call) and frame.place(op.function) == "probe":
-                register = op.positional(0)
-                assert register is not None
-                found.append((frame.values[register], frame.env["?"]))
-
-        return sink
-
-    Analysis(lower(cst.parse_module(IMPORTS + source))).run(sink_for)
+    for body in program.bodies:
+        for block in body.blocks:
+            for op in block.ops:
+                if isinstance(op, ir.Call) and analysis.index_of(body).dotted(op.function) == "probe":
+                    frame = Frame(analysis, body, op, block)
+                    found.append((frame.values[op.arguments[0].value], frame.guards))
     assert len(found) == 1, "the program must call probe(...) once"
     return found[0]
 
@@ -41,7 +36,7 @@ def probed(source: str) -> tuple[Value, frozenset[str]]:
         ("probe(torch.zeros(2, 3))", Kind.TENSOR, "cpu", 2),
         ("probe(torch.zeros((2, 3, 4)))", Kind.TENSOR, "cpu", 3),
         ("probe(torch.tensor(1.0))", Kind.TENSOR, "cpu", 0),
-        ("probe(torch.tensor([1.0]))", Kind.TENSOR, "cpu", -1),
+        ("probe(torch.tensor([1.0]))", Kind.TENSOR, "cpu", 1),
         ("probe(torch.zeros(2).sum())", Kind.TENSOR, "cpu", 0),
         ("probe(torch.arange(3)[0])", Kind.TENSOR, "cpu", 0),
         ("probe(torch.arange(3)[None])", Kind.TENSOR, "cpu", 2),
@@ -50,13 +45,13 @@ def probed(source: str) -> tuple[Value, frozenset[str]]:
         ("probe(torch.zeros(2).cuda(1))", Kind.TENSOR, "cuda:1", 1),
         ("probe(torch.zeros(2).to('cuda').cpu())", Kind.TENSOR, "cpu", 1),
         ("probe(torch.zeros(2).to(torch.float64))", Kind.TENSOR, "cpu", 1),
-        ("def f(x: Tensor):\n    probe(torch.zeros_like(x))", Kind.TENSOR, "x.device", None),
+        ("def f(x: Tensor):\n    probe(torch.zeros_like(x))", Kind.TENSOR, "x.device", -1),
         ("def f(x: Tensor):\n    probe(torch.ones(3).to(x))", Kind.TENSOR, "x.device", 1),
         ("def f(x: Tensor):\n    probe(torch.ones(3).type_as(x))", Kind.TENSOR, "x.device", 1),
-        ("def f(x: Tensor):\n    probe(x.new_zeros(3))", Kind.TENSOR, "x.device", -1),
-        ("def f(x: 'torch.Tensor | None' = None):\n    probe(x)", Kind.TENSOR, "x.device", None),
-        ("def f(x):\n    y = x.unsqueeze(0)\n    probe(x)", Kind.TENSOR, "x.device", None),
-        ("def f(x: Tensor, device):\n    y = x.to(device)\n    probe(y)", Kind.TENSOR, "device", None),
+        ("def f(x: Tensor):\n    probe(x.new_zeros(3))", Kind.TENSOR, "x.device", 1),
+        ("def f(x: 'torch.Tensor | None' = None):\n    probe(x)", Kind.TENSOR, "x.device", -1),
+        ("def f(x):\n    y = x.unsqueeze(0)\n    probe(x)", Kind.TENSOR, "x.device", -1),
+        ("def f(x: Tensor, device):\n    y = x.to(device)\n    probe(y)", Kind.TENSOR, "device", -1),
         (
             "device = 'cuda' if torch.cuda.is_available() else 'cpu'\nprobe(torch.zeros(1, device=device))",
             Kind.TENSOR,
@@ -65,8 +60,8 @@ def probed(source: str) -> tuple[Value, frozenset[str]]:
         ),
         ("def f(x: Tensor):\n    with torch.device('cuda'):\n        probe(torch.zeros(1))", Kind.TENSOR, "cuda", 1),
         ("probe(nn.Linear(2, 2).to('cuda'))", Kind.MODULE, "cuda", None),
-        ("m = nn.Linear(2, 2)\nn = m\nn.to('cuda')\nprobe(m(torch.zeros(1, 2)))", Kind.TENSOR, "cuda", None),
-        ("probe(nn.Linear(2, 2)(torch.zeros(1, 2)))", Kind.TENSOR, "cpu", None),
+        ("m = nn.Linear(2, 2)\nn = m\nn.to('cuda')\nprobe(m(torch.zeros(1, 2)))", Kind.TENSOR, "cuda", -1),
+        ("probe(nn.Linear(2, 2)(torch.zeros(1, 2)))", Kind.TENSOR, "cpu", -1),
         ("probe(torch.zeros(2).numpy())", Kind.NDARRAY, "top", None),
         ("try:\n    import torch as t\nexcept ImportError:\n    t = None\nprobe(t.zeros(2))", Kind.TENSOR, "cpu", 1),
         ("def make():\n    return torch.zeros(2, 2)\nprobe(make())", Kind.TENSOR, "cpu", 2),
@@ -120,7 +115,7 @@ class Net(nn.Module):
         ("if args.no_cuda:\n    pass\nelse:\n    probe(1)", "flag"),
         ("if device.type == 'cuda':\n    probe(1)", "cuda"),
         ("if args.gpu is not None:\n    probe(1)", "flag"),
-        ("if torch.cuda.device_count() > 1:\n    probe(1)", "flag"),
+        ("if torch.cuda.device_count() > 1:\n    probe(1)", "cuda"),
     ],
 )
 def test_guards(source: str, guard: str) -> None:

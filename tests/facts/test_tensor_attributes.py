@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
+from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 
 def test_the_attributes_are_those_of_the_installed_tensor() -> None:

@@ -1,26 +1,29 @@
-"""Flow and rules together: a Program in, reports out."""
+"""The rules and the facts of a file together: a Program in, reports out."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.imported import named
+from torchdevlint.facts.observed import NOTHING_OBSERVED, Observed
+from torchdevlint.facts.values import Kind
 from torchdevlint.findings import Severity
-from torchdevlint.flow.analysis import Analysis
-from torchdevlint.flow.facts import Facts
-from torchdevlint.flow.frame import Frame
-from torchdevlint.flow.knowledge.methods import CASTS, MOVES
-from torchdevlint.flow.observed import NOTHING_OBSERVED, Observed
-from torchdevlint.flow.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
 from torchdevlint.rules.policy import deciding_place
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.source import deadline
 from torchdevlint.source.deep_stack import may_go_deeper
+from torchdevlint.stubs.knowledge.methods import CASTS, MOVES
 
 
 class RuleCrash(Exception):
@@ -36,7 +39,7 @@ class RuleCrash(Exception):
 class Result:
     """What the rules said of one file, and the analysis that they asked."""
 
-    analysis: Analysis
+    analysis: FileFacts
     reports: list[Report] = field(default_factory=list)
     crashes: list[RuleCrash] = field(default_factory=list)
 
@@ -78,11 +81,49 @@ class _Dispatch:
             ]
         return found
 
-    def names(self, event: str) -> Iterator[str]:
+    def _names(self, event: str) -> Iterator[str]:
         """The names that select a check."""
         for name, hooks in self._hooks.get(event, {}).items():
             if name is not None and any(rule in self._rules for rule, _ in hooks):
                 yield name
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        return frozenset(self._names("attribute"))
+
+    @cached_property
+    def _ops(self) -> frozenset[str]:
+        return frozenset(self._names("op"))
+
+    def wants(self, op: ir.Op) -> bool:
+        """True for an operation that a check may ask about."""
+        if isinstance(op, ir.Attribute) and op.name in self._attributes:
+            return True
+        return isinstance(op, ir.Call) or type(op).__name__ in self._ops
+
+    def of(self, op: ir.Op, frame: Frame) -> list[_Asked]:
+        """The checks that ask about an operation. They see the facts before it takes effect."""
+        found = list(self.checks("op", type(op).__name__))
+        if isinstance(op, ir.Attribute):
+            found += self.checks("attribute", op.name)
+        elif isinstance(op, ir.Call):
+            found += self._of_call(op, frame)
+        return found
+
+    def _of_call(self, op: ir.Call, frame: Frame) -> Iterator[_Asked]:
+        name, written = named(frame.analysis, frame.body, op.function), frame.definitions[op.function]
+        if name is None:
+            callee = frame.values[op.function]
+            name = callee.symbol if callee.kind is Kind.SYMBOL else ""
+        if not name.startswith("builtins."):  # `len`, `range` and their like have no device
+            yield from self.checks("call")
+            method = written.name if isinstance(written, ir.Attribute) and not name else ""
+            if name.startswith("torch.") or method in MOVES or method in CASTS or op.keyword("device") is not None:
+                yield from self.checks("device-call")
+            if method:
+                yield from self.checks("method", method)
+        if name:
+            yield from self.checks("call", name)
 
 
 def analyse(
@@ -92,15 +133,13 @@ def analyse(
     target_torch: tuple[int, int] | None = None,
     member: Member | None = None,
 ) -> Result:
-    """Run the flow analysis over a Program, with what a run of it saw, and ask the rules.
+    """Ask the rules about a Program, with what a run of it saw.
 
     `target_torch` is the oldest torch that the file must run on, `member` its place in a project.
     """
     dispatch = _Dispatch(rules, program.words)
     seen: set[tuple[str, int, int]] = set()
-    analysis = Analysis(
-        program, frozenset((*dispatch.names("attribute"), *dispatch.names("op"))), observed, target_torch, member
-    )
+    analysis = FileFacts(program, observed, target_torch, member, dispatch.wants)
     result = Result(analysis)
 
     def ask(asked: Sequence[_Asked], *given: Any) -> None:
@@ -109,7 +148,8 @@ def analyse(
             try:
                 for report in check(*given) or ():
                     key = (rule.code, id(report.op), report.proven)
-                    if key not in seen and not given[-1].expects_error:
+                    facts: Facts = given[-1]
+                    if key not in seen and not facts.expects_error and (facts.frame is None or facts.frame.is_reached):
                         seen.add(key)
                         result.reports.append(report)
             except Exception as error:
@@ -119,43 +159,15 @@ def analyse(
                     result.crashes.append(RuleCrash(rule.code, error))
 
     checks = dispatch.checks
-    every_call, device_calls = checks("call"), checks("device-call")
-
-    def sink_for(frame: Frame) -> Callable[[str, ir.Op, Any], None]:
-        def sink(event: str, op: ir.Op, extra: Any) -> None:
-            if event == "before-call":
-                # Rules see the facts before the call takes effect.
-                assert isinstance(op, ir.Call)
-                callee = frame.values[op.function]
-                written = frame.definitions[op.function]
-                wanted = [*every_call]
-                if callee.kind is Kind.SYMBOL:
-                    # `len`, `range` and their like have no device: only who names them hears of them.
-                    if callee.symbol.startswith("builtins."):
-                        wanted.clear()
-                    elif callee.symbol.startswith("torch.") or op.keyword("device") is not None:
-                        wanted += device_calls
-                    wanted += checks("call", callee.symbol)
-                elif isinstance(written, ir.Attribute):
-                    if written.name in MOVES or written.name in CASTS or op.keyword("device") is not None:
-                        wanted += device_calls
-                    wanted += checks("method", written.name)
-                elif op.keyword("device") is not None:
-                    wanted += device_calls
-                if wanted:
-                    ask(wanted, op, frame.facts())
-            elif event == "attribute":
-                found = checks("attribute", op.name)  # type: ignore[attr-defined]
-                if found:
-                    ask(found, op, frame.facts())
-            elif event == "op":
-                found = checks("op", type(op).__name__)
-                if found:
-                    ask(found, op, frame.facts())
-
-        return sink
-
-    analysis.run(sink_for)
+    for body in program.bodies:
+        for number in _live(body):
+            block = body.blocks[number]
+            for op in block.ops:
+                if dispatch.wants(op):
+                    frame = Frame(analysis, body, op, block)
+                    found = dispatch.of(op, frame)
+                    if found:
+                        ask(found, op, Facts(analysis, frame, block))
     for cls in program.classes:
         ask(checks("class"), analysis.summary_of(cls), Facts(analysis, None, None))
     ask(checks("file"), Facts(analysis, None, None))
@@ -172,6 +184,25 @@ def analyse(
             r for r in result.reports[:known] if r.severity > Severity.INFO or id(r.op) not in louder
         ] + added
     return result
+
+
+def _live(body: ir.Body) -> Iterator[int]:
+    """The blocks that control may come to, but those under `if False:`."""
+    cfg, dead = Cfg.of(body), set[int]()
+    for number in cfg.order:
+        above = cfg.decider(number)
+        if above is not None and (above[0] in dead or (above[2] and _is_never(above[1], body))):
+            dead.add(number)
+        else:
+            yield number
+
+
+def _is_never(test: ir.Register, body: ir.Body) -> bool:
+    """True for `False`, and for what begins with it: `False and ready()`."""
+    written = Lookup.of(body).definition(test)
+    if isinstance(written, ir.Choice) and written.shape == "and":
+        return _is_never(written.values[0], body)
+    return isinstance(written, ir.Constant) and written.value is False
 
 
 def _toned_down(report: Report, facts: Facts) -> Report:

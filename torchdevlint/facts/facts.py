@@ -9,47 +9,35 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torchdevlint.flow.devices import Device
-from torchdevlint.flow.naming import as_written
-from torchdevlint.flow.values import NOTHING, UNKNOWN, Kind, Value
+from torchdevlint.facts.devices import TOP, Device, symbolic
+from torchdevlint.facts.imported import named
+from torchdevlint.facts.naming import as_written
+from torchdevlint.facts.uses import Use, uses_of
+from torchdevlint.facts.values import NOTHING, UNKNOWN, Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs.knowledge import modules
 
 if TYPE_CHECKING:
-    from torchdevlint.flow.analysis import Analysis
-    from torchdevlint.flow.frame import Frame
-    from torchdevlint.flow.index import BodyIndex
+    from torchdevlint.facts.analysis import FileFacts
+    from torchdevlint.facts.frame import Frame
+    from torchdevlint.facts.index import BodyIndex
 
 
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
 
 
-class Use(NamedTuple):
-    """An operation that consumed a value: `role` says how ("argument 0", "keyword x", "receiver", "subscript", "stored", "returned", ...)."""
-
-    op: ir.Op
-    role: str
-    callee: str = ""  # dotted name of the function, or ".method"
-    receiver: Value | None = None
-    body: ir.Body | None = None
-
-
-@dataclass(slots=True, eq=False)
-class AttributeStore:
+class AttributeStore(NamedTuple):
     """One `self.name = value` of a class."""
 
     op: ir.StoreAttribute
-    value: Value
     body: ir.Body
+    analysis: FileFacts
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EntryStore:
-    """One `self.name[key] = value` of a class; `key` is None where it is no constant."""
-
-    op: ir.StoreSubscript
-    key: str | int | None
-    value: Value
-    body: ir.Body
+    @property
+    def value(self) -> Value:
+        """What is stored, as the method leaves it."""
+        return self.analysis.frame_of(self.body).values[self.op.value]
 
 
 @dataclass(slots=True, eq=False)
@@ -57,20 +45,18 @@ class ClassSummary:
     """What is known of a class of this file."""
 
     cls: ir.Class
-    is_module: bool
+    analysis: FileFacts
+    is_module: bool = False
     is_lightning: bool = False
     bases: tuple[str, ...] = ()  # resolved dotted names
     base_summaries: tuple[ClassSummary, ...] = ()
-    stores: dict[str, list[AttributeStore]] = field(default_factory=dict)
-    entries: dict[str, list[EntryStore]] = field(default_factory=dict)
-    buffers: set[str] = field(default_factory=set)
-    parameters: set[str] = field(default_factory=set)
-    lists: set[str] = field(default_factory=set)  # states of a metric that are lists of tensors
     forward_methods: frozenset[str] = frozenset()  # methods that forward reaches
     setup_methods: frozenset[str] = frozenset()  # __init__ and the methods that it alone reaches
     first_methods: frozenset[str] = frozenset()  # __init__ and what it reaches, run again on a condition at most
     has_device_property: bool = False
     _inherited: dict[str, ir.Body | None] = field(default_factory=dict)
+    _stores: dict[str, list[AttributeStore]] | None = None
+    _registered: dict[str, str] | None = None
 
     def method(self, name: str) -> ir.Body | None:
         """The method `name` of the class or of its bases in this file."""
@@ -82,6 +68,18 @@ class ClassSummary:
             self._inherited[name] = next(filter(None, (base.method(name) for base in self.base_summaries)), None)
         return self._inherited[name]
 
+    @property
+    def stores(self) -> dict[str, list[AttributeStore]]:
+        """Every `self.name = value` of the methods of this class, by name."""
+        if self._stores is None:
+            self._stores = {}
+            for body in self.cls.methods.values():
+                index = self.analysis.index_of(body)
+                for op in Lookup.of(body).kind(ir.StoreAttribute):
+                    if index.self_name and index.dotted(op.object) == index.self_name:
+                        self._stores.setdefault(op.name, []).append(AttributeStore(op, body, self.analysis))
+        return self._stores
+
     def stores_of(self, name: str) -> list[AttributeStore]:
         """Every store of `self.name` in the class and its bases in this file."""
         found = list(self.stores.get(name, ()))
@@ -89,21 +87,18 @@ class ClassSummary:
             found += base.stores_of(name)
         return found
 
-    def entries_of(self, name: str) -> list[EntryStore]:
-        """Every store into `self.name[...]` in the class and its bases in this file."""
-        found = list(self.entries.get(name, ()))
-        for base in self.base_summaries:
-            found += base.entries_of(name)
-        return found
+    @property
+    def registered(self) -> dict[str, str]:
+        """The parameters and buffers that this class makes: "parameter" or "buffer" by name."""
+        if self._registered is None:
+            self._registered = {}
+            self._registered = dict(_registered(self))
+        return self._registered
 
-    def keeps_dict(self, name: str) -> bool:
-        """True when every store of `self.name` is a dict."""
-        stores = self.stores_of(name)
-        return bool(stores) and all(store.value.kind is Kind.DICT for store in stores)
-
-    def is_list_state(self, name: str) -> bool:
-        """True for a metric's state that is a list of tensors: it moves with the metric."""
-        return name in self.lists or any(base.is_list_state(name) for base in self.base_summaries)
+    @property
+    def buffers(self) -> set[str]:
+        """The buffers of the class, and the states of a metric."""
+        return {name for name, kind in self.registered.items() if kind == "buffer"}
 
     def is_buffer(self, name: str) -> bool:
         """True when `name` is a buffer of the module, which another tensor can replace."""
@@ -111,18 +106,37 @@ class ClassSummary:
 
     def is_registered(self, name: str) -> bool:
         """True when `name` is a buffer or parameter of the module."""
-        return (
-            name in self.buffers
-            or name in self.parameters
-            or name in self.lists
-            or any(base.is_registered(name) for base in self.base_summaries)
-        )
+        return name in self.registered or any(base.is_registered(name) for base in self.base_summaries)
+
+
+_REGISTERS = {"register_buffer": "buffer", "register_parameter": "parameter", "add_state": "buffer"}
+
+
+def _registered(summary: ClassSummary) -> Iterator[tuple[str, str]]:
+    analysis = summary.analysis
+    for body in summary.cls.methods.values():
+        index = analysis.index_of(body)
+        for call in Lookup.of(body).kind(ir.Call):
+            own, _, method = index.dotted(call.function).rpartition(".")
+            first = call.argument("name", 0)
+            written = index.definitions[first] if first is not None else None
+            if own and own == index.self_name and method in _REGISTERS and isinstance(written, ir.Constant):
+                yield str(written.value), _REGISTERS[method]
+    for name, stores in summary.stores.items():
+        for store in stores:
+            index = analysis.index_of(store.body)
+            made = index.definitions[store.op.value]
+            called = analysis.resolve_text(index.dotted(made.function)) if isinstance(made, ir.Call) else ""
+            if called in modules.PARAMETERS or called in modules.BUFFERS:
+                yield name, "parameter" if called in modules.PARAMETERS else "buffer"
+            elif summary.is_module and store.value.symbol == "parameter":
+                yield name, "parameter"
 
 
 class Facts:
     """The facts at one operation. `frame` is None for events of a class or of the whole file."""
 
-    def __init__(self, analysis: Analysis, frame: Frame | None, block: ir.Block | None) -> None:
+    def __init__(self, analysis: FileFacts, frame: Frame | None, block: ir.Block | None) -> None:
         self.analysis = analysis
         self.frame = frame
         self.block = block
@@ -156,8 +170,13 @@ class Facts:
 
     def qualified(self, register: ir.Register | None) -> str | None:
         """The dotted name of an imported thing ("torch.cuda.is_available"), or None."""
-        value = self.value(register)
-        return value.symbol if value.kind is Kind.SYMBOL else None
+        if register is None or self.frame is None:
+            return None
+        name = named(self.analysis, self.frame.body, register)
+        if name is None:
+            value = self.value(register)
+            name = value.symbol if value.kind is Kind.SYMBOL else ""
+        return name or None
 
     def callee(self, call: ir.Call) -> str:
         """The resolved dotted name of the callee, or ".name" for a method of something else, or ""."""
@@ -267,6 +286,15 @@ class Facts:
         return any(self.analysis.resolve_text(text) in qualified for text in self.body.decorators)
 
     @property
+    def default_device(self) -> Device | None:
+        """The default device where the file set one, or a `with torch.device(...)` around the operation."""
+        for register in self.block.withs if self.block is not None else ():
+            if self.value(register).kind is Kind.DEVICE:
+                device = self.device_of(register)
+                return device if device is not TOP else symbolic("the default device")
+        return symbolic("the default device") if self.analysis.has_default_device else None
+
+    @property
     def no_grad(self) -> bool:
         """True where gradients are off."""
         return self.under(
@@ -301,17 +329,8 @@ class Facts:
     # ---------------------------------------------------------------------------------------------- whole-file facts
 
     def uses(self, op: ir.Op) -> tuple[Use, ...]:
-        """Every use of the value that `op` made, through names, in this file. Complete only once the file was analysed (in fixes and on_file)."""
-        return tuple(self.analysis.uses.get(id(op), ()))
-
-    def given_on_host(self, device: Device) -> bool:
-        """True when `device` is that of a parameter of this function, and all callers in this file give a CPU tensor. For on_file and `holds`."""
-        name = device.name.removesuffix(".device").removesuffix("[0]")
-        return (
-            device.place == "sym"
-            and any(parameter.name == name for parameter in self.body.parameters)
-            and self.analysis.given_on_host(self.body, name)
-        )
+        """Every use of the value that `op` made, through names, in this body."""
+        return tuple(uses_of(op, self.body, self.analysis)) if isinstance(op, ir.ValueOp) else ()
 
     def optimizers_over(self, ref: str) -> list[Value]:
         """The optimizers alive here that hold parameters of the module with this `ref`."""

@@ -1,4 +1,4 @@
-"""What a value is and where it lives: the abstract values of the flow analysis."""
+"""What a value is and where it lives: the values that rules see."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
-from torchdevlint.flow.devices import CPU, TOP, Device
+from torchdevlint.facts.devices import CPU, TOP, Device
 from torchdevlint.program import ir
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import call_sites, class_shape, values
-from torchdevlint.flow.devices import TOP, symbolic
-from torchdevlint.flow.facts import ClassSummary
-from torchdevlint.flow.knowledge import modules
-from torchdevlint.flow.naming import LOADER_NAME, looks_like_device
-from torchdevlint.flow.values import NOTHING, SCALAR, UNKNOWN, Evidence, Kind, Value, replace, tensor
+from torchdevlint.facts import call_sites, class_shape, values
+from torchdevlint.facts.devices import TOP, symbolic
+from torchdevlint.facts.facts import ClassSummary
+from torchdevlint.facts.naming import LOADER_NAME, looks_like_device
+from torchdevlint.facts.values import NOTHING, SCALAR, UNKNOWN, Evidence, Kind, Value, replace, tensor
 from torchdevlint.program import ir
+from torchdevlint.stubs.knowledge import modules
 
 if TYPE_CHECKING:
-    from torchdevlint.flow.analysis import Analysis
+    from torchdevlint.facts.analysis import FileFacts
 
 _TENSOR_ANNOTATIONS = frozenset(
     "Tensor FloatTensor LongTensor BoolTensor IntTensor ByteTensor DoubleTensor Variable".split()
@@ -22,7 +22,7 @@ _OF_TENSORS = frozenset("shape dtype device sum mean max min reshape flatten tra
 _TRANSPARENT = frozenset("Optional Union | Annotated Final typing.Optional typing.Union t.Optional t.Union".split())
 
 
-def annotated(analysis: Analysis, annotation: ir.Annotation, name: str) -> Value | None:
+def annotated(analysis: FileFacts, annotation: ir.Annotation, name: str) -> Value | None:
     """The value that an annotation promises, or None when it says nothing of interest."""
     last = annotation.name.rpartition(".")[2]
     if last in _TENSOR_ANNOTATIONS:
@@ -73,7 +73,7 @@ def annotated(analysis: Analysis, annotation: ir.Annotation, name: str) -> Value
 
 
 def parameter_value(
-    analysis: Analysis, body: ir.Body, parameter: ir.Parameter, number: int, summary: ClassSummary | None
+    analysis: FileFacts, body: ir.Body, parameter: ir.Parameter, number: int, summary: ClassSummary | None
 ) -> Value:
     """What a parameter holds when the function starts: by annotation, default, use, and only then by name."""
     name = parameter.name
@@ -139,7 +139,7 @@ def parameter_value(
     return Value(parameter=name)
 
 
-def _default(analysis: Analysis, body: ir.Body, parameter: ir.Parameter) -> Value | None:
+def _default(analysis: FileFacts, body: ir.Body, parameter: ir.Parameter) -> Value | None:
     if parameter.default is None or body.parent is None:
         return None
     definition = analysis.index_of(body.parent).definitions[parameter.default]

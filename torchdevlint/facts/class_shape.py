@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow.facts import ClassSummary
-from torchdevlint.flow.knowledge import functions, modules
-from torchdevlint.flow.values import Kind
+from torchdevlint.facts.facts import ClassSummary
+from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.stubs.knowledge import functions, modules
 
 if TYPE_CHECKING:
-    from torchdevlint.flow.analysis import Analysis
+    from torchdevlint.facts.analysis import FileFacts
 
 SETUP_METHODS = (
     "__init__",
@@ -28,8 +28,8 @@ _DEEPEST_NESTING = 4
 _MODULE_NAME = re.compile(r"(?:Module|Model|Net|Network|Encoder|Decoder|Layer|Block|Head|Backbone|Agent|Policy)\Z")
 
 
-def describe(analysis: Analysis, found: ClassSummary) -> None:
-    """Fill in what the class statement says; the attributes are filled by `Analysis.settle`."""
+def describe(analysis: FileFacts, found: ClassSummary) -> None:
+    """Fill in what the class statement says; the attributes are filled by `FileFacts.settle`."""
     cls = found.cls
     in_file = {base: one for base in cls.bases if (one := analysis.class_named(base, cls)) is not None}
     bases = tuple(analysis.resolve_text(base) for base in cls.bases)
@@ -49,7 +49,7 @@ def describe(analysis: Analysis, found: ClassSummary) -> None:
     found.first_methods = frozenset(name for name in setup if not _is_run_again(analysis, found, name, setup))
 
 
-def _is_module(analysis: Analysis, cls: ir.Class, bases: tuple[str, ...], summaries: tuple[ClassSummary, ...]) -> bool:
+def _is_module(analysis: FileFacts, cls: ir.Class, bases: tuple[str, ...], summaries: tuple[ClassSummary, ...]) -> bool:
     if any(base.is_module for base in summaries):
         return True
     for base in bases:
@@ -79,7 +79,7 @@ def is_ignite_metric(summary: ClassSummary) -> bool:
     )
 
 
-def _holds_modules(analysis: Analysis, cls: ir.Class) -> bool:
+def _holds_modules(analysis: FileFacts, cls: ir.Class) -> bool:
     """True when `__init__` stores an instance of a class of torch.nn (or an embedding or layer by name) on self."""
     init = cls.methods.get("__init__")
     if init is None:
@@ -96,7 +96,7 @@ def _holds_modules(analysis: Analysis, cls: ir.Class) -> bool:
     return False
 
 
-def has_weights(analysis: Analysis, cls: ir.Class, depth: int = 0) -> bool:
+def has_weights(analysis: FileFacts, cls: ir.Class, depth: int = 0) -> bool:
     """True for a Module of this file that keeps layers with weights and never places them itself."""
     summary = analysis.summary_of(cls)
     return (
@@ -107,11 +107,11 @@ def has_weights(analysis: Analysis, cls: ir.Class, depth: int = 0) -> bool:
     )
 
 
-def holds_nothing(analysis: Analysis, cls: ir.Class, depth: int = 0) -> bool:
+def holds_nothing(analysis: FileFacts, cls: ir.Class, depth: int = 0) -> bool:
     """True for a Module of this file, built of parts without parameters and buffers alone: there is nothing of it to move, train or save."""
     summary = analysis.summary_of(cls)
     known = {base.cls.name for base in summary.base_summaries}
-    if not summary.is_module or depth >= _DEEPEST_NESTING or summary.parameters or summary.buffers:
+    if not summary.is_module or depth >= _DEEPEST_NESTING or summary.registered:
         return False
     for written, resolved in zip(summary.cls.bases, summary.bases, strict=True):
         if written not in known and resolved != "torch.nn.Module" and resolved not in modules.EMPTY_MODULES:
@@ -139,7 +139,7 @@ _REGISTERS = frozenset("register_buffer register_parameter register_module add_m
 _MODULE_USES = frozenset("parameters children modules weight state_dict forward".split())
 
 
-def _is_factory_call(analysis: Analysis, definitions: list[ir.Op | None], register: ir.Register) -> bool:
+def _is_factory_call(analysis: FileFacts, definitions: list[ir.Op | None], register: ir.Register) -> bool:
     """True for `torch.zeros(...)`: moving that moves no module."""
     call = definitions[register]
     written = definitions[call.function] if isinstance(call, ir.Call) else None
@@ -157,7 +157,7 @@ def _is_part_of(definitions: list[ir.Op | None], register: ir.Register, name: st
     return isinstance(op, ir.Load) and op.name == name
 
 
-def _may_place_itself(analysis: Analysis, summary: ClassSummary) -> bool:
+def _may_place_itself(analysis: FileFacts, summary: ClassSummary) -> bool:
     known = {base.cls.name for base in summary.base_summaries}
     for written, resolved in zip(summary.cls.bases, summary.bases, strict=True):
         if written not in known and resolved not in modules.PLAIN_BASES:
@@ -178,8 +178,8 @@ def _may_place_itself(analysis: Analysis, summary: ClassSummary) -> bool:
     return any(_may_place_itself(analysis, base) for base in summary.base_summaries)
 
 
-def _keeps_layers(analysis: Analysis, summary: ClassSummary, depth: int) -> bool:
-    if summary.parameters or summary.buffers:
+def _keeps_layers(analysis: FileFacts, summary: ClassSummary, depth: int) -> bool:
+    if summary.registered:
         return True
     for stores in summary.stores.values():
         for store in stores:
@@ -193,7 +193,7 @@ def _keeps_layers(analysis: Analysis, summary: ClassSummary, depth: int) -> bool
     return any(_keeps_layers(analysis, base, depth) for base in summary.base_summaries)
 
 
-def _reachable(analysis: Analysis, summary: ClassSummary) -> frozenset[str]:
+def _reachable(analysis: FileFacts, summary: ClassSummary) -> frozenset[str]:
     """The methods that forward reaches through calls on self."""
     starts = [
         "forward",
@@ -214,7 +214,7 @@ def _reachable(analysis: Analysis, summary: ClassSummary) -> frozenset[str]:
     return reached(analysis, summary, pending) - {"__init__"}
 
 
-def reached(analysis: Analysis, summary: ClassSummary, pending: list[str]) -> frozenset[str]:
+def reached(analysis: FileFacts, summary: ClassSummary, pending: list[str]) -> frozenset[str]:
     """The methods reached from these through calls on self and through properties."""
     seen: set[str] = set()
     while pending:
@@ -229,7 +229,7 @@ def reached(analysis: Analysis, summary: ClassSummary, pending: list[str]) -> fr
     return frozenset(seen)
 
 
-def _is_run_again(analysis: Analysis, summary: ClassSummary, name: str, setup: frozenset[str]) -> bool:
+def _is_run_again(analysis: FileFacts, summary: ClassSummary, name: str, setup: frozenset[str]) -> bool:
     """True when a method that is no set-up calls `self.name()` whatever happens: what that one stores is renewed."""
     for caller, body in summary.cls.methods.items():
         if caller in setup:

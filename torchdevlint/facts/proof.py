@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.flow import parameters
-from torchdevlint.flow.facts import ClassSummary
-from torchdevlint.flow.index import BodyIndex
-from torchdevlint.flow.knowledge import methods
-from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
-from torchdevlint.flow.values import UNKNOWN, Kind, Value
+from torchdevlint.facts import parameters
+from torchdevlint.facts.facts import ClassSummary
+from torchdevlint.facts.index import BodyIndex
+from torchdevlint.facts.values import UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs.knowledge import methods
+from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 if TYPE_CHECKING:
-    from torchdevlint.flow.analysis import Analysis
+    from torchdevlint.facts.analysis import FileFacts
 
 _DEPTH = 4  # functions that hand the argument on
 _CONTAINERS = frozenset(
@@ -30,12 +30,12 @@ _MAKES_NO_TENSOR = frozenset("len int float bool str list dict set tuple range z
 _TAKES_ANYTHING = frozenset({"torch.nn.Module", "torch.nn.Identity", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
 
-def is_proven_tensor(name: str, body: ir.Body, analysis: Analysis) -> bool:
+def is_proven_tensor(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a parameter of which the body does what only a tensor survives, or whose annotation says so, and which no call contradicts."""
     return _proven(name, body, analysis, _DEPTH) and not is_contradicted(name, body, analysis)
 
 
-def is_contradicted(name: str, body: ir.Body, analysis: Analysis) -> bool:
+def is_contradicted(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a parameter that is used as a container, or that a call of this file gives a number, a string or a container."""
     parameter = next((known for known in body.parameters if known.name == name), None)
     if parameter is None or is_used_as_container(name, analysis.index_of(body)):
@@ -49,7 +49,7 @@ _NO_TENSORS = frozenset(
 _OF_TEXTS = frozenset(dir(str)) - TENSOR_ATTRIBUTES - frozenset(dir(list)) - frozenset(dir(dict))
 
 
-def is_something_else(name: str, body: ir.Body, analysis: Analysis) -> bool:
+def is_something_else(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a parameter that is annotated as a text, a number, or the like, and for one of which methods are called that texts alone have."""
     parameter = next((known for known in body.parameters if known.name == name), None)
     if parameter is None or parameter.kind in ("*", "**"):
@@ -60,7 +60,7 @@ def is_something_else(name: str, body: ir.Body, analysis: Analysis) -> bool:
     return bool(analysis.index_of(body).use(name).attributes & _OF_TEXTS)
 
 
-def _proven(name: str, body: ir.Body, analysis: Analysis, depth: int) -> bool:
+def _proven(name: str, body: ir.Body, analysis: FileFacts, depth: int) -> bool:
     parameter = next((known for known in body.parameters if known.name == name), None)
     if parameter is None or depth == 0 or parameter.kind in ("*", "**"):
         return False
@@ -84,7 +84,7 @@ def _proven(name: str, body: ir.Body, analysis: Analysis, depth: int) -> bool:
     return any(_takes_tensor(op, held, body, analysis, depth) for op in _readers(held, body))
 
 
-def _is_only_input(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> bool:
+def _is_only_input(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> bool:
     """True for what `forward` of a module needs and computes with, when it needs nothing else: a module computes on a tensor."""
     summary = analysis.enclosing_summary(body)
     needed = [known for known in body.parameters[1:] if known.default is None]
@@ -111,7 +111,7 @@ def _readers(held: set[ir.Register], body: ir.Body) -> list[ir.Op]:
     return [op for register in held for op in lookup.readers(register)]
 
 
-def _takes_tensor(op: ir.Op, held: set[ir.Register], body: ir.Body, analysis: Analysis, depth: int) -> bool:
+def _takes_tensor(op: ir.Op, held: set[ir.Register], body: ir.Body, analysis: FileFacts, depth: int) -> bool:
     """True for a call of a layer or a function that takes a tensor there, and for an index of several dimensions."""
     definitions = analysis.index_of(body).definitions
     if isinstance(op, ir.Subscript):
@@ -149,11 +149,10 @@ def _cuts(index: ir.Sequence, definitions: list[ir.Op | None]) -> bool:
     return any(isinstance(op, ir.Slice) or (isinstance(op, ir.Constant) and op.value is ...) for op in written)
 
 
-def _callee(call: ir.Call, body: ir.Body, analysis: Analysis) -> Value:
+def _callee(call: ir.Call, body: ir.Body, analysis: FileFacts) -> Value:
     """What is called, as far as the file tells by now: a layer of the class, a method of it, a function of the file."""
     index = analysis.index_of(body)
-    frame = analysis.frames.get(id(body))
-    seen = frame.values[call.function] if frame is not None else UNKNOWN
+    seen = analysis.frame_of(body).values[call.function]
     if seen.kind in (Kind.MODULE, Kind.FUNCTION):
         return seen
     root, _, rest = index.dotted(call.function).partition(".")
@@ -200,7 +199,7 @@ def _containers(index: BodyIndex) -> frozenset[str]:
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "split", "join"})
 
 
-def _given(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> list[tuple[BodyIndex, ir.Register]]:
+def _given(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> list[tuple[BodyIndex, ir.Register]]:
     """What the calls of this file give for a parameter, by the body that each stands in; the default is asked for by others."""
     at = body.parameters.index(parameter) - body.is_bound
     names = [body.name] if body.name not in ("forward", "__call__") else _attributes_of(body.owner, analysis)
@@ -213,7 +212,7 @@ def _given(parameter: ir.Parameter, body: ir.Body, analysis: Analysis) -> list[t
     return found
 
 
-def _attributes_of(owner: ir.Class | None, analysis: Analysis) -> list[str]:
+def _attributes_of(owner: ir.Class | None, analysis: FileFacts) -> list[str]:
     """The attributes under which the classes of the file keep an object of this class."""
     return [
         name

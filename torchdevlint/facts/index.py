@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from torchdevlint.flow.knowledge import methods
-from torchdevlint.flow.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
-from torchdevlint.flow.naming import looks_like_device
-from torchdevlint.flow.values import Evidence, Kind
+from torchdevlint.facts.naming import looks_like_device
+from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs.knowledge import methods
+from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 _Answer = TypeVar("_Answer")
 

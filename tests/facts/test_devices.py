@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from torchdevlint.flow import values
-from torchdevlint.flow.devices import CPU, META, TOP, Device, from_string, symbolic
-from torchdevlint.flow.values import AT_LEAST_ONE, NONE, UNKNOWN, Evidence, Kind, Value, tensor
+from torchdevlint.facts import values
+from torchdevlint.facts.devices import CPU, META, TOP, Device, from_string, symbolic
+from torchdevlint.facts.values import AT_LEAST_ONE, NONE, UNKNOWN, Evidence, Kind, Value, tensor
 from torchdevlint.program import ir
 
 CUDA, CUDA0, CUDA1, MPS = Device("acc", "cuda"), Device("acc", "cuda:0"), Device("acc", "cuda:1"), Device("acc", "mps")

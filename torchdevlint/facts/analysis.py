@@ -1,0 +1,241 @@
+"""What the rules ask of one file: its inference, the walks of its bodies, its classes, and what its text says as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from torchdevlint.facts import call_sites, class_shape, index, loaders, values
+from torchdevlint.facts.facts import ClassSummary
+from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.observed import NOTHING_OBSERVED, Observed
+from torchdevlint.facts.values import NOTHING, Value
+from torchdevlint.infer.analysis import Analysis, Seen, analyse
+from torchdevlint.infer.kept import kept_for
+from torchdevlint.infer.walk import Walks
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.project import Member
+from torchdevlint.source.grounds import Ground, kept_in
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.walk import Walk
+
+# The file that was asked about last: several rules ask about it one after the other.
+_LAST: dict[tuple[ir.Program, int], tuple[Analysis, Ground | None]] = {}
+
+
+class FileFacts:
+    """Facts of one file."""
+
+    def __init__(
+        self,
+        program: ir.Program,
+        observed: Observed = NOTHING_OBSERVED,
+        target_torch: tuple[int, int] | None = None,
+        member: Member | None = None,
+        wanted: Callable[[ir.Op], bool] = lambda op: isinstance(op, ir.Call),
+    ) -> None:
+        """`observed`: what a run saw; `wanted`: the operations in front of which rules want to know the state."""
+        self.program = program
+        self.observed = observed
+        self.target_torch = target_torch
+        self.member = member
+        self.aliases = _aliases(program)
+        self.remembered: dict[Any, Any] = {}  # answers of rules to what does not change while the file is asked about
+        self.legacy_default = "set_default_tensor_type" in program.words
+        self.has_default_device = "set_default_device" in program.words or self.legacy_default
+        self._wanted = wanted
+        self._indices: dict[int, index.BodyIndex] = {}
+        self._classes: dict[int, ClassSummary] = {}
+        self._discards: dict[int, dict[ir.Register, ir.Discard]] = {}
+        self._symbols: dict[str, Value] = {}
+        self._frames: dict[ir.Body, Frame] = {}
+
+    # ---------------------------------------------------------------------------------------------- inference
+
+    @property
+    def inference(self) -> Analysis:
+        """What is inferred of the file and of its place in its project, once for all rules."""
+        if self.observed:
+            if Analysis not in self.remembered:
+                self.remembered[Analysis] = _inferred(self.program, self.member, self.observed.tensors())
+            of_a_run: Analysis = self.remembered[Analysis]
+            return of_a_run
+        asked = (self.program, self.program.revision)
+        if asked not in _LAST:
+            _LAST.clear()
+        return kept_in(_LAST, asked, lambda: _inferred(self.program, self.member))
+
+    @cached_property
+    def _walks(self) -> Walks:
+        return Walks(self.inference, lambda _, op: self._wanted(op))
+
+    def walk_of(self, body: ir.Body) -> Walk | None:
+        """The body as somebody from outside runs it."""
+        return self._walks.of(body)
+
+    def frame_of(self, body: ir.Body) -> Frame:
+        """A body at the end of its run."""
+        found = self._frames.get(body)
+        if found is None:
+            found = self._frames[body] = Frame(self, body)
+        return found
+
+    # ---------------------------------------------------------------------------------------------- text
+
+    def index_of(self, body: ir.Body) -> index.BodyIndex:
+        """The index of a body, made once."""
+        found = self._indices.get(id(body))
+        if found is None:
+            found = self._indices[id(body)] = index.of(body, self.aliases)
+        return found
+
+    @cached_property
+    def call_sites(self) -> call_sites.Sites:
+        """The calls of the file's own functions, by name."""
+        return call_sites.collect(self)
+
+    @cached_property
+    def places_batches(self) -> bool:
+        """True for a file with a loader whose batches may be on a device already."""
+        return loaders.any_may_place(self)
+
+    def discards(self, body: ir.Body) -> dict[ir.Register, ir.Discard]:
+        """The expression statements of a body by register."""
+        found = self._discards.get(id(body))
+        if found is None:
+            found = {op.value: op for block in body.blocks for op in block.ops if isinstance(op, ir.Discard)}
+            self._discards[id(body)] = found
+        return found
+
+    def symbol(self, name: str) -> Value:
+        """The value of a dotted name, made once."""
+        found = self._symbols.get(name)
+        if found is None:
+            if name.startswith("torch.nn.modules.") and name.rpartition(".")[2][:1].isupper():
+                name = "torch.nn." + name.rpartition(".")[2]
+            found = self._symbols[name] = values.symbol(name)
+        return found
+
+    def resolve_text(self, dotted: str) -> str:
+        """The dotted name that a written one stands for, by the file's imports."""
+        root, dot, rest = dotted.partition(".")
+        base = self.aliases.get(root)
+        return f"{base}{dot}{rest}" if base else dotted
+
+    @cached_property
+    def _imported(self) -> frozenset[str]:
+        """What is imported, with all packages above it."""
+        return frozenset(
+            ".".join(parts[:count])
+            for parts in (name.split(".") for name in self.program.imported)
+            for count in range(1, len(parts) + 1)
+        )
+
+    def imports(self, *roots: str) -> bool:
+        """True when a module under one of the roots is imported."""
+        return not self._imported.isdisjoint(roots)
+
+    @cached_property
+    def has_stars(self) -> bool:
+        """True for a file that imports names without naming them: `from module import *`."""
+        return any(
+            isinstance(op, ir.Import) and op.name == "*"
+            for body in self.program.bodies
+            for op in Lookup.of(body).kind(ir.Import)
+        )
+
+    # ---------------------------------------------------------------------------------------------- calls
+
+    def calls_of(self, body: ir.Body, parameter: str) -> Iterator[tuple[ir.Body, ir.Call, ir.Register | None]]:
+        """The calls in this file of a function by its name, and what each gives as a parameter; None where it gives nothing."""
+        number = next((at for at, one in enumerate(body.parameters) if one.name == parameter), None)
+        if number is None:
+            return
+        for around, call in self.call_sites.get(body.name, ()):
+            yield around.body, call, call.argument(parameter, number - body.is_bound)
+
+    def arguments_given(self, body: ir.Body, parameter: str) -> list[Value]:
+        """What the calls of this file give as `parameter`."""
+        return [
+            Frame(self, around, call).values[register]
+            for around, call, register in self.calls_of(body, parameter)
+            if register is not None
+        ]
+
+    def constants_given(self, body: ir.Body, parameter: str) -> list[Any] | None:
+        """The constants that the calls of this file give as `parameter`, its default among them; None where there is no call, or one gives anything else."""
+        found: list[Any] = []
+        for around, call, register in self.calls_of(body, parameter):
+            constant = NOTHING
+            if register is not None:
+                constant = self.frame_of(around).values[register].constant
+            elif not call.has_splat:
+                constant = self._default_constant(body, parameter)
+            if constant is NOTHING:
+                return None
+            found.append(constant)
+        return found or None
+
+    def _default_constant(self, body: ir.Body, parameter: str) -> Any:
+        defaults = [p.default for p in body.parameters if p.name == parameter and p.default is not None]
+        written = self.index_of(body.parent).definitions[defaults[0]] if defaults and body.parent is not None else None
+        return written.value if isinstance(written, ir.Constant) else NOTHING
+
+    # ---------------------------------------------------------------------------------------------- classes
+
+    def enclosing_summary(self, body: ir.Body) -> ClassSummary | None:
+        """The class that a body's `self` belongs to."""
+        scope: ir.Body | None = body
+        while scope is not None:
+            if scope.owner is not None and scope.kind != "class":
+                return self.summary_of(scope.owner)
+            scope = scope.parent
+        return None
+
+    def summary_of(self, cls: ir.Class) -> ClassSummary:
+        """The summary of a class, made once."""
+        found = self._classes.get(id(cls))
+        if found is None:
+            found = self._classes[id(cls)] = ClassSummary(cls, self)
+            class_shape.describe(self, found)
+        return found
+
+    @cached_property
+    def _classes_by_name(self) -> dict[str, list[ir.Class]]:
+        found: dict[str, list[ir.Class]] = {}
+        for cls in self.program.classes:
+            found.setdefault(cls.name, []).append(cls)
+        return found
+
+    def class_named(self, name: str, other_than: ir.Class) -> ir.Class | None:
+        """The last class of this file with a name, that is not the given one."""
+        return next((cls for cls in reversed(self._classes_by_name.get(name, ())) if cls is not other_than), None)
+
+
+def _inferred(program: ir.Program, member: Member | None, seen: Seen | None = None) -> Analysis:
+    if member is None:
+        return analyse(program, kept=program.kept, seen=seen)
+    return analyse(program, member.path, member.project, kept_for(program, member.path, member.project), seen)
+
+
+def _aliases(program: ir.Program) -> dict[str, str]:
+    """Imported names of the whole file, where they mean one thing only."""
+    found: dict[str, str] = {}
+    clash: set[str] = set()
+    for body in program.bodies:
+        for block in body.blocks:
+            pending: dict[int, str] = {}
+            for op in block.ops:
+                if isinstance(op, ir.Import):
+                    pending[op.dst] = op.qualified
+                elif (
+                    pending
+                    and isinstance(op, ir.Store)
+                    and op.value in pending
+                    and found.setdefault(op.name, pending[op.value]) != pending[op.value]
+                ):
+                    clash.add(op.name)
+    return {name: qualified for name, qualified in found.items() if name not in clash}

@@ -1,0 +1,119 @@
+"""Each body of a file as somebody from outside may run it: what its registers hold, and the state in front of the operations that are asked about.
+
+The analysis itself sums a body up for any caller; rules ask what stands in it. So a body is run once more, with open parameters, in the heap
+that its module, its class or the function around it leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer.context import Context
+from torchdevlint.infer.evaluation import Evaluation
+from torchdevlint.infer.state import Env, Heap, State
+from torchdevlint.infer.values import UNKNOWN, Cls, Rec, Ref, Term, Value
+from torchdevlint.program import ir
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.analysis import Analysis
+
+Wanted = Callable[[ir.Body, ir.Op], bool]
+
+
+class Walk(Evaluation):
+    """A body as it is run by somebody from outside. `moments` has the state in front of each operation that was wanted."""
+
+    def __init__(
+        self, ctx: Context, body: ir.Body, env: Env, frame: Value | None, outer: Value, wanted: Wanted
+    ) -> None:
+        super().__init__(ctx, body, env, frame)
+        self.outer, self._wanted = outer, wanted
+        self.moments: dict[ir.Op, State] = {}
+        self.owner: Ref | None = None
+
+    def _step(self, op: ir.Op) -> None:
+        if self._wanted(self.body, op):
+            self.moments[op] = State(dict(self.env), dict(self.ctx.heap), self.ctx.facts)
+        super()._step(op)
+
+    def _enclosing(self) -> Value | None:
+        return self.ctx.class_frame if self.body.kind == "class" else self.outer
+
+
+class Walks:
+    """The walks of a file's bodies, each made when it is asked for."""
+
+    def __init__(self, analysis: Analysis, wanted: Wanted) -> None:
+        self._analysis, self._wanted = analysis, wanted
+        self._made: dict[ir.Body, Walk | None] = {}
+        self._objects: dict[ir.Class, tuple[Heap, Ref]] = {}
+
+    def of(self, body: ir.Body) -> Walk | None:
+        """The walk of a body; None where nobody can run it by itself."""
+        if body not in self._made:
+            self._made[body] = None
+            module = self._analysis.unit.program.module
+            around = self.of(module) if body is not module else None
+            with self._analysis.unheard(around.ctx.heap if around is not None else {}):
+                self._made[body] = self._walk(body)
+        return self._made[body]
+
+    def _walk(self, body: ir.Body) -> Walk | None:
+        analysis = self._analysis
+        unit = analysis.unit
+        if body.kind == "module":
+            ctx = Context(analysis, unit, "module", body)
+            ctx.heap = {unit.globals: Rec("frame"), analysis.settings: Rec("frame")}
+            return self._run(ctx, body, {}, None, unit.globals)
+        outer, heap = self._around(body)
+        ctx = Context(analysis, unit, "root", body)
+        ctx.heap = dict(heap)
+        if body.kind == "class":
+            ctx.class_frame = outer
+            return self._run(ctx, body, {}, None, outer)
+        summary = analysis.summary(body)
+        if summary is None:
+            return None
+        owner: Ref | None = None
+        env: Env = {}
+        if body.owner is not None and body.parameters and not body.is_static:
+            of_object, owner = self._object(body.owner)
+            ctx.heap.update({place: rec for place, rec in of_object.items() if place not in ctx.heap or place == owner})
+            is_of_class = body.is_class_method
+            env[body.parameters[0].name] = Cls(body.owner, unit.globals) if is_of_class else owner
+            ctx.weak |= analysis.inputs(body)
+        env.update(analysis.open_parameters(body, summary, skipped=len(env)))
+        frame: Value | None = None
+        if body.functions or unit.captured(body):
+            fields: dict[object, Value] = {".@parent": outer}
+            fields.update({"." + name: value for name, value in env.items()})
+            frame = ctx.new(None, "frame", None, fields, tag=body)
+        walk = self._run(ctx, body, env, frame, outer)
+        up = self._made.get(body.parent) if body.parent is not None else None
+        walk.owner = owner if owner is not None or up is None else up.owner
+        return walk
+
+    def _run(self, ctx: Context, body: ir.Body, env: Env, frame: Value | None, outer: Value) -> Walk:
+        ctx.mute = ctx.is_any_machine = True
+        walk = Walk(ctx, body, env, frame, outer, self._wanted)
+        walk.run()
+        return walk
+
+    def _around(self, body: ir.Body) -> tuple[Value, Heap]:
+        """The variables around a body, and the heap that it finds."""
+        unit, up = self._analysis.unit, body.parent
+        while up is not None and up.kind == "class":
+            up = up.parent
+        if up is None or up.kind == "module":
+            module = self.of(unit.program.module)
+            return unit.globals, module.ctx.heap if module is not None else {}
+        walk = self.of(up)
+        if walk is None:
+            return Term("parameter", body, "@frame"), {}
+        return walk.frame if walk.frame is not None else UNKNOWN, walk.ctx.heap
+
+    def _object(self, cls: ir.Class) -> tuple[Heap, Ref]:
+        if cls not in self._objects:
+            self._objects[cls] = self._analysis.open_object(cls)
+        return self._objects[cls]
