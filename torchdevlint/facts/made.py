@@ -237,9 +237,9 @@ class Made(Guarded):
 
     def _unpacked(self, made: ir.Unpack, view: View) -> View:
         source = self.definitions[made.source]
-        if isinstance(source, ir.Sequence) and len(source.elements) == made.count and not made.starred:
-            if not any(one.starred for one in source.elements):
-                return self.values[source.elements[made.index].value]
+        elements = source.elements if isinstance(source, ir.Sequence) else ()
+        if len(elements) == made.count and not made.starred and not any(one.starred for one in elements):
+            return self.values[elements[made.index].value]
         of = self.values[made.source]
         if view.kind is Kind.UNKNOWN and of.kind is Kind.BATCH and not made.starred:
             device = view.device if view.moved is not None else of.device

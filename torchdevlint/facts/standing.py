@@ -230,8 +230,7 @@ class Standing:
 
     def callee_in(self, op: ir.Call, body: ir.Body) -> str:
         """The dotted name that a call of a body names, by the imports of its file."""
-        found = self.analysis.resolve_text(self.analysis.index_of(body).dotted(op.function))
-        return found
+        return self.analysis.resolve_text(self.analysis.index_of(body).dotted(op.function))
 
     def value(self, register: ir.Register) -> View:
         """What a register holds, in the words of rules."""

@@ -84,9 +84,9 @@ class Views(Made):
         if view.parameter and view.kind is Kind.TENSOR and not self._is_of_parameter(register, view.parameter):
             view = replace(view, parameter="")
         place = self.place(register)
-        if view.kind is Kind.TENSOR and place and len(self.index.bound_to(place)) == 1:
-            if self.index.use(place).attributes & _STATE:
-                view = NO_VALUE  # asked for what no tensor has
+        is_bound_once = bool(place) and len(self.index.bound_to(place)) == 1
+        if view.kind is Kind.TENSOR and is_bound_once and self.index.use(place).attributes & _STATE:
+            view = NO_VALUE  # asked for what no tensor has
         if view.is_fresh_cpu and ABSENT in self.guards:
             view = replace(view, origin=None)
         if view.kind is Kind.UNKNOWN:
