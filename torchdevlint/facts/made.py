@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.facts import loaders
 from torchdevlint.facts.devices import CPU, SAVED, TOP, symbolic
 from torchdevlint.facts.guards import Guarded
+from torchdevlint.facts.standing import Standing
 from torchdevlint.facts.naming import (
     is_loss_name,
     is_model_name,
@@ -33,11 +34,20 @@ if TYPE_CHECKING:
 _LOOPS = (ir.Unpack, ir.Iterate)
 _ITERATORS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _PLACING = ("device_map", "load_in_8bit", "load_in_4bit", "quantization_config")
+_GIVE_NO_TENSOR = frozenset(
+    "numpy item tolist size dim ndimension numel nelement stride type backward data_ptr get_device element_size storage is_floating_point".split()
+    + "is_complex is_contiguous requires_grad_ register_hook retain_grad shape dtype device untyped_storage storage_offset".split()
+)
 _DETACHES = frozenset({"detach", "detach_", "numpy", "item", "tolist", "argmax", "argmin", "size"})
 
 
 class Made(Guarded):
     """A body at one moment, with what its expressions tell of their values."""
+
+    @property
+    def _end(self) -> Standing:
+        """The body at its end, where what made a value is worked out once for all moments."""
+        return self if self._at is None else self.analysis.frame_of(self.body)
 
     def _of_maker(self, raw: Value, view: View) -> View:
         """What is known of a value by the call that made it."""
@@ -157,7 +167,7 @@ class Made(Guarded):
     def _called(self, made: ir.Call, view: View) -> View:
         """What a call gives of which the inference knows nothing."""
         written = self.definitions[made.function]
-        owner = self.values[written.object] if isinstance(written, ir.Attribute) else NO_VALUE
+        owner = self._end.values[written.object] if isinstance(written, ir.Attribute) else NO_VALUE
         if view.moved is made and (owner.kind is Kind.TENSOR or owner.group is not None):
             evidence = max(owner.evidence, Evidence.USAGE) if owner.kind is Kind.TENSOR else Evidence.NONE
             return replace(view, kind=owner.kind, group=owner.group, origin=owner.origin, evidence=evidence)
@@ -169,9 +179,12 @@ class Made(Guarded):
             return View(Kind.STATE_DICT, owner.device, origin=made)
         if owner.kind is Kind.MODULE and name in ("parameters", "buffers"):
             return View(Kind.PARAMETERS, owner.device, refs=(owner.ref,) if owner.ref else ())
+        if owner.kind is Kind.TENSOR and view.moved is None and name in TENSOR_ATTRIBUTES - _GIVE_NO_TENSOR:
+            keeps = owner.needs_grad and name not in _DETACHES
+            return replace(owner, rank=None, group=None, parameter="", needs_grad=keeps)
         first = made.positional(0)
         if first is not None and self.values[made.function].symbol == "builtins.next":
-            given = self.values[first]
+            given = self._end.values[first]
             if given.kind is Kind.PARAMETERS:
                 return View(Kind.TENSOR, given.device, evidence=Evidence.USAGE)
         return view
@@ -183,7 +196,7 @@ class Made(Guarded):
         is_list = isinstance(written, ir.Attribute) and written.name == "encode"
         if asked is not None and not is_list and self.values[asked].constant == "pt":
             return View(Kind.BATCH_ENCODING, view.device, origin=made, moved=view.moved, evidence=Evidence.STRONG)
-        owner = self.values[written.object] if isinstance(written, ir.Attribute) else NO_VALUE
+        owner = self._end.values[written.object] if isinstance(written, ir.Attribute) else NO_VALUE
         if view.moved is made and owner.group is not None:
             return replace(view, group=owner.group)
         device = made.keyword("device")
@@ -205,7 +218,7 @@ class Made(Guarded):
         is_loss = is_loss_name(place)
         if callee.kind is not Kind.MODULE and not (callee.kind is Kind.UNKNOWN and (is_loss or is_a_model(place))):
             return None
-        inputs = [self.values[one.value] for one in made.arguments if not one.star]
+        inputs = [self._end.values[one.value] for one in made.arguments if not one.star]
         if any(one.kind is Kind.NDARRAY for one in inputs):
             return None
         moved = next((one for one in inputs if one.moved is not None and one.device.may_be_accelerator), None)
@@ -239,17 +252,19 @@ class Made(Guarded):
         source = self.definitions[made.source]
         elements = source.elements if isinstance(source, ir.Sequence) else ()
         if len(elements) == made.count and not made.starred and not any(one.starred for one in elements):
-            return self.values[elements[made.index].value]
-        of = self.values[made.source]
+            return self._end.values[elements[made.index].value]
+        of = self._end.values[made.source]
         if view.kind is Kind.UNKNOWN and of.kind is Kind.BATCH and not made.starred:
             device = view.device if view.moved is not None else of.device
             return View(Kind.TENSOR, device, origin=made, moved=view.moved, evidence=of.evidence, group=of.origin)
         if view.kind is Kind.UNKNOWN:
             return replace(view, group=source)
+        if view.kind is Kind.TENSOR and isinstance(source, ir.Call) and isinstance(self._raw(source.function), Func):
+            return replace(view, needs_grad=True)  # what it does inside is not looked at: it may
         return view
 
     def _item(self, made: ir.Subscript, view: View) -> View:
-        of = self.values[made.object]
+        of = self._end.values[made.object]
         if of.kind in (Kind.BATCH, Kind.BATCH_ENCODING) and view.kind in (Kind.UNKNOWN, Kind.TENSOR):
             is_encoding = of.kind is Kind.BATCH_ENCODING and of.moved is None
             origin = made if is_encoding and of.origin is not None else of.origin

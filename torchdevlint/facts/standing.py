@@ -142,7 +142,7 @@ class Standing:
         if not isinstance(value, Term):
             return ""
         if value.op == "parameter":
-            return "" if value.args[1].startswith("@") else str(value.args[1])
+            return str(value.args[1]) if not value.args[1].startswith("@") and self._is_around(value.args[0]) else ""
         if value.op == "attribute":
             base = self.text(value.args[0])
             if isinstance(value.args[0], Ref) and self.walk is not None and value.args[0] == self.walk.owner:
@@ -180,6 +180,13 @@ class Standing:
                 return symbolic(text) if text else TOP
             return symbolic(f"{text}.device") if text else TOP
         return TOP
+
+    def _is_around(self, body: ir.Body) -> bool:
+        """True for this body, and for one that it stands in."""
+        scope: ir.Body | None = self.body
+        while scope is not None and scope is not body:
+            scope = scope.parent
+        return scope is not None
 
     def _named_by(self, moved: Site) -> Spelled | None:
         op = moved.op

@@ -87,6 +87,9 @@ class Views(Made):
         is_bound_once = bool(place) and len(self.index.bound_to(place)) == 1
         if view.kind is Kind.TENSOR and is_bound_once and self.index.use(place).attributes & _STATE:
             view = NO_VALUE  # asked for what no tensor has
+        if view.kind is Kind.TENSOR and view.evidence is Evidence.NAME and place:
+            shown, evidence = self.index.use(place).kind()
+            view = replace(view, evidence=max(view.evidence, evidence)) if shown is Kind.TENSOR else view
         if view.is_fresh_cpu and ABSENT in self.guards:
             view = replace(view, origin=None)
         if view.kind is Kind.UNKNOWN:
