@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.facts import loaders
 from torchdevlint.facts.devices import CPU, SAVED, TOP, symbolic
 from torchdevlint.facts.guards import Guarded
-from torchdevlint.facts.standing import Standing
 from torchdevlint.facts.naming import (
     is_loss_name,
     is_model_name,
 )
+from torchdevlint.facts.standing import Standing
 from torchdevlint.facts.values import UNKNOWN as NO_VALUE
 from torchdevlint.facts.values import Evidence, Kind, replace
 from torchdevlint.facts.values import Value as View

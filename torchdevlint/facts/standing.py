@@ -175,6 +175,8 @@ class Standing:
             of = place.args[0] if place.args else None
             if of == "self":
                 return symbolic("self")
+            if place.op in ("device_of", "near") and isinstance(of, Term) and of.op in ("as_device", "own", "moved"):
+                return self.spelled(of.args[1] if of.op == "moved" else of)
             text = self.text(of)
             if place.op == "as_device":
                 return symbolic(text) if text else TOP

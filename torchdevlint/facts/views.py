@@ -135,6 +135,10 @@ class Views(Made):
             return tested
         if isinstance(raw, Term) and raw.op == "parameter" and not raw.args[1].startswith("@"):
             found = self._where_placed(raw, self._annotated(*raw.args))
+            if found.kind is not Kind.UNKNOWN and not self._is_around(raw.args[0]):  # an attribute that keeps it
+                return replace(
+                    found, device=symbolic(place) if found.kind is Kind.DEVICE and place else TOP, parameter=""
+                )
             if found.kind is not Kind.UNKNOWN:
                 return found
         if not place:
@@ -376,7 +380,7 @@ class Views(Made):
             view = self.of(inner, nested + 1)
             moved = site.op if isinstance(site, Site) and site.unit is self._unit else None
             return replace(view, device=self.spelled(place, site), moved=moved, parameter="")
-        if term.op == "parameter" and not term.args[1].startswith("@"):
+        if term.op == "parameter" and not term.args[1].startswith("@") and self._is_around(term.args[0]):
             return View(parameter=term.args[1])
         if term.op == "binary":
             roots = [one for one in term.args[1:] if isinstance(one, Term) and one.op == "parameter"]
