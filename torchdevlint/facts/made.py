@@ -160,6 +160,8 @@ class Made(Guarded):
             return self._item(made, view)
         if not isinstance(made, ir.Call):
             return view
+        if self.callee_in(made, self.body) in LOADS:  # also where it is known what was saved there
+            return self._loaded(made, self.body, view)
         if view.kind is Kind.UNKNOWN:
             return self._called(made, view)
         return self._tensor_of_call(made, view) if view.kind is Kind.TENSOR else view
@@ -259,12 +261,17 @@ class Made(Guarded):
             return View(Kind.TENSOR, device, origin=made, moved=view.moved, evidence=of.evidence, group=of.origin)
         if view.kind is Kind.UNKNOWN:
             return replace(view, group=source)
+        if view.kind is Kind.TENSOR and isinstance(source, ir.Iterate):
+            is_batch = self._end.values[source.iterable].kind is Kind.LOADER
+            return replace(view, origin=made, group=source) if is_batch and view.moved is None else view
         if view.kind is Kind.TENSOR and isinstance(source, ir.Call) and isinstance(self._raw(source.function), Func):
             return replace(view, needs_grad=True)  # what it does inside is not looked at: it may
         return view
 
     def _item(self, made: ir.Subscript, view: View) -> View:
         of = self._end.values[made.object]
+        if of.kind is Kind.CHECKPOINT and view.moved is None:
+            return of
         if of.kind in (Kind.BATCH, Kind.BATCH_ENCODING) and view.kind in (Kind.UNKNOWN, Kind.TENSOR):
             is_encoding = of.kind is Kind.BATCH_ENCODING and of.moved is None
             origin = made if is_encoding and of.origin is not None else of.origin

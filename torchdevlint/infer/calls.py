@@ -440,11 +440,18 @@ class Replay:
                 operands = [operand._replace(value=self.value(operand.value)) for operand in claim.operands]
                 claims.claim(ctx, claim.kind, operands, claim.site, chain=claim.chain)
             elif facts and event.what.op == "moved" and not event.facts <= self.summary.passed:
-                before = dict(ctx.heap)
-                self.value(event.what)
-                ctx.heap = join_heaps([before, ctx.heap], [NO_FACTS, facts])  # it may have moved
+                self._may_move(event.what, facts)
             else:
                 self.value(event.what)
+
+    def _may_move(self, move: Term, facts: Facts) -> None:
+        """A move under conditions that are still open: what somebody moves to an accelerator is there, as whoever wrote that knew where it lives;
+        what is moved to the CPU may still be elsewhere.
+        """
+        ctx, before = self.ctx, dict(self.ctx.heap)
+        self.value(move)
+        if move.args[1] == HOST:
+            ctx.heap = join_heaps([before, ctx.heap], [NO_FACTS, facts])
 
     def _facts(self, facts: Facts) -> Facts | None:
         """What is left open of the conditions, None where one does not hold; many events share theirs."""

@@ -478,7 +478,7 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
 def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
     """`target[key] = value`."""
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
-    for guards, one in options_of(target):
+    for guards, one in _placed(options_of(target)):
         known = as_tensor(ctx, one)
         opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
         if not (isinstance(known, Tensor) and not isinstance(one, Ref)) and not opened:
@@ -487,6 +487,18 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
         with ctx.under(guards):
             if _claim_index(ctx, one, parts, site, "assigned"):
                 claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
+
+
+def _placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
+    """The alternatives of a value, but those that are on the CPU because nobody moved them on one path: whoever moves them on another knew where they live."""
+    moved = {
+        one.origin for _, one in options if isinstance(one, Tensor) and one.device != HOST and one.origin is not None
+    }
+    return [
+        (guards, one)
+        for guards, one in options
+        if not (isinstance(one, Tensor) and one.device == HOST and one.origin in moved)
+    ]
 
 
 def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None) -> None:

@@ -8,12 +8,12 @@ SHAPES = ("1",)
 EXPECT = r"same device"
 
 
-def resumed() -> tuple[nn.Module, torch.optim.Optimizer, dict[str, object]]:
+def trained() -> tuple[nn.Module, dict[str, object]]:
     model = nn.Linear(2, 2)
     optimizer = torch.optim.Adam(model.parameters())
     model(torch.ones(1, 2)).sum().backward()
     optimizer.step()
-    return model, torch.optim.Adam(model.parameters()), optimizer.state_dict()
+    return model, optimizer.state_dict()
 
 
 def step(model: nn.Module, optimizer: torch.optim.Optimizer) -> str:
@@ -23,14 +23,16 @@ def step(model: nn.Module, optimizer: torch.optim.Optimizer) -> str:
 
 
 def fault() -> str:
-    model, optimizer, state = resumed()
+    model, state = trained()
+    optimizer = torch.optim.Adam(model.parameters())
     optimizer.load_state_dict(state)
     model.to("cuda")
     return step(model, optimizer)
 
 
 def repair() -> str:
-    model, optimizer, state = resumed()
+    model, state = trained()
+    optimizer = torch.optim.Adam(model.parameters())
     model.to("cuda")
     optimizer.load_state_dict(state)
     return step(model, optimizer)
