@@ -7,10 +7,12 @@ import pytest
 
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.imported import named
 from torchdevlint.facts.naming import ABSENT
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.from_libcst import lower
+from torchdevlint.program.lookup import Lookup
 
 IMPORTS = "import torch\nimport numpy as np\nimport torch.nn as nn\nimport torch.nn.functional as F\nfrom torch import Tensor\n"
 
@@ -155,3 +157,38 @@ def test_loops_come_to_an_end() -> None:
 def test_recursion_comes_to_an_end() -> None:
     value, _ = probed("def f(n):\n    return f(n - 1) if n else torch.zeros(2)\nprobe(f(3))")
     assert value.kind in (Kind.TENSOR, Kind.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("f = torch.load", "torch.load"),
+        ("f = F.relu", "torch.nn.functional.relu"),
+        ("f = len", "builtins.len"),
+        ("def g(torch):\n    f = torch.load", ""),
+        ("torch = make()\nf = torch.load", None),
+        ("load = torch.load\nf = load", None),
+    ],
+    ids=["imported", "by another name", "a builtin", "a parameter", "bound anew", "by a name of its own"],
+)
+def test_what_is_imported_is_named_without_a_run(source: str, name: str | None) -> None:
+    program = lower(cst.parse_module(IMPORTS + source))
+    analysis = FileFacts(program)
+    found = [
+        named(analysis, body, op.value)
+        for body in program.bodies
+        for op in Lookup.of(body).kind(ir.Store)
+        if op.name == "f"
+    ]
+    assert found == [name]
+
+
+def test_a_value_that_is_moved_twice_knows_the_last_move() -> None:
+    value, _ = probed("def f(x: Tensor, first, second):\n    x = x.to(first)\n    x = x.to(second)\n    probe(x)")
+    assert value.device.name == "second" and value.moved is not None
+
+
+def test_a_device_that_a_constructor_kept_is_that_of_the_attribute() -> None:
+    source = "class Net(nn.Module):\n    def __init__(self, device):\n        super().__init__()\n        self.device = device\n"
+    value, _ = probed(source + "    def forward(self, x):\n        probe(x.to(self.device))")
+    assert value.device.name == "self.device"

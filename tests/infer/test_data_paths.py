@@ -343,3 +343,26 @@ def test_a_module_of_another_file_leaves_a_claim_of_a_function_open(tmp_path: Pa
 def test_a_function_that_no_module_calls_says_nothing_of_a_parameter_that_may_be_a_number(tmp_path: Path) -> None:
     files = {"functional.py": "def shifted(x):\n    steps = torch.linspace(0, 1, 8)\n    return x + steps\n"}
     assert told_of(tmp_path, files, "functional.py") == []
+
+
+MASKED = """
+class Masking:
+    def __init__(self, cuda=True):
+        self.cuda = cuda
+        self.build()
+    def build(self):
+        self.model = nn.Linear(3, 3)
+        if self.cuda:
+            self.model.cuda()
+    def masks(self):
+        return {name: p.abs() > 1 for name, p in self.model.state_dict().items()}
+    def mask(self):
+        state, masks = self.model.state_dict(), self.masks()
+        for key in state:
+            layer = key.split(".")[0]
+            state[layer + ".weight"][masks[layer + ".weight"]] = 0
+"""
+
+
+def test_what_a_helper_moves_on_a_condition_meets_what_is_computed_from_it() -> None:
+    assert told(MASKED) == []
