@@ -346,21 +346,35 @@ def test_a_function_that_no_module_calls_says_nothing_of_a_parameter_that_may_be
 
 
 MASKED = """
+class Layer(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.mu = nn.Parameter(torch.Tensor(n, n).uniform_(-1, 1))
+        self.p = nn.Parameter(torch.Tensor(n, n).uniform_(-1, 1))
+class Two(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.one = Layer(n)
+        self.two = Layer(n)
 class Masking:
     def __init__(self, cuda=True):
         self.cuda = cuda
         self.build()
     def build(self):
-        self.model = nn.Linear(3, 3)
+        self.model = Two(3)
         if self.cuda:
             self.model.cuda()
-    def masks(self):
-        return {name: p.abs() > 1 for name, p in self.model.state_dict().items()}
-    def mask(self):
-        state, masks = self.model.state_dict(), self.masks()
+    def masks(self, limit):
+        state, found = self.model.state_dict(), {}
         for key in state:
             layer = key.split(".")[0]
-            state[layer + ".weight"][masks[layer + ".weight"]] = 0
+            found[layer + ".W"] = state[layer + ".mu"].abs() / state[layer + ".p"] > limit
+        return found
+    def mask(self, limit=0):
+        state, masks = self.model.state_dict(), self.masks(limit)
+        for key in state:
+            layer = key.split(".")[0]
+            state[layer + ".mu"][1 - masks[layer + ".W"]] = 0
 """
 
 
