@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchdevlint.facts.devices import TOP, symbolic
 from torchdevlint.facts.devices import Device as Spelled
@@ -26,10 +26,6 @@ from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
 
-if TYPE_CHECKING:
-    pass
-
-
 _DTYPES = frozenset(
     "float32 float64 float16 bfloat16 float double half int8 int16 int32 int64 uint8 short int long bool complex64 complex128 cfloat cdouble".split()
 )
@@ -39,6 +35,7 @@ class Frame(Views):
     """A body at one moment of its run: in front of an operation, or at its end."""
 
     def mark(self, name: str, default: Any) -> Any:
+        """What is known of a module by its reference ("@self.net"), where something has moved it, and of the state of an optimizer ("@opt...")."""
         if name.startswith("@opt"):
             return self._optimizer_state(int(name.removeprefix("@opt")), default)
         ref = name[1:]
@@ -93,6 +90,7 @@ class Frame(Views):
         return module.device
 
     def lookup(self, name: str) -> View:
+        """The value of a name: here, in the functions around, in the module, or a builtin."""
         if self.walk is None:
             return NO_VALUE
         saved = self.walk.env
@@ -104,6 +102,7 @@ class Frame(Views):
             self.walk.env = saved
 
     def is_dtype(self, register: ir.Register) -> bool:
+        """True for an argument that is a dtype, by its value or its name."""
         value = self.values[register]
         if value.kind is Kind.DTYPE:
             return True
@@ -114,6 +113,7 @@ class Frame(Views):
         return place.endswith(("dtype", "precision")) or place in ("int", "float", "bool")
 
     def nearest_device(self, at: ir.Op | None = None) -> str | None:
+        """The spelling of a device in scope: a local or parameter that is bound on every path to `at`, then `self.device`, then a global name."""
         cfg = Cfg.of(self.body)
         for name in self.index.device_places:
             value = self.bound(name)
@@ -140,18 +140,17 @@ class Frame(Views):
 
     @property
     def given(self) -> dict[str, View]:
+        """What the parameters hold."""
         return {one.name: self.of_parameter(one.name) for one in self.body.parameters}
 
     def of_parameter(self, name: str) -> View:
+        """What a parameter holds."""
         view = self.of(Term("parameter", self.body, name))
         return self._annotated(self.body, name) if view.kind is Kind.UNKNOWN else view
 
     @property
     def env(self) -> _Env:
-        return _Env(self)
-
-    @property
-    def exit_env(self) -> _Env:
+        """What the names of this body hold now."""
         return _Env(self)
 
     def optimizers_over(self, ref: str) -> list[View]:

@@ -7,7 +7,7 @@ as the programmer's own test, "decorated", or `ABSENT` where no accelerator was 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchdevlint.facts.devices import ACCELERATORS
 from torchdevlint.facts.naming import (
@@ -31,15 +31,13 @@ from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.stubs.knowledge.functions import AVAILABILITY
 
-if TYPE_CHECKING:
-    pass
-
 
 class Guarded(Standing):
     """A body at one moment, with the guards that hold there."""
 
     @cached_property
     def guards(self) -> frozenset[str]:
+        """The guards that hold here."""
         found = set()
         text = " ".join(self.body.decorators).lower()
         if "skip" in text or "require" in text or "cuda" in text or "gpu" in text:
@@ -62,11 +60,8 @@ class Guarded(Standing):
             found = known[block] = found | self._guards_written(decider[1], decider[2])
         return found
 
-    @property
-    def is_absent(self) -> bool:
-        return ABSENT in self.guards
-
     def is_guarded(self, block: ir.Block, device_type: str) -> bool:
+        """True when an availability test, a flag, or a handler of the error stands between the program and this block."""
         if self.guards & {device_type, "accelerator", "flag", "decorated"}:
             return True
         return any(
@@ -110,6 +105,7 @@ class Guarded(Standing):
         return self._flag(name, outcome)
 
     def _guards_of(self, term: Term, outcome: bool) -> set[str]:
+        """What a condition of the inference says when it comes out this way."""
         if term.op == "available":
             kind = AVAILABILITY.get(term.args[0].value, "cuda")
             return {kind} if outcome else {ABSENT}

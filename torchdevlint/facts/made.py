@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchdevlint.facts import loaders
 from torchdevlint.facts.devices import CPU, SAVED, TOP, symbolic
@@ -26,10 +26,6 @@ from torchdevlint.program import ir
 from torchdevlint.stubs.knowledge import modules
 from torchdevlint.stubs.knowledge.functions import LOADS
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
-
-if TYPE_CHECKING:
-    pass
-
 
 _LOOPS = (ir.Unpack, ir.Iterate)
 _ITERATORS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})

@@ -75,16 +75,19 @@ class Standing:
 
     @property
     def heap(self) -> dict[Any, Rec]:
+        """What the objects hold now."""
         if self._moment is not None:
             return self._moment.heap
         return self.walk.ctx.heap if self.walk is not None else {}
 
     def bound(self, name: str) -> Value | None:
+        """What the inference knows of a name now; None where it is not bound here."""
         env = self._moment.env if self._moment is not None else self.walk.env if self.walk is not None else {}
         return env.get(name)
 
     @property
     def facts_held(self) -> frozenset[Any]:
+        """The conditions that every way to this moment has passed."""
         if self._moment is not None:
             return self._moment.facts
         return NO_FACTS
@@ -121,6 +124,7 @@ class Standing:
         return made if isinstance(made, ir.ValueOp) else None
 
     def place(self, register: ir.Register) -> str:
+        """The name or path that a register was read from ("self.net", "batch['x']"), or ""."""
         op = self.definitions[register]
         if isinstance(op, ir.Load):
             return op.name
@@ -135,6 +139,7 @@ class Standing:
         return ""
 
     def makes(self, op: ir.ValueOp) -> bool:
+        """True for an operation of this body."""
         return op.dst < len(self.definitions) and self.definitions[op.dst] is op
 
     def text(self, value: Any) -> str:
@@ -216,6 +221,7 @@ class Standing:
         return symbolic(text) if text else None
 
     def device_argument(self, register: ir.Register | None) -> Spelled:
+        """The device that a value in a device position means; TOP when it may be anything."""
         if register is None:
             return TOP
         made = self.definitions[register]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchdevlint.facts import parameters
 from torchdevlint.facts.devices import TOP, from_string, symbolic
@@ -44,10 +44,6 @@ from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.stubs.knowledge import methods, modules
 from torchdevlint.stubs.knowledge.functions import AVAILABILITY
-
-if TYPE_CHECKING:
-    pass
-
 
 _SORTS = {
     "number": Kind.SCALAR,
