@@ -132,6 +132,8 @@ def test_guards(source: str, guard: str) -> None:
         "if torch.cuda.is_available():\n    pass\nelse:\n    probe(1)",
         "if torch.cuda.is_available() or other:\n    probe(1)",
         "if args.cuda:\n    pass\nelse:\n    probe(1)",
+        "def f(**options):\n    if options['gpu_index'] == 0:\n        probe(1)",
+        "def f(gpu):\n    if gpu < 0:\n        probe(1)",
     ],
 )
 def test_no_guard(source: str) -> None:

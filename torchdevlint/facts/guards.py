@@ -117,8 +117,11 @@ class Guarded(Standing):
             classes = term.args[1].items if isinstance(term.args[1], Tup) else (term.args[1],)
             is_cuda = any(isinstance(one, Ext) and one.name.startswith("torch.cuda.") for one in classes)
             return {"cuda"} if is_cuda and outcome else set()
-        if term.op == "equal":
-            first, second = term.args
+        if term.op == "binary" and term.args[0] == "lt":
+            first, second = term.args[1:]
+            return self._flag(self._name(second), outcome) | self._flag(self._name(first), not outcome)
+        if term.op == "equal" or (term.op == "binary" and term.args[0] == "eq"):
+            first, second = term.args[-2:]
             if isinstance(second, Const) and isinstance(second.value, str) and second.value.startswith("torch.cuda."):
                 return {"cuda"} if outcome else set()
             text = second.value if isinstance(second, Const) else None
@@ -130,10 +133,9 @@ class Guarded(Standing):
                 return {"flag"} if outcome else set()
             name = self._name(first)
             if FLAG_NAME.search(name):
-                absent = isinstance(second, Const) and (
-                    text is None or text is False or text in NO_GPU or (text == 0 and type(text) is int)
-                )
-                return {"flag"} if outcome is not absent else {ABSENT} if GPU_NAME.search(name) else set()
+                is_none = isinstance(second, Const) and (text is None or (type(text) is not bool and text in NO_GPU))
+                absent = is_none or (isinstance(second, Const) and text in (0, False))
+                return {"flag"} if outcome is not absent else {ABSENT} if is_none and GPU_NAME.search(name) else set()
             return set()
         if term.op == "is_none":
             name = self._name(term.args[0])
