@@ -305,13 +305,13 @@ def test_what_is_remembered_rests_on_what_was_asked_for_it(tree: Tree) -> None:
 def test_what_asks_a_project_is_not_remembered_without_its_ground() -> None:
     """`lru_cache` forgets what an answer rests on: `grounds.remembered`, `project.worked_out` and `grounds.kept_in` do not."""
     package = Path(torchdevlint.__file__).parent
-    for path in (path for room in ("rules", "infer", "flow") for path in (package / room).rglob("*.py")):
+    for path in (path for room in ("rules", "infer", "facts") for path in (package / room).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and any(
                 ast.unparse(one).partition("(")[0].endswith("cache") for one in node.decorator_list
             ):
                 asked = {ast.unparse(one.annotation) for one in node.args.args if one.annotation is not None}
-                assert asked.isdisjoint({"Member", "Project", "Facts", "Analysis", "Site"}), f"{path}:{node.lineno}"
+                assert asked.isdisjoint({"Member", "Project", "Facts", "FileFacts", "Analysis", "Site"}), f"{path}:{node.lineno}"
 
 
 FORGED: dict[str, tuple[tuple[Any, ...], object]] = {

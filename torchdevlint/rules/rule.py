@@ -118,7 +118,7 @@ def on_op(*kinds: type[ir.Op]) -> Callable[[_Check], _Check]:
 
 
 def on_class(check: _Check) -> _Check:
-    """`check(self, cls: flow.ClassSummary, facts)` once for each class of the file, after all bodies were analysed."""
+    """`check(self, cls: ClassSummary, facts)` once for each class of the file, after all bodies were analysed."""
     return _hook("class", ())(check)
 
 

@@ -61,7 +61,7 @@ class ForkAfterCudaInit(Rule):
 
     @on_any_call
     def note_use(self, call: ir.Call, facts: Facts) -> None:
-        """The first use of an accelerator in each body, in the order of the flow."""
+        """The first use of an accelerator in each body, in the order in which it runs."""
         name = facts.callee(call)
         self._other_start = self._other_start or asks_for_other_start(call, facts)
         device = target_of_move(call, facts) if name in (".to", ".cuda") else literal_accelerator(call, facts)

@@ -43,7 +43,7 @@ class MoveDispatchedModel(Rule):
         model = AutoModelForCausalLM.from_pretrained(name, device_map="auto")
 
     ## When it stays silent
-    Casts to a dtype; `device_map=None`; a map that flow cannot see. A map with a single device (`device_map="cuda:0"`, `{"": 0}`) makes no
+    Casts to a dtype; `device_map=None`; a map that is not known. A map with a single device (`device_map="cuda:0"`, `{"": 0}`) makes no
     hooks: the move works and is an info; so it does where `"auto"` finds room on a single GPU, and is a warning.
 
     ## Fix safety
