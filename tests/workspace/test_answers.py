@@ -311,7 +311,9 @@ def test_what_asks_a_project_is_not_remembered_without_its_ground() -> None:
                 ast.unparse(one).partition("(")[0].endswith("cache") for one in node.decorator_list
             ):
                 asked = {ast.unparse(one.annotation) for one in node.args.args if one.annotation is not None}
-                assert asked.isdisjoint({"Member", "Project", "Facts", "FileFacts", "Analysis", "Site"}), f"{path}:{node.lineno}"
+                assert asked.isdisjoint({"Member", "Project", "Facts", "FileFacts", "Analysis", "Site"}), (
+                    f"{path}:{node.lineno}"
+                )
 
 
 FORGED: dict[str, tuple[tuple[Any, ...], object]] = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.knowledge import functions, modules
 
 if TYPE_CHECKING:
@@ -84,16 +85,10 @@ def _holds_modules(analysis: FileFacts, cls: ir.Class) -> bool:
     init = cls.methods.get("__init__")
     if init is None:
         return False
-    definitions = analysis.index_of(init).definitions
-    for block in init.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.StoreAttribute):
-                made = definitions[op.value]
-                function = definitions[made.function] if isinstance(made, ir.Call) else None
-                text = _dotted(definitions, function)
-                if text and modules.is_module_class(analysis.resolve_text(text)):
-                    return True
-    return False
+    lookup = Lookup.of(init)
+    made = (lookup.definition(store.value) for store in lookup.kind(ir.StoreAttribute))
+    called = (lookup.path(op.function) for op in made if isinstance(op, ir.Call))
+    return any(name and modules.is_module_class(analysis.resolve_text(name)) for name in called)
 
 
 def has_weights(analysis: FileFacts, cls: ir.Class, depth: int = 0) -> bool:
@@ -253,13 +248,3 @@ def _are_on_condition(body: ir.Body, calls: list[ir.Call]) -> bool:
 def is_property(method: ir.Body | None) -> bool:
     """True for a method that is read like an attribute."""
     return method is not None and any(d == "property" or d.endswith("cached_property") for d in method.decorators)
-
-
-def _dotted(definitions: list[ir.Op | None], op: ir.Op | None) -> str:
-    """`a.b.c` as written, or ""."""
-    if isinstance(op, ir.Load):
-        return op.name
-    if isinstance(op, ir.Attribute):
-        base = _dotted(definitions, definitions[op.object])
-        return f"{base}.{op.name}" if base else ""
-    return ""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from torchdevlint.facts.naming import looks_like_device
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.knowledge import methods
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
@@ -95,17 +96,11 @@ class BodyIndex:
     definitions: list[ir.Op | None]
     uses: dict[str, NameUse]
     self_name: str
-    self_calls: frozenset[str]
-    self_stores: frozenset[str]
-    self_reads: frozenset[str]
-    self_fills: frozenset[str]  # attributes of self into which an entry is stored
-    extended: frozenset[str]  # names through which an attribute or element is stored
-    order: list[int]  # reverse postorder of the blocks
-    has_loop: bool
-    stored: dict[str, list[ir.Register]]  # the values that are bound to each name, block by block
     body: ir.Body
-    local_calls: tuple[tuple[str, ir.Call], ...] = ()  # calls of `name(...)` and `self.name(...)`, by name
-    _readers: Readers | None = None
+    self_calls: set[str] = field(default_factory=set)
+    self_reads: set[str] = field(default_factory=set)
+    stored: dict[str, list[ir.Register]] = field(default_factory=dict)  # what is bound to each name, block by block
+    local_calls: list[tuple[str, ir.Call]] = field(default_factory=list)  # of `name(...)` and `self.name(...)`
     _device_places: tuple[str, ...] | None = None
     _answers: dict[Any, Any] = field(default_factory=dict)
 
@@ -172,15 +167,7 @@ class BodyIndex:
         return moved and not (use.torch_argument or use.module_argument or use.method_argument or use.arithmetic)
 
     def _in_order(self) -> Iterator[ir.Op]:
-        return (op for number in self.order for op in self.body.blocks[number].ops)
-
-    @property
-    def readers(self) -> Readers:
-        """What is done with the very value of each register; looked up when it is first asked for."""
-        found = self._readers
-        if found is None:
-            found = self._readers = _readers_in(self.body)
-        return found
+        return (op for number in Cfg.of(self.body).loops_first for op in self.body.blocks[number].ops)
 
     @property
     def device_places(self) -> tuple[str, ...]:
@@ -193,7 +180,7 @@ class BodyIndex:
             attributes: list[ir.Attribute | ir.StoreAttribute] = [*lookup.kind(ir.Attribute)]
             attributes += lookup.kind(ir.StoreAttribute)
             for op in attributes:
-                if base := _path(self.definitions, op.object):
+                if base := lookup.path(op.object):
                     places.add(f"{base}.{op.name}")
             named = sorted((place != "device", place) for place in places if looks_like_device(place))
             found = self._device_places = tuple(place for _, place in named)
@@ -206,60 +193,6 @@ def _names(index: BodyIndex) -> dict[ir.Register, list[str]]:
         for value in values:
             found.setdefault(value, []).append(name)
     return found
-
-
-class Readers(NamedTuple):
-    """By register: the attributes that are read of it, and the first operation that gives it a name."""
-
-    attributes: dict[ir.Register, set[str]]
-    stores: dict[ir.Register, ir.Store | ir.StoreAttribute]
-
-
-def _readers_in(body: ir.Body) -> Readers:
-    found = Readers({}, {})
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Attribute):
-                found.attributes.setdefault(op.object, set()).add(op.name)
-            elif isinstance(op, (ir.Store, ir.StoreAttribute)):
-                found.stores.setdefault(op.value, op)
-    return found
-
-
-def _path(definitions: list[ir.Op | None], register: ir.Register) -> str:
-    op = definitions[register]
-    if isinstance(op, ir.Load):
-        return op.name
-    if isinstance(op, ir.Attribute):
-        base = _path(definitions, op.object)
-        return f"{base}.{op.name}" if base else ""
-    return ""
-
-
-def _reverse_postorder(blocks: list[ir.Block]) -> tuple[list[int], bool]:
-    """The blocks in reverse postorder from the entry, and whether an edge goes back."""
-    state = [0] * len(blocks)
-    order: list[int] = []
-    has_loop = False
-    stack: list[tuple[int, int]] = [(0, 0)]
-    state[0] = 1
-    while stack:
-        block, at = stack[-1]
-        successors = blocks[block].successors
-        if at < len(successors):
-            stack[-1] = (block, at + 1)
-            successor = successors[-1 - at]  # the way out of a loop first, so that it comes last
-            if state[successor] == 0:
-                state[successor] = 1
-                stack.append((successor, 0))
-            elif state[successor] == 1:
-                has_loop = True
-        else:
-            state[block] = 2
-            order.append(block)
-            stack.pop()
-    order.reverse()
-    return order, has_loop
 
 
 def of(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
@@ -275,84 +208,13 @@ def of(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
 def build(body: ir.Body, aliases: dict[str, str]) -> BodyIndex:
     """Index a body; `aliases` maps the file's imported names to dotted names."""
     definitions: list[ir.Op | None] = [None] * body.register_count
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.ValueOp):
-                definitions[op.dst] = op
-    uses: dict[str, NameUse] = {}
-    self_name = _self_name(body)
-    own_methods = body.owner.methods if self_name and body.owner is not None else {}
-    self_calls: set[str] = set()
-    self_stores: set[str] = set()
-    self_reads: set[str] = set()
-    self_fills: set[str] = set()
-    extended: set[str] = set()
-    stored: dict[str, list[ir.Register]] = {}
-    local_calls: list[tuple[str, ir.Call]] = []
-
-    def use(path: str) -> NameUse:
-        found = uses.get(path)
-        if found is None:
-            found = uses[path] = NameUse(is_pipeline="pipe" in path.lower())
-        return found
-
-    for block in body.blocks:
-        for op in block.ops:
-            kind = type(op)
-            if kind is ir.Attribute:
-                path = _path(definitions, op.object)  # type: ignore[attr-defined]
-                if path:
-                    use(path).attributes.add(op.name)  # type: ignore[attr-defined]
-                    if path == self_name:
-                        self_reads.add(op.name)  # type: ignore[attr-defined]
-            elif kind is ir.Call:
-                callee = _path(definitions, op.function)  # type: ignore[attr-defined]
-                _index_call(op, callee, definitions, aliases, self_name, self_calls, own_methods, use)  # type: ignore[arg-type]
-                root, _, rest = callee.partition(".")
-                if callee and (root == self_name or not rest) and "." not in rest and root not in aliases:
-                    local_calls.append((rest or root, op))  # type: ignore[arg-type]
-            elif kind is ir.Binary:
-                for register in (op.left, op.right):  # type: ignore[attr-defined]
-                    path = _path(definitions, register)
-                    if path:
-                        use(path).arithmetic = True
-            elif kind is ir.Subscript:
-                path = _path(definitions, op.index)  # type: ignore[attr-defined]
-                if path:
-                    use(path).index = True
-            elif kind is ir.StoreAttribute:
-                base = _path(definitions, op.object)  # type: ignore[attr-defined]
-                if base:
-                    extended.add(base.partition(".")[0])
-                    if base == self_name:
-                        self_stores.add(op.name)  # type: ignore[attr-defined]
-            elif kind is ir.StoreSubscript:
-                base = _path(definitions, op.object)  # type: ignore[attr-defined]
-                if base:
-                    root, _, name = base.partition(".")
-                    extended.add(root)
-                    if root == self_name and name:
-                        self_fills.add(name)
-            elif kind is ir.Store:
-                stored.setdefault(op.name, []).append(op.value)  # type: ignore[attr-defined]
-                if _makes_from_data(definitions, definitions[op.value], aliases):  # type: ignore[attr-defined]
-                    use(op.name).is_converted = True  # type: ignore[attr-defined]
-    order, has_loop = _reverse_postorder(body.blocks)
-    return BodyIndex(
-        definitions,
-        uses,
-        self_name,
-        frozenset(self_calls),
-        frozenset(self_stores),
-        frozenset(self_reads),
-        frozenset(self_fills),
-        frozenset(extended),
-        order,
-        has_loop,
-        stored,
-        body,
-        tuple(local_calls),
-    )
+    lookup = Lookup.of(body)
+    for op in lookup.all:
+        if isinstance(op, ir.ValueOp):
+            definitions[op.dst] = op
+    found = BodyIndex(definitions, {}, _self_name(body), body)
+    _Reading(found, lookup, aliases).read()
+    return found
 
 
 def _self_name(body: ir.Body) -> str:
@@ -361,97 +223,125 @@ def _self_name(body: ir.Body) -> str:
     return body.parameters[0].name
 
 
-def _index_call(op: ir.Call, callee: str, definitions, aliases, self_name, self_calls, methods_of_class, use) -> None:  # type: ignore[no-untyped-def]
-    root, _, rest = callee.partition(".")
-    qualified = aliases.get(root, "") if callee else ""
-    is_torch = qualified.partition(".")[0] in (
-        "torch",
-        "torchvision",
-        "torch_scatter",
-        "einops",
-    ) and not _host_function(qualified, rest)
-    is_host = qualified.partition(".")[0] in (
-        "numpy",
-        "scipy",
-        "pandas",
-        "matplotlib",
-        "sklearn",
-        "cv2",
-        "PIL",
-        "math",
-        "random",
-        "tensorflow",
-        "jax",
-    )
-    is_module = bool(self_name) and root == self_name and bool(rest)
-    if callee and not qualified:
-        use(callee).called = True
-    if is_module and "." not in rest:
-        self_calls.add(rest)
-    if not (is_torch or is_host or is_module):
-        return
-    # `torch.zeros(n)` says nothing of n; the operands of other functions are tensors.
-    sized = is_torch and _takes_sizes(f"{qualified}.{rest}" if rest else qualified)
-    joins = (is_torch and rest.rpartition(".")[2] in _JOINS) or qualified.rpartition(".")[2] in _JOINS
-    if joins or (f"{qualified}.{rest}" if rest else qualified) == "einops.pack":
-        for part in _elements(definitions, op):
-            use(part).torch_argument = True
-    for argument in op.arguments:
-        if argument.keyword == "dtype" and qualified == "torch":
-            read = definitions[argument.value]
-            if isinstance(read, ir.Attribute) and read.name == "dtype" and (of := _path(definitions, read.object)):
-                use(of).gives_dtype = True
-        if argument.keyword is not None or argument.star:
-            continue
-        path = _path(definitions, argument.value)
-        if not path and is_torch and not sized and qualified.partition(".")[0] == "torch":
-            path = _scaled(definitions, argument.value)  # an array there would raise
-        if not path:
-            continue
-        if is_torch and not sized:
-            use(path).torch_argument = True
-            sized = True  # only the first argument is a tensor for sure
-        elif is_host:
-            use(path).host_argument = True
-        elif is_module and rest in methods_of_class:
-            use(path).method_argument = True
-        elif is_module:
-            use(path).module_argument = True
+_TENSOR_LIBRARIES = frozenset({"torch", "torchvision", "torch_scatter", "einops"})
+_HOST_LIBRARIES = frozenset("numpy scipy pandas matplotlib sklearn cv2 PIL math random tensorflow jax".split())
 
 
-def _scaled(definitions: list[ir.Op | None], register: ir.Register) -> str:
-    """The name in arithmetic with numbers: `logvar` of `0.5 * logvar`."""
-    written = definitions[register]
-    if isinstance(written, ir.Unary) and written.operator == "-":
-        return _path(definitions, written.operand) or _scaled(definitions, written.operand)
-    if not isinstance(written, ir.Binary):
+class _Reading:
+    """The one look over a body that fills its index."""
+
+    def __init__(self, index: BodyIndex, lookup: Lookup, aliases: dict[str, str]) -> None:
+        self._index, self._lookup, self._aliases = index, lookup, aliases
+        self._definitions, self._path = index.definitions, lookup.path
+
+    def read(self) -> None:
+        """Take every operation into account."""
+        index, lookup = self._index, self._lookup
+        for read in lookup.kind(ir.Attribute):
+            if path := self._path(read.object):
+                self._use(path).attributes.add(read.name)
+                if path == index.self_name:
+                    index.self_reads.add(read.name)
+        for call in lookup.kind(ir.Call):
+            self._read_call(call)
+        for binary in lookup.kind(ir.Binary):
+            for register in (binary.left, binary.right):
+                if path := self._path(register):
+                    self._use(path).arithmetic = True
+        for item in lookup.kind(ir.Subscript):
+            if path := self._path(item.index):
+                self._use(path).index = True
+        for store in lookup.kind(ir.Store):
+            index.stored.setdefault(store.name, []).append(store.value)
+            if self._makes_from_data(self._definitions[store.value]):
+                self._use(store.name).is_converted = True
+
+    def _use(self, path: str) -> NameUse:
+        found = self._index.uses.get(path)
+        if found is None:
+            found = self._index.uses[path] = NameUse(is_pipeline="pipe" in path.lower())
+        return found
+
+    def _read_call(self, op: ir.Call) -> None:
+        callee, self_name = self._path(op.function), self._index.self_name
+        root, _, rest = callee.partition(".")
+        imported = self._aliases.get(root, "") if callee else ""
+        if callee and not imported:
+            self._use(callee).called = True
+        is_own = bool(self_name) and root == self_name and bool(rest)
+        if is_own and "." not in rest:
+            self._index.self_calls.add(rest)
+        if callee and (root == self_name or not rest) and "." not in rest and root not in self._aliases:
+            self._index.local_calls.append((rest or root, op))
+        library = imported.partition(".")[0]
+        if library in _TENSOR_LIBRARIES and imported not in ("torch.utils", "torch.optim", "torch.distributed"):
+            self._read_torch_call(op, imported, f"{imported}.{rest}" if rest else imported)
+        elif library in _HOST_LIBRARIES:
+            for path in self._given(op):
+                self._use(path).host_argument = True
+        elif is_own:
+            methods_of_class = self._index.body.owner.methods if self._index.body.owner is not None else {}
+            for path in self._given(op):
+                if rest in methods_of_class:
+                    self._use(path).method_argument = True
+                else:
+                    self._use(path).module_argument = True
+
+    def _given(self, op: ir.Call) -> Iterator[str]:
+        """What a call is given by position, as far as it has a name."""
+        for argument in op.arguments:
+            if argument.keyword is None and not argument.star and (path := self._path(argument.value)):
+                yield path
+
+    def _read_torch_call(self, op: ir.Call, imported: str, name: str) -> None:
+        if name.rpartition(".")[2] in _JOINS or name == "einops.pack":
+            for part in self._elements(op):
+                self._use(part).torch_argument = True
+        if imported == "torch":
+            read = self._definitions[given] if (given := op.keyword("dtype")) is not None else None
+            if isinstance(read, ir.Attribute) and read.name == "dtype" and (path := self._path(read.object)):
+                self._use(path).gives_dtype = True
+        if _takes_sizes(name):
+            return  # `torch.zeros(n)` says nothing of n
+        for argument in op.arguments:
+            if argument.keyword is None and not argument.star:
+                path = self._path(argument.value)
+                if not path and imported.partition(".")[0] == "torch":
+                    path = self._scaled(argument.value)  # an array there would raise
+                if path:
+                    self._use(path).torch_argument = True
+                    return  # only the first argument is a tensor for sure
+
+    def _scaled(self, register: ir.Register) -> str:
+        """The name in arithmetic with numbers: `logvar` of `0.5 * logvar`."""
+        written = self._definitions[register]
+        if isinstance(written, ir.Unary) and written.operator == "-":
+            return self._path(written.operand) or self._scaled(written.operand)
+        if not isinstance(written, ir.Binary):
+            return ""
+        for number, other in ((written.left, written.right), (written.right, written.left)):
+            constant = self._definitions[number]
+            if isinstance(constant, ir.Constant) and isinstance(constant.value, (int, float)):
+                return self._path(other) or self._scaled(other)
         return ""
-    for number, other in ((written.left, written.right), (written.right, written.left)):
-        if isinstance(constant := definitions[number], ir.Constant) and isinstance(constant.value, (int, float)):
-            return _path(definitions, other) or _scaled(definitions, other)
-    return ""
 
+    def _makes_from_data(self, op: ir.Op | None) -> bool:
+        """True for `torch.tensor(...)` and `torch.from_numpy(...)`: what they are given is seldom a tensor."""
+        if not isinstance(op, ir.Call):
+            return False
+        root, _, rest = self._path(op.function).partition(".")
+        return f"{self._aliases.get(root, '')}.{rest}" in ("torch.tensor", "torch.from_numpy")
 
-def _makes_from_data(definitions: list[ir.Op | None], op: ir.Op | None, aliases: dict[str, str]) -> bool:
-    """True for `torch.tensor(...)` and `torch.from_numpy(...)`: what they are given is seldom a tensor."""
-    if not isinstance(op, ir.Call):
-        return False
-    root, _, rest = _path(definitions, op.function).partition(".")
-    return f"{aliases.get(root, '')}.{rest}" in ("torch.tensor", "torch.from_numpy")
+    def _elements(self, op: ir.Call) -> list[str]:
+        """The names in the display that `torch.cat([a, b])` is given: tensors, all of them."""
+        first = op.argument("tensors", 0)
+        display = self._definitions[first] if first is not None else None
+        if not isinstance(display, ir.Sequence):
+            return []
+        return [path for e in display.elements if not e.starred and (path := self._path(e.value))]
 
 
 _JOINS = frozenset("cat concat concatenate stack hstack vstack dstack column_stack block_diag".split())
-
-
-def _elements(definitions: list[ir.Op | None], op: ir.Call) -> list[str]:
-    """The names in the display that `torch.cat([a, b])` is given: tensors, all of them."""
-    first = op.argument("tensors", 0)
-    display = definitions[first] if first is not None else None
-    if not isinstance(display, ir.Sequence):
-        return []
-    return [path for e in display.elements if not e.starred and (path := _path(definitions, e.value))]
-
-
 _NO_TENSOR_ARGUMENT = frozenset(
     "zeros ones empty rand randn full arange linspace logspace eye randint randperm tensor as_tensor device load save manual_seed Tensor FloatTensor "
     "LongTensor ByteTensor from_numpy no_grad is_tensor Size Generator set_grad_enabled cat stack asarray normal compile hstack vstack "
@@ -467,7 +357,3 @@ def _takes_sizes(qualified: str) -> bool:
     if head == "torch":
         return last in _NO_TENSOR_ARGUMENT
     return head not in ("torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
-
-
-def _host_function(qualified: str, rest: str) -> bool:
-    return qualified in ("torch.utils", "torch.optim", "torch.distributed")

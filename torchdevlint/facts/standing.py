@@ -215,9 +215,9 @@ class Standing:
             device = self.device_argument(register)
             if device is not TOP:
                 return device
-        elif _root_of(_written(definitions, register)) in moved.body.local_names:
+        text = Lookup.of(moved.body).path(register)
+        if moved.body is not self.body and text.partition(".")[0] in moved.body.local_names:
             return None
-        text = _written(definitions, register)
         return symbolic(text) if text else None
 
     def device_argument(self, register: ir.Register | None) -> Spelled:
@@ -260,17 +260,3 @@ class Values:
 
     def __getitem__(self, register: ir.Register) -> View:
         return self._standing.value(register)
-
-
-def _root_of(text: str) -> str:
-    return text.partition(".")[0]
-
-
-def _written(definitions: list[ir.Op | None], register: ir.Register) -> str:
-    op = definitions[register]
-    if isinstance(op, ir.Load):
-        return op.name
-    if isinstance(op, ir.Attribute):
-        base = _written(definitions, op.object)
-        return f"{base}.{op.name}" if base else ""
-    return ""

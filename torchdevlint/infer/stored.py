@@ -476,7 +476,7 @@ def renews_all(site: Site | None) -> bool:
     if site is None or site.body is None or not isinstance(site.op, ir.StoreSubscript):
         return False
     lookup = Lookup.of(site.body)
-    target, key = _dotted(site.op.object, lookup), lookup.definition(site.op.index)
+    target, key = lookup.path(site.op.object), lookup.definition(site.op.index)
     if not target or not isinstance(key, ir.Load):
         return False
     return any(_iterated(store.value, lookup) == target for store in lookup.stores(key.name))
@@ -496,16 +496,7 @@ def _iterated(register: ir.Register, lookup: Lookup) -> str:
             return ""
         register = written.arguments[0].value if written.arguments else method.object  # type: ignore[union-attr]
         written = lookup.definition(register)
-    return _dotted(register, lookup)
-
-
-def _dotted(register: ir.Register, lookup: Lookup) -> str:
-    """A name, or an attribute of one; "" for anything else."""
-    written = lookup.definition(register)
-    if isinstance(written, ir.Attribute):
-        owner = _dotted(written.object, lookup)
-        return f"{owner}.{written.name}" if owner else ""
-    return written.name if isinstance(written, ir.Load) else ""
+    return lookup.path(register)
 
 
 __all__ = ["HOST", "NOWHERE", "reading"]

@@ -112,9 +112,29 @@ class Lookup:
     def _definitions(self) -> Mapping[ir.Register, ir.ValueOp]:
         return {op.dst: op for op in self.all if isinstance(op, ir.ValueOp)}
 
+    def attributes_of(self, register: ir.Register) -> frozenset[str]:
+        """The attributes that are read of the very value of a register."""
+        return frozenset(
+            op.name for op in self.readers(register) if isinstance(op, ir.Attribute) and op.object == register
+        )
+
+    def store_of(self, register: ir.Register) -> ir.Store | ir.StoreAttribute | None:
+        """The first operation that gives the value of a register a name."""
+        stores = (op for op in self.readers(register) if isinstance(op, (ir.Store, ir.StoreAttribute)))
+        return next((op for op in stores if op.value == register), None)
+
     def definition(self, register: ir.Register | None) -> ir.ValueOp | None:
         """The operation that makes a register."""
         return None if register is None else self._definitions.get(register)
+
+    def path(self, register: ir.Register) -> str:
+        """The names that an expression is written with ("a.b.c"); "" for anything else."""
+        parts: list[str] = []
+        op = self._definitions.get(register)
+        while isinstance(op, ir.Attribute):
+            parts.append(op.name)
+            op = self._definitions.get(op.object)
+        return ".".join((op.name, *reversed(parts))) if isinstance(op, ir.Load) else ""
 
     def trail(self, *registers: ir.Register) -> Trail:
         """The operations that take one of the registers, in the order of the body; more registers may be added on the way."""

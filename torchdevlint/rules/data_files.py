@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
@@ -53,8 +52,8 @@ def is_own_cache(call: ir.Call, facts: Facts) -> bool:
 @once_per_body
 def _tests_for_files(body: ir.Body, facts: Facts) -> list[ir.Call]:
     """The calls that ask whether a file is there."""
-    definitions = facts.analysis.index_of(body).definitions
-    return [op for op in Lookup.of(body).kind(ir.Call) if _method(op, definitions) in _EXISTS]
+    index = facts.analysis.index_of(body)
+    return [op for op in Lookup.of(body).kind(ir.Call) if index.dotted(op.function).rpartition(".")[2] in _EXISTS]
 
 
 def _saves(op: ir.Call, name: str, path: str, facts: Facts) -> bool:
@@ -62,22 +61,9 @@ def _saves(op: ir.Call, name: str, path: str, facts: Facts) -> bool:
 
 
 def _mentions(op: ir.Call, path: str, facts: Facts) -> bool:
-    written = _definitions(facts)[op.function]
+    written = facts.definition(op.function)
     receivers = [written.object] if isinstance(written, ir.Attribute) else []
     return any(facts.place(register) == path for register in (*receivers, *(given.value for given in op.arguments)))
-
-
-def _method(op: ir.Call, definitions: Sequence[ir.Op | None]) -> str:
-    return _dotted(op.function, definitions).rpartition(".")[2]
-
-
-def _dotted(register: ir.Register, definitions: Sequence[ir.Op | None]) -> str:
-    written = definitions[register]
-    if isinstance(written, ir.Load):
-        return written.name
-    if isinstance(written, ir.Attribute):
-        return f"{_dotted(written.object, definitions)}.{written.name}"
-    return ""
 
 
 def _stored_name(call: ir.Call, facts: Facts) -> str:
@@ -93,7 +79,3 @@ def _is_data_name(word: str) -> bool:
         words.search(file)
         for words in (_DATA_FILES, _RANDOM_STATES, _COUNT_FILES, *((_DATA_WORDS,) if "." in file else ()))
     )
-
-
-def _definitions(facts: Facts) -> Sequence[ir.Op | None]:
-    return facts.analysis.index_of(facts.body).definitions

@@ -238,9 +238,8 @@ def _spelled(parameter: ir.Parameter, body: ir.Body, facts: Facts) -> DefaultDev
     """The default of a parameter of a public function, where it is an accelerator spelled in place."""
     if parameter.default is None or body.parent is None or body.kind != "function" or not _is_public(body):
         return None
-    definitions = facts.analysis.index_of(body.parent).definitions
-    op = definitions[parameter.default]
-    device = literal_device(op, definitions, facts.analysis)
+    op = facts.analysis.index_of(body.parent).definitions[parameter.default]
+    device = literal_device(op, body.parent, facts.analysis)
     return None if op is None or device is None else DefaultDevice(body, parameter, op, device.name)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.proof import is_something_else
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
 from torchdevlint.rules.callers import argument_given, calls_of
 from torchdevlint.rules.neighbours import facts_of
@@ -72,7 +73,7 @@ def _is_moved_by_methods(name: str, forward: ir.Body, facts: Facts) -> bool:
             taken = argument.keyword or (names[at] if at < len(names) else "")
             if argument.value in read and not argument.star and _moves(taken, body, facts):
                 given.add(argument.value)
-                stored = index.readers.stores.get(op.dst)
+                stored = Lookup.of(forward).store_of(op.dst)
                 if argument.value == read[0] and isinstance(stored, ir.Store) and stored.name == name:
                     return True
     return bool(given) and given == set(read)

@@ -75,23 +75,16 @@ def _accelerator(literal: object) -> Device | None:
     return device if device is not None and device.is_accelerator else None
 
 
-def literal_device(op: ir.Op | None, definitions: list[ir.Op | None], analysis: FileFacts) -> Device | None:
+def literal_device(op: ir.Op | None, body: ir.Body, analysis: FileFacts) -> Device | None:
     """The accelerator of "cuda:0" or `torch.device("cuda")`, in any body; None for anything else."""
     if isinstance(op, ir.Constant):
         return _accelerator(op.value)
     if not isinstance(op, ir.Call) or len(op.arguments) != 1:
         return None
-    given = definitions[op.arguments[0].value]
-    if not isinstance(given, ir.Constant) or analysis.resolve_text(_dotted(op.function, definitions)) != "torch.device":
-        return None
-    return _accelerator(given.value)
-
-
-def _dotted(register: ir.Register, definitions: list[ir.Op | None]) -> str:
-    op = definitions[register]
-    if isinstance(op, ir.Attribute):
-        return f"{_dotted(op.object, definitions)}.{op.name}"
-    return op.name if isinstance(op, ir.Load) else ""
+    index = analysis.index_of(body)
+    given = index.definitions[op.arguments[0].value]
+    is_device = analysis.resolve_text(index.dotted(op.function)) == "torch.device"
+    return _accelerator(given.value) if is_device and isinstance(given, ir.Constant) else None
 
 
 def spelled_callee(call: ir.Call, facts: Facts) -> str:

@@ -150,22 +150,6 @@ def _leading_to(start: Member) -> tuple[str, ...]:
     return tuple(seen - {start.path})
 
 
-def bound_elsewhere(op: ir.Load | ir.Attribute, body: ir.Body, facts: Facts) -> Iterator[tuple[ir.Register, Facts]]:
-    """What a name of another module of the project is bound to in that module, with the facts of its file; nothing where it is bound twice."""
-    member = facts.analysis.member
-    dotted = facts.analysis.index_of(body).dotted(op.dst)
-    if member is None or dotted.partition(".")[0] not in facts.analysis.aliases:
-        return
-    resolved = facts.analysis.resolve_text(dotted)
-    for path in member.project.resolve(resolved, member.path):
-        there = facts_of(Member(member.project, path))
-        if there is not None:
-            name = resolved.rpartition(".")[2]
-            bound = there.analysis.index_of(there.program.module).bound_to(name)
-            if len(bound) == 1:
-                yield bound[0], there
-
-
 def default_device_is_set(facts: Facts) -> bool:
     """True when a file that imports this one, through others or not, sets PyTorch's default device or tensor type, also by `with torch.device(...)`.
 

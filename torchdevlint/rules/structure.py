@@ -144,14 +144,11 @@ def definition_of(analysis: FileFacts, body: ir.Body, register: ir.Register | No
 
 def method_called_on(facts: Facts, register: ir.Register) -> frozenset[str]:
     """The methods that are called on the very value of a register: `f(x).to(d)` gives "to" for the register of `f(x)`."""
-    return frozenset(facts.analysis.index_of(facts.body).readers.attributes.get(register, ()))
+    return Lookup.of(facts.body).attributes_of(register)
 
 
 def is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
     """True for a value that is moved in the same expression: `build().eval().requires_grad_(False).to(device)`."""
-    index = facts.analysis.index_of(facts.body)
-    if register not in index.readers.attributes:
-        return False
     lookup, chain = Lookup.of(facts.body), [register]
     while chain:
         for method in lookup.readers(chain.pop()):

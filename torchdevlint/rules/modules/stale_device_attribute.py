@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
 from torchdevlint.rules.structure import (
     definition_of,
@@ -142,7 +143,7 @@ def _serves_loaders(cls: ir.Class, facts: Facts) -> bool:
 
 def _is_callback(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
     """True for what goes into `collate_fn=`, by itself or by a name that goes nowhere else."""
-    stored = facts.analysis.index_of(body).readers.stores.get(register)
+    stored = Lookup.of(body).store_of(register)
     if stored is not None:
         if not isinstance(stored, ir.Store):
             return False

@@ -8,6 +8,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
 
 
@@ -72,7 +73,7 @@ def _is_device(op: ir.Op | None, body: ir.Body, facts: Facts, depth: int) -> boo
     analysis = facts.analysis
     definitions = analysis.index_of(body).definitions
     if isinstance(op, ir.Call):
-        return analysis.resolve_text(_dotted(definitions, op.function)) == "torch.device"
+        return analysis.resolve_text(Lookup.of(body).path(op.function)) == "torch.device"
     if isinstance(op, ir.Choice):
         return op.shape == "if" and all(_is_device(definitions[value], body, facts, depth + 1) for value in op.values)
     if isinstance(op, ir.Attribute) and op.name == "device":
@@ -80,16 +81,6 @@ def _is_device(op: ir.Op | None, body: ir.Body, facts: Facts, depth: int) -> boo
     if isinstance(op, ir.Load):
         return _named(op.name, body, facts, depth)
     return False
-
-
-def _dotted(definitions: list[ir.Op | None], register: ir.Register) -> str:
-    op = definitions[register]
-    if isinstance(op, ir.Load):
-        return op.name
-    if isinstance(op, ir.Attribute):
-        base = _dotted(definitions, op.object)
-        return f"{base}.{op.name}" if base else ""
-    return ""
 
 
 def _device_attribute(op: ir.Attribute, body: ir.Body, facts: Facts, depth: int) -> bool:

@@ -469,7 +469,7 @@ def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
     """True when the call's result gets a name that is moved somewhere in the body, or that goes into what is moved as it is made."""
     assert facts.frame is not None
     index = facts.frame.index
-    op = index.readers.stores.get(call.dst)
+    op = Lookup.of(facts.body).store_of(call.dst)
     if op is None:
         return False
     path = op.name if isinstance(op, ir.Store) else f"{facts.place(op.object)}.{op.name}"
@@ -480,9 +480,9 @@ def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
 def _given_to_moved(index: BodyIndex) -> dict[str, list[ir.Register]]:
     """What goes into a call whose result is moved as it is made, by the name that each path starts with."""
     found: dict[str, list[ir.Register]] = {}
-    for made, read in index.readers.attributes.items():
-        call = index.definitions[made]
-        for argument in call.arguments if isinstance(call, ir.Call) and read & _MOVES else ():
+    moved = (index.definitions[read.object] for read in Lookup.of(index.body).kind(ir.Attribute) if read.name in _MOVES)
+    for call in moved:
+        for argument in call.arguments if isinstance(call, ir.Call) else ():
             start = index.definitions[argument.value]
             while isinstance(start, (ir.Attribute, ir.Subscript)):
                 start = index.definitions[start.object]

@@ -9,6 +9,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_any_call, on_file, on_op
 
 _INDEX_NAMES = ("gpu", "gpu_id", "gpu_index", "cuda_id", "device_id", "device_index", "cuda_device", "local_rank")
@@ -142,7 +143,7 @@ def _tests_in(body: ir.Body, facts: Facts, known: set[str]) -> Iterator[_Test]:
         while isinstance(op, ir.Unary) and op.operator == "not":
             op = definitions[op.operand]
         if isinstance(op, (ir.Load, ir.Attribute)) and op.name in known and not _is_or(op, body):
-            yield _Test(op, _path(op, definitions), body)
+            yield _Test(op, Lookup.of(body).path(op.dst) or op.name, body)
 
 
 def _is_or(op: ir.Load | ir.Attribute, body: ir.Body) -> bool:
@@ -152,15 +153,6 @@ def _is_or(op: ir.Load | ir.Attribute, body: ir.Body) -> bool:
         for block in body.blocks
         for other in block.ops
     )
-
-
-def _path(op: ir.Op | None, definitions: list[ir.Op | None]) -> str:
-    if isinstance(op, ir.Load):
-        return op.name
-    if isinstance(op, ir.Attribute):
-        base = _path(definitions[op.object], definitions)
-        return f"{base}.{op.name}" if base else op.name
-    return ""
 
 
 def _fix(test: _Test) -> NodeFix | None:

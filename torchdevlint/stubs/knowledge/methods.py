@@ -13,24 +13,6 @@ def _names(words: str) -> frozenset[str]:
 MOVES = _names("to cuda cpu xpu mps npu hpu")
 CASTS = _names("float double half bfloat16 int long short bool byte char type")
 
-# One other tensor, checked by a TensorIterator (one 0-dim CPU input is let through).
-TENSOR_POINTWISE = _names(
-    "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow maximum minimum fmax fmin where lerp addcmul "
-    "addcdiv eq ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor atan2 masked_fill xlogy hypot "
-    "add_ sub_ mul_ div_ pow_ addcmul_ addcdiv_ lerp_ masked_fill_ remainder_ fmod_ logical_and_ logical_or_"
-)
-# Others must be on the very device.
-TENSOR_STRICT = _names(
-    "matmul mm bmm mv dot inner outer ger addmm addmm_ addmv baddbmm gather scatter scatter_ scatter_add scatter_add_ index_select index_add "
-    "index_add_ index_copy index_copy_ index_fill index_fill_ index_put index_put_ take take_along_dim masked_select masked_scatter "
-    "masked_scatter_ cross tensordot kron cdist scatter_reduce scatter_reduce_"
-)
-# Give something else than a tensor on the receiver's device.
-TENSOR_SCALARS = _names(
-    "item dim ndimension numel nelement stride storage_offset element_size get_device is_contiguous is_floating_point data_ptr __len__"
-)
-TENSOR_HOST = _names("tolist")
-TENSOR_SIZES = _names("size")
 # Usage that only a tensor has (an ndarray has `reshape`, `sum`, `shape`, ... too, so they are not here).
 TENSOR_ONLY = _names(
     "view unsqueeze unsqueeze_ permute contiguous detach detach_ requires_grad_ backward masked_fill masked_fill_ scatter_ scatter_add_ "
@@ -55,8 +37,6 @@ LAYER_SIZES = _names(
     "in_features out_features in_channels out_channels kernel_size running_mean running_var num_features num_embeddings embedding_dim"
 )
 MODULE_STRONG = _names("parameters named_parameters modules named_modules children named_children named_buffers eval")
-# Of models of other libraries: they give their inputs to layers as they are (transformers/generation/utils.py, models/clip/modeling_clip.py; clip/model.py).
-FORWARD_LIKE = _names("generate get_text_features get_image_features get_audio_features encode_image encode_text")
 OPTIMIZER_ONLY = _names("param_groups add_param_group")
 
 NEW_LIKE = _names("new_zeros new_ones new_full new_empty new_tensor new_empty_strided new")

@@ -44,11 +44,6 @@ PLAIN_BASES = frozenset(
 IGNITE_METRICS = ("ignite.metrics.", "ignite.contrib.metrics.")
 LIGHTNING_BASES = frozenset(base for base in MODULE_BASES if base.endswith("LightningModule"))
 
-# Take a PIL image or an array, refuse a tensor, and give a tensor on the CPU (torchvision/transforms/transforms.py, functional.py of torchvision 0.28).
-MAKE_IMAGE_TENSORS = frozenset(
-    f"torchvision.transforms.{name}"
-    for name in ("ToTensor", "PILToTensor", "transforms.ToTensor", "v2.ToTensor", "v2.PILToTensor")
-)
 
 OPTIMIZER_PREFIXES = (
     "torch.optim.",
@@ -96,9 +91,6 @@ EMPTY_MODULES = frozenset(
         "Softplus Softshrink Softsign Tanh Tanhshrink Threshold TripletMarginLoss TripletMarginWithDistanceLoss Unflatten Unfold Upsample "
         "UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d"
     ).split()
-)
-CONTAINERS = frozenset(
-    "torch.nn." + name for name in "ModuleList ModuleDict ParameterList ParameterDict Sequential".split()
 )
 # Wrappers that bring inputs to the right device themselves (torch/nn/parallel), or replicate modules.
 INPUT_MOVERS = frozenset(
