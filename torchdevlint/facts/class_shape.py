@@ -9,7 +9,7 @@ from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.stubs.knowledge import functions, modules
+from torchdevlint.stubs.knowledge import modules
 
 if TYPE_CHECKING:
     from torchdevlint.facts.analysis import FileFacts
@@ -45,8 +45,6 @@ def describe(analysis: FileFacts, found: ClassSummary) -> None:
     )
     found.forward_methods = _reachable(analysis, found) if found.is_module else frozenset()
     setup = reached(analysis, found, [name for name in SETUP_METHODS if name in cls.methods])
-    others = reached(analysis, found, [name for name in cls.methods if name not in setup])
-    found.setup_methods = frozenset(setup - others)
     found.first_methods = frozenset(name for name in setup if not _is_run_again(analysis, found, name, setup))
 
 
@@ -91,17 +89,6 @@ def _holds_modules(analysis: FileFacts, cls: ir.Class) -> bool:
     return any(name and modules.is_module_class(analysis.resolve_text(name)) for name in called)
 
 
-def has_weights(analysis: FileFacts, cls: ir.Class, depth: int = 0) -> bool:
-    """True for a Module of this file that keeps layers with weights and never places them itself."""
-    summary = analysis.summary_of(cls)
-    return (
-        summary.is_module
-        and depth < _DEEPEST_NESTING
-        and not _may_place_itself(analysis, summary)
-        and _keeps_layers(analysis, summary, depth)
-    )
-
-
 def holds_nothing(analysis: FileFacts, cls: ir.Class, depth: int = 0) -> bool:
     """True for a Module of this file, built of parts without parameters and buffers alone: there is nothing of it to move, train or save."""
     summary = analysis.summary_of(cls)
@@ -132,60 +119,6 @@ def holds_nothing(analysis: FileFacts, cls: ir.Class, depth: int = 0) -> bool:
 
 _REGISTERS = frozenset("register_buffer register_parameter register_module add_module __setattr__ setattr".split())
 _MODULE_USES = frozenset("parameters children modules weight state_dict forward".split())
-
-
-def _is_factory_call(analysis: FileFacts, definitions: list[ir.Op | None], register: ir.Register) -> bool:
-    """True for `torch.zeros(...)`: moving that moves no module."""
-    call = definitions[register]
-    written = definitions[call.function] if isinstance(call, ir.Call) else None
-    owner = definitions[written.object] if isinstance(written, ir.Attribute) else None
-    if not isinstance(owner, ir.Load) or not isinstance(written, ir.Attribute):
-        return False
-    return analysis.resolve_text(f"{owner.name}.{written.name}") in functions.FACTORIES
-
-
-def _is_part_of(definitions: list[ir.Op | None], register: ir.Register, name: str) -> bool:
-    """True for `self`, `self.net` and `self.layers[0]`, and for what cannot be told: a computed tensor that moves places no module."""
-    op = definitions[register]
-    while isinstance(op, (ir.Attribute, ir.Subscript)):
-        op = definitions[op.object]
-    return isinstance(op, ir.Load) and op.name == name
-
-
-def _may_place_itself(analysis: FileFacts, summary: ClassSummary) -> bool:
-    known = {base.cls.name for base in summary.base_summaries}
-    for written, resolved in zip(summary.cls.bases, summary.bases, strict=True):
-        if written not in known and resolved not in modules.PLAIN_BASES:
-            return True
-    for body in summary.cls.methods.values():
-        if any(parameter.name.endswith("device") for parameter in body.parameters):
-            return True
-        index = analysis.index_of(body)
-        definitions = index.definitions
-        if any(
-            isinstance(op, ir.Attribute)
-            and op.name in ("to", "cuda", "device")
-            and not _is_factory_call(analysis, definitions, op.object)
-            and (body.name not in summary.forward_methods or _is_part_of(definitions, op.object, index.self_name))
-            for op in definitions
-        ):
-            return True
-    return any(_may_place_itself(analysis, base) for base in summary.base_summaries)
-
-
-def _keeps_layers(analysis: FileFacts, summary: ClassSummary, depth: int) -> bool:
-    if summary.registered:
-        return True
-    for stores in summary.stores.values():
-        for store in stores:
-            value = store.value
-            if value.kind is Kind.MODULE and (
-                value.symbol in modules.LEAF_MODULES_WITH_WEIGHTS
-                or value.symbol == "torch.nn.Sequential"
-                or (value.definition is not None and has_weights(analysis, value.definition, depth + 1))
-            ):
-                return True
-    return any(_keeps_layers(analysis, base, depth) for base in summary.base_summaries)
 
 
 def _reachable(analysis: FileFacts, summary: ClassSummary) -> frozenset[str]:

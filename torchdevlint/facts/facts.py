@@ -51,7 +51,6 @@ class ClassSummary:
     bases: tuple[str, ...] = ()  # resolved dotted names
     base_summaries: tuple[ClassSummary, ...] = ()
     forward_methods: frozenset[str] = frozenset()  # methods that forward reaches
-    setup_methods: frozenset[str] = frozenset()  # __init__ and the methods that it alone reaches
     first_methods: frozenset[str] = frozenset()  # __init__ and what it reaches, run again on a condition at most
     has_device_property: bool = False
     _inherited: dict[str, ir.Body | None] = field(default_factory=dict)

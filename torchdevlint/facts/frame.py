@@ -161,7 +161,7 @@ class Frame(Views):
                 continue
             view = self.values[op.dst]
             if view.kind is Kind.OPTIMIZER and view.origin is op and ref in self.refs_of(op.argument("params", 0)):
-                found.append(replace(view, refs=(ref,)))
+                found.append(view)
         return found
 
 

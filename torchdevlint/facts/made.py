@@ -23,18 +23,13 @@ from torchdevlint.infer.values import (
     Value,
 )
 from torchdevlint.program import ir
-from torchdevlint.stubs.knowledge import modules
+from torchdevlint.stubs.knowledge import methods, modules
 from torchdevlint.stubs.knowledge.functions import LOADS
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 _LOOPS = (ir.Unpack, ir.Iterate)
 _ITERATORS = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _PLACING = ("device_map", "load_in_8bit", "load_in_4bit", "quantization_config")
-_GIVE_NO_TENSOR = frozenset(
-    "numpy item tolist size dim ndimension numel nelement stride type backward data_ptr get_device element_size storage is_floating_point".split()
-    + "is_complex is_contiguous requires_grad_ register_hook retain_grad shape dtype device untyped_storage storage_offset".split()
-)
-_DETACHES = frozenset({"detach", "detach_", "numpy", "item", "tolist", "argmax", "argmin", "size"})
 
 
 class Made(Guarded):
@@ -77,7 +72,7 @@ class Made(Guarded):
             held = view.element or next((one for _, one in view.entries), NO_VALUE)
             return View(Kind.STATE_DICT, held.device, origin=op)
         if last in _ITERATORS and view.kind in (Kind.LIST, Kind.UNKNOWN):
-            return View(Kind.PARAMETERS, refs=tuple(sorted(self.refs_of(op.dst))) if body is self.body else ())
+            return View(Kind.PARAMETERS)
         if name == "torch.Generator":
             register = op.argument("device", 0)
             device = CPU if register is None else self.device_argument(register) if body is self.body else TOP
@@ -176,9 +171,9 @@ class Made(Guarded):
         if owner.kind in (Kind.MODULE, Kind.OPTIMIZER) and name == "state_dict":
             return View(Kind.STATE_DICT, owner.device, origin=made)
         if owner.kind is Kind.MODULE and name in ("parameters", "buffers"):
-            return View(Kind.PARAMETERS, owner.device, refs=(owner.ref,) if owner.ref else ())
-        if owner.kind is Kind.TENSOR and view.moved is None and name in TENSOR_ATTRIBUTES - _GIVE_NO_TENSOR:
-            keeps = owner.needs_grad and name not in _DETACHES
+            return View(Kind.PARAMETERS, owner.device)
+        if owner.kind is Kind.TENSOR and view.moved is None and name in TENSOR_ATTRIBUTES - methods.GIVE_NO_TENSOR:
+            keeps = owner.needs_grad and name not in methods.GIVE_NO_GRADIENT
             return replace(owner, rank=None, group=None, parameter="", needs_grad=keeps)
         first = made.positional(0)
         if first is not None and self.values[made.function].symbol == "builtins.next":
@@ -206,7 +201,7 @@ class Made(Guarded):
             return output or replace(view, needs_grad=True, moved=made if is_there else view.moved)
         if isinstance(self._raw(made.function), Func):
             return replace(view, needs_grad=True)  # what it does inside is not looked at: it may
-        keeps_grad = isinstance(written, ir.Attribute) and written.name not in _DETACHES
+        keeps_grad = isinstance(written, ir.Attribute) and written.name not in methods.GIVE_NO_GRADIENT
         is_tracked = keeps_grad and owner.kind is Kind.TENSOR and owner.needs_grad
         return replace(view, needs_grad=True) if is_tracked else view
 

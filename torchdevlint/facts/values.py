@@ -74,7 +74,7 @@ class Value:
 
     For a DEVICE, `device` is the device it names. `symbol` is the dotted name of a SYMBOL, the class of a MODULE, the tested
     accelerator of a CONDITION. `ref` names the object behind a mutable value (module, optimizer), for facts that hold whatever name
-    is used; `refs` of PARAMETERS and OPTIMIZER are the modules whose parameters they hold.
+    is used.
     """
 
     kind: Kind = Kind.UNKNOWN
@@ -89,7 +89,6 @@ class Value:
     element: Value | None = None
     entries: tuple[tuple[Any, Value], ...] = ()
     ref: str = ""
-    refs: tuple[str, ...] = ()
     definition: Any = None  # the ir.Body of a FUNCTION, the ir.Class of a CLASS, MODULE or INSTANCE
     negated: bool = False  # a CONDITION that is true when there is no accelerator
     parameter: str = ""  # the function parameter that it is (or is a part of)
@@ -136,7 +135,6 @@ def replace(value: Value, **changes: Any) -> Value:
         value.element,
         value.entries,
         value.ref,
-        value.refs,
         value.definition,
         value.negated,
         value.parameter,
@@ -285,7 +283,6 @@ def _join_same_kind(left: Value, right: Value) -> Value:
     if kind in (Kind.PARAMETERS, Kind.OPTIMIZER):
         return Value(
             kind,
-            refs=tuple(sorted({*left.refs, *right.refs})),
             origin=left.origin if left.origin is right.origin else None,
         )
     if (
@@ -318,14 +315,13 @@ def _join_same_kind(left: Value, right: Value) -> Value:
 
 def _join_lists(left: Value, right: Value) -> Value:
     """A list that was filled on some paths: it holds what any of them gave it."""
-    refs = left.refs if left.refs == right.refs else ()
     attribute = left.attribute if left.attribute == right.attribute else ""
     if left.items == () and left.element is None:
-        return replace(right, refs=refs, attribute=attribute)
+        return replace(right, attribute=attribute)
     if right.items == () and right.element is None:
-        return replace(left, refs=refs, attribute=attribute)
+        return replace(left, attribute=attribute)
     element = join(element_of(left), element_of(right))
-    return Value(Kind.LIST, element=element if element is not UNKNOWN else None, refs=refs, attribute=attribute)
+    return Value(Kind.LIST, element=element if element is not UNKNOWN else None, attribute=attribute)
 
 
 def element_of(value: Value) -> Value:

@@ -338,7 +338,7 @@ class Views(Made):
                 return View(Kind.LIST, items=items, element=others)
             return View(Kind.DICT, entries=entries, element=others, items=() if not rec.fields else None)
         if name.startswith("torch.optim."):
-            return View(Kind.OPTIMIZER, symbol=name, origin=made, evidence=Evidence.STRONG, refs=())
+            return View(Kind.OPTIMIZER, symbol=name, origin=made, evidence=Evidence.STRONG)
         if rec.kind == "object" and definition is not None:
             is_self = self.walk is not None and ref == self.walk.owner
             return View(

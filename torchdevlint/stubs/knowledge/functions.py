@@ -48,12 +48,6 @@ LIKE_FACTORIES = _names("torch.", "zeros_like ones_like empty_like full_like ran
 # Factories that give the same numbers on every device.
 DETERMINISTIC_FACTORIES = (FACTORIES | HOST_FACTORIES) - RANDOM_FACTORIES
 
-# Results that are no tensors.
-NON_TENSOR = _names(
-    "torch.",
-    "is_tensor is_floating_point is_complex is_grad_enabled numel save manual_seed set_grad_enabled no_grad enable_grad set_printoptions "
-    "get_default_dtype set_default_dtype set_num_threads get_num_threads equal allclose initial_seed seed compile finfo iinfo Size typename",
-)
 # Full reductions without `dim` give a 0-dim tensor.
 REDUCTIONS = frozenset(
     "sum mean prod max min std var norm median any all argmax argmin amax amin logsumexp nansum nanmean trace".split()

@@ -21,6 +21,12 @@ TENSOR_ONLY = _names(
     "scatter_add index_add_ unfold topk log1p exp erf addmm addcmul_ mul_ add_ sub_ div_ zero_ fill_ copy_ normal_ uniform_ "
     "logsumexp sqrt rsqrt argsort logical_not is_floating_point element_size storage pin_memory record_stream nelement"
 )
+# Of these, and of others that a tensor has, those that give no tensor; and those whose result is a tensor that carries no gradient.
+GIVE_NO_TENSOR = _names(
+    "numpy item tolist size dim ndimension numel nelement stride type backward data_ptr get_device element_size storage is_floating_point "
+    "is_complex is_contiguous requires_grad_ register_hook retain_grad shape dtype device untyped_storage storage_offset is_cuda"
+)
+GIVE_NO_GRADIENT = _names("detach detach_ argmax argmin")
 # Also of ndarrays, data frames and others: weak evidence.
 TENSOR_WEAK = _names(
     "shape dtype device reshape sum mean max min flatten transpose float long int half double to cuda cpu numpy item T ndim squeeze abs"
@@ -38,5 +44,3 @@ LAYER_SIZES = _names(
 )
 MODULE_STRONG = _names("parameters named_parameters modules named_modules children named_children named_buffers eval")
 OPTIMIZER_ONLY = _names("param_groups add_param_group")
-
-NEW_LIKE = _names("new_zeros new_ones new_full new_empty new_tensor new_empty_strided new")
