@@ -1,6 +1,6 @@
 """The entries that everybody may work with. Add a row and it is drawn, run, judged and counted.
 
-Later ones are in tables_third.py and tables_fourth.py, those that are kept in kept.py.
+Later ones are in tables_third.py, tables_fourth.py and tables_fifth.py, those that are kept in kept.py.
 """
 
 from __future__ import annotations
@@ -474,6 +474,7 @@ IMPORTS = (
     (r"\bio\.BytesIO", "import io"),
     (r"\bitertools\.", "import itertools"),
     (r"\bjson\.", "import json"),
+    (r"\blogging\.", "import logging"),
     (r"\bmath\.", "import math"),
     (r"\boperator\.", "import operator"),
     (r"\bos\.", "import os"),
