@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.facts import call_sites, class_shape, index, loaders, values
+from torchdevlint.facts import class_shape, index, loaders, values
 from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.observed import NOTHING_OBSERVED, Observed
+from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.values import NOTHING, Value
 from torchdevlint.infer.analysis import Analysis, Seen, analyse
 from torchdevlint.infer.kept import kept_for
@@ -17,6 +18,7 @@ from torchdevlint.infer.walk import Walks
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
+from torchdevlint.program.roles import Roles
 from torchdevlint.source.grounds import Ground, kept_in
 
 if TYPE_CHECKING:
@@ -93,9 +95,13 @@ class FileFacts:
         return found
 
     @cached_property
-    def call_sites(self) -> call_sites.Sites:
-        """The calls of the file's own functions, by name."""
-        return call_sites.collect(self)
+    def call_sites(self) -> dict[str, list[tuple[index.BodyIndex, ir.Call]]]:
+        """The calls of the file's own functions, and of what `self` keeps, by name."""
+        found: dict[str, list[tuple[index.BodyIndex, ir.Call]]] = {}
+        for around in map(self.index_of, self.program.bodies):
+            for name, call in around.local_calls:
+                found.setdefault(name, []).append((around, call))
+        return found
 
     @cached_property
     def places_batches(self) -> bool:
@@ -125,6 +131,15 @@ class FileFacts:
         base = self.aliases.get(root)
         return f"{base}{dot}{rest}" if base else dotted
 
+    def mentions(self, *words: str) -> bool:
+        """True when one of the identifiers occurs anywhere in the file."""
+        return not self.program.words.isdisjoint(words)
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What the file is for."""
+        return Roles(self.program, self.member)
+
     @cached_property
     def _imported(self) -> frozenset[str]:
         """What is imported, with all packages above it."""
@@ -149,18 +164,45 @@ class FileFacts:
 
     # ---------------------------------------------------------------------------------------------- calls
 
-    def calls_of(self, body: ir.Body, parameter: str) -> Iterator[tuple[ir.Body, ir.Call, ir.Register | None]]:
-        """The calls in this file of a function by its name, and what each gives as a parameter; None where it gives nothing."""
+    def calls_in(self, body: ir.Body) -> dict[str, list[ir.Call]]:
+        """The calls of a body by the dotted name of what is called, by the imports of the file."""
+        return _calls_in(body, self)
+
+    def calls_to(self, names: Iterable[str], body: ir.Body) -> list[ir.Call]:
+        """The calls, in a body, of functions with these dotted names; those of one name in the order of the body."""
+        by_name = self.calls_in(body)
+        return [call for name in names for call in by_name.get(name, ())]
+
+    def body_of(self, op: ir.Op) -> ir.Body | None:
+        """The body of the file that an operation stands in."""
+        return self._bodies.get(id(op))
+
+    @cached_property
+    def _bodies(self) -> dict[int, ir.Body]:
+        return {id(op): body for body in self.program.bodies for op in Lookup.of(body).all}
+
+    def calls_of(self, body: ir.Body, parameter: str) -> Iterator[tuple[index.BodyIndex, ir.Call, ir.Register | None]]:
+        """The calls in this file of a function by its name, or of the attributes that keep an object with this `forward`, and what each gives
+        as a parameter; None where it gives nothing, or nobody can tell.
+        """
         number = next((at for at, one in enumerate(body.parameters) if one.name == parameter), None)
         if number is None:
             return
-        for around, call in self.call_sites.get(body.name, ()):
-            yield around.body, call, call.argument(parameter, number - body.is_bound)
+        for name in (body.name, *(self._kept_as(body.owner) if body.name in ("forward", "__call__") else ())):
+            for around, call in self.call_sites.get(name, ()):
+                yield around, call, call.argument(parameter, number - body.is_bound)
+
+    def _kept_as(self, owner: ir.Class | None) -> Iterator[str]:
+        """The attributes under which the classes of the file keep an object of this class."""
+        for cls in self.program.classes:
+            for name, stores in self.summary_of(cls).stores.items():
+                if owner is not None and all(store.value.definition is owner for store in stores):
+                    yield name
 
     def arguments_given(self, body: ir.Body, parameter: str) -> list[Value]:
         """What the calls of this file give as `parameter`."""
         return [
-            Frame(self, around, call).values[register]
+            Frame(self, around.body, call).values[register]
             for around, call, register in self.calls_of(body, parameter)
             if register is not None
         ]
@@ -171,7 +213,7 @@ class FileFacts:
         for around, call, register in self.calls_of(body, parameter):
             constant = NOTHING
             if register is not None:
-                constant = self.frame_of(around).values[register].constant
+                constant = self.frame_of(around.body).values[register].constant
             elif not call.has_splat:
                 constant = self._default_constant(body, parameter)
             if constant is NOTHING:
@@ -213,6 +255,14 @@ class FileFacts:
     def class_named(self, name: str, other_than: ir.Class) -> ir.Class | None:
         """The last class of this file with a name, that is not the given one."""
         return next((cls for cls in reversed(self._classes_by_name.get(name, ())) if cls is not other_than), None)
+
+
+@once_per_body
+def _calls_in(body: ir.Body, analysis: FileFacts) -> dict[str, list[ir.Call]]:
+    index, found = analysis.index_of(body), dict[str, list[ir.Call]]()
+    for call in Lookup.of(body).kind(ir.Call):
+        found.setdefault(analysis.resolve_text(index.dotted(call.function)), []).append(call)
+    return found
 
 
 def _inferred(program: ir.Program, member: Member | None, seen: Seen | None = None) -> Analysis:

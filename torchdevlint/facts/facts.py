@@ -16,6 +16,7 @@ from torchdevlint.facts.uses import Use, uses_of
 from torchdevlint.facts.values import NOTHING, UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.roles import Roles
 from torchdevlint.stubs.knowledge import modules
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class Facts:
     @property
     def tracing(self) -> bool:
         """True in a branch for `torch.jit.trace`, ONNX export or the compiler."""
-        return self.frame is not None and "tracing" in self.frame.env.get("?", frozenset())
+        return self.frame is not None and "tracing" in self.frame.guards
 
     @property
     def expects_error(self) -> bool:
@@ -346,4 +347,14 @@ class Facts:
 
     def mentions(self, *words: str) -> bool:
         """True when one of the identifiers occurs anywhere in the file."""
-        return not self.program.words.isdisjoint(words)
+        return self.analysis.mentions(*words)
+
+    @property
+    def roles(self) -> Roles:
+        """What the file is for."""
+        return self.analysis.roles
+
+    @property
+    def remembered(self) -> dict[Any, Any]:
+        """Answers that stay while the file is asked about."""
+        return self.analysis.remembered

@@ -177,8 +177,6 @@ class _Env:
 
     def get(self, name: str, default: Any = None) -> Any:
         here = self._here
-        if name == "?":
-            return here.guards
         if name[0] == "@":
             return here.mark(name, default)
         names = self._names()

@@ -46,6 +46,14 @@ class Guarded(Standing):
             found |= self._guards_of(term, outcome)
         return frozenset(found) | (self._guards_above(self.block.index) if self.block is not None else frozenset())
 
+    @property
+    def asked_machine(self) -> bool:
+        """True where every test that tells of CUDA has asked the machine, and no tensor: `if torch.cuda.is_available():`."""
+        asked = [
+            term.op for term, outcome in self.facts_held if self._guards_of(term, outcome) & {"cuda", "accelerator"}
+        ]
+        return bool(asked) and all(op == "available" for op in asked)
+
     def _guards_above(self, number: int) -> frozenset[str]:
         """What the tests above a block say by the names in them, those of each block worked out once."""
         known: dict[int, frozenset[str]] = self.analysis.remembered.setdefault((Guarded, id(self.body)), {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.facts import call_sites, class_shape, values
+from torchdevlint.facts import class_shape, values
 from torchdevlint.facts.devices import TOP, symbolic
 from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.naming import LOADER_NAME, looks_like_device
@@ -126,7 +126,7 @@ def parameter_value(
         and not use.called
         and not use.host_argument
         and (use.arithmetic or use.attributes & _OF_TENSORS)
-        and call_sites.given_tensor(analysis, body, parameter, number)
+        and _is_given_tensor(analysis, body, parameter)
     ):
         return tensor(symbolic(f"{name}.device"), parameter=name, evidence=Evidence.USAGE)
     if LOADER_NAME.search(name) and not analysis.places_batches:
@@ -137,6 +137,18 @@ def parameter_value(
         # The engine's output, `(y_pred, y)`: what is used like a tensor is one.
         return Value(Kind.LIST, element=tensor(symbolic(f"{name}[0].device"), evidence=Evidence.NAME), parameter=name)
     return Value(parameter=name)
+
+
+def _is_given_tensor(analysis: FileFacts, body: ir.Body, parameter: ir.Parameter) -> bool:
+    """True when a call in the file gives this parameter what is certainly a tensor, and none gives it a constant."""
+    told = False
+    for around, _, register in analysis.calls_of(body, parameter.name):
+        if register is not None:
+            if isinstance(around.definitions[register], ir.Constant):
+                return False
+            given = analysis.frame_of(around.body).values[register]
+            told = told or (given.kind is Kind.TENSOR and given.evidence >= Evidence.USAGE)
+    return told
 
 
 def _default(analysis: FileFacts, body: ir.Body, parameter: ir.Parameter) -> Value | None:

@@ -40,7 +40,10 @@ def is_contradicted(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     parameter = next((known for known in body.parameters if known.name == name), None)
     if parameter is None or is_used_as_container(name, analysis.index_of(body)):
         return True
-    return any(is_no_tensor(register, index) for index, register in _given(parameter, body, analysis))
+    return any(
+        register is not None and around.body is not body and is_no_tensor(register, around)
+        for around, _, register in analysis.calls_of(body, name)
+    )
 
 
 _NO_TENSORS = frozenset(
@@ -197,29 +200,6 @@ def _containers(index: BodyIndex) -> frozenset[str]:
 
 
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "split", "join"})
-
-
-def _given(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> list[tuple[BodyIndex, ir.Register]]:
-    """What the calls of this file give for a parameter, by the body that each stands in; the default is asked for by others."""
-    at = body.parameters.index(parameter) - body.is_bound
-    names = [body.name] if body.name not in ("forward", "__call__") else _attributes_of(body.owner, analysis)
-    found = []
-    for name in names:
-        for index, call in analysis.call_sites.get(name, ()):
-            register = None if call.has_splat else call.argument(parameter.name, at)
-            if register is not None and index.body is not body:
-                found.append((index, register))
-    return found
-
-
-def _attributes_of(owner: ir.Class | None, analysis: FileFacts) -> list[str]:
-    """The attributes under which the classes of the file keep an object of this class."""
-    return [
-        name
-        for cls in analysis.program.classes
-        for name, stores in analysis.summary_of(cls).stores.items()
-        if owner is not None and all(store.value.definition is owner for store in stores)
-    ]
 
 
 def is_no_tensor(register: ir.Register, index: BodyIndex, steps: int = 3) -> bool:

@@ -136,6 +136,11 @@ class Lookup:
             op = self._definitions.get(op.object)
         return ".".join((op.name, *reversed(parts))) if isinstance(op, ir.Load) else ""
 
+    def called(self, call: ir.Call) -> str:
+        """The last name of a callee: "hf_hub_download" for `huggingface_hub.hf_hub_download(...)`."""
+        written = self.definition(call.function)
+        return written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
+
     def trail(self, *registers: ir.Register) -> Trail:
         """The operations that take one of the registers, in the order of the body; more registers may be added on the way."""
         return Trail(self, registers)
@@ -238,9 +243,9 @@ _ONE: dict[type[ir.Op], tuple[str, ...]] = {
 }
 
 
-def reads(op: ir.Op) -> list[ir.Register]:
+def reads(op: ir.Op | None) -> list[ir.Register]:
     """The registers that an operation takes, in the order in which they are written."""
-    fields = _ONE.get(type(op))
+    fields = _ONE.get(type(op)) if op is not None else None
     if fields is not None:
         return [register for field in fields if (register := getattr(op, field)) is not None]
     if isinstance(op, ir.Call):

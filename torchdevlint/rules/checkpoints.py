@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.once import once_per_file
 from torchdevlint.infer.checkpoints import (
     CHECKPOINT,
     COUNTERS,
@@ -19,7 +20,6 @@ from torchdevlint.infer.checkpoints import (
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.loaded import is_saved_on_host, path_words
-from torchdevlint.rules.structure import once_per_file
 
 _HANDS_ON = frozenset({"items", "values", "copy", "float", "half", "to", "cuda", "cpu", "detach"})
 _MOVES = frozenset({"to", "cuda"})  # of a lone tensor, or of a module, whose name tells it

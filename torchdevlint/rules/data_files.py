@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.once import once_per_body
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.loaded import path_words
-from torchdevlint.rules.structure import calls_by_name, calls_to, once_per_body
 from torchdevlint.stubs.knowledge.functions import SAVES
 
 _EXISTS = frozenset({"exists", "isfile", "is_file"})
@@ -41,9 +41,9 @@ def is_own_cache(call: ir.Call, facts: Facts) -> bool:
     name = _stored_name(call, facts)
     if not path or not name or facts.frame is None:
         return False
-    by_name = calls_by_name(facts.body, facts)
+    by_name = facts.analysis.calls_in(facts.body)
     return (
-        any(_saves(op, name, path, facts) for op in calls_to(SAVES, facts.body, facts))
+        any(_saves(op, name, path, facts) for op in facts.analysis.calls_to(SAVES, facts.body))
         and any(_mentions(op, path, facts) for op in _tests_for_files(facts.body, facts))
         and not (f"{name}.to" in by_name or f"{name}.cuda" in by_name)
     )

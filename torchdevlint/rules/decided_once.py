@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from torchdevlint.facts.cuda_alone import is_cuda_only, needs_cuda_anyway
+from torchdevlint.facts.demands import hardcoded_moves, is_left_to_a_device
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.files import facts_of, modules_of, programs_to
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.program.roles import importers, is_offered
-from torchdevlint.rules.behind_cuda import hardcoded_moves, is_left_to_a_device
-from torchdevlint.rules.cuda_alone import needs_cuda_anyway
-from torchdevlint.rules.literals import is_cuda_only
-from torchdevlint.rules.neighbours import facts_of, modules_of, programs_to
-from torchdevlint.rules.structure import calls_to, roles
 
 _PLACES = (b"cuda",)
 _PLACED = re.compile(rb"\.cuda\(|[\"']cuda[\"':]")
@@ -49,7 +47,7 @@ def is_told_at_another_program(_: ir.Op, facts: Facts) -> bool:
     decision = _decision(member.project) if member is not None else None
     if member is None or decision is None or member.path == decision.told:
         return False
-    if roles(facts).is_library:
+    if facts.roles.is_library:
         return False  # others install it, and decide for themselves
     if decision.is_of_all:
         return True
@@ -129,19 +127,19 @@ def _is_for_several_gpus(program: Member) -> bool:
 @worked_out(512, bool)
 def _spreads(place: Member) -> bool:
     """True for a file with a `DataParallel` that no test of the GPUs decides about."""
-    facts = facts_of(place)
-    return facts is not None and any(
-        not is_left_to_a_device(call, body, facts)
-        for body in facts.program.bodies
-        for call in calls_to(_DATA_PARALLEL, body, facts)
+    analysis = facts_of(place)
+    return analysis is not None and any(
+        not is_left_to_a_device(call, body, analysis)
+        for body in analysis.program.bodies
+        for call in analysis.calls_to(_DATA_PARALLEL, body)
     )
 
 
 def _is_told(place: Member) -> bool:
-    facts = facts_of(place)
-    if facts is None or roles(facts).is_test or is_cuda_only(facts) or facts.mentions("init_process_group"):
+    analysis = facts_of(place)
+    if analysis is None or analysis.roles.is_test or is_cuda_only(analysis) or analysis.mentions("init_process_group"):
         return False
-    return any(not needs_cuda_anyway(body, facts, call) for body, call in hardcoded_moves(facts))
+    return any(not needs_cuda_anyway(body, analysis, call) for body, call in hardcoded_moves(analysis))
 
 
 def _defies_own_device(facts: Facts) -> bool:

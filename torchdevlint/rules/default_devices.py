@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.calls import Site, argument_given, called_as, calls_named, calls_of
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.naming import looks_like_device
 from torchdevlint.program import ir
-from torchdevlint.rules.callers import Site, argument_given, calls_of
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import deciding_tests
 from torchdevlint.rules.literals import calls_collective, literal_device
-from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.structure import called_as, roles
 from torchdevlint.stubs.knowledge import functions
 
 # What takes CUDA by name on every machine: a GradScaler without it warns and does nothing, a `torch.device` places nothing.
@@ -45,7 +45,7 @@ class _Use(NamedTuple):
 def is_always_given(default: DefaultDevice, facts: Facts) -> bool:
     """True for a parameter that every call of the project gives, of a function that no `__init__.py` offers to others."""
     function = default.function
-    sites = list(calls_of(function, facts))
+    sites = list(calls_of(function, facts.analysis))
     given = bool(sites) and all(_gives(site, function, default.parameter.name) for site in sites)
     member = facts.analysis.member
     return given and member is not None and not member.project.is_offered(called_as(function), member.path)
@@ -76,7 +76,7 @@ class DefaultDevices:
             return
         if not looks_like_device(written.name) or facts.guarded() or _is_optional(facts) or calls_collective(facts):
             return
-        through = "" if _places(callee, call, facts) else _last_name(call, facts)
+        through = "" if _places(callee, call, facts) else Lookup.of(facts.body).called(call) or "?"
         if isinstance(written, ir.Load):
             default = _default_of(written.name, facts)
             self._uses.append(_Use(facts.body, written.name, default, None, through))
@@ -100,11 +100,10 @@ class DefaultDevices:
         if not used:
             return
         # A script's own calls are all there are; a library's function has other callers than those of its file.
-        is_script = roles(facts).is_script or roles(facts).is_program
-        given = _arguments_given(facts) if is_script else _Given({}, {}, set())
+        is_script = facts.roles.is_script or facts.roles.is_program
         for body in facts.program.bodies:
             for default in used:
-                if default.function is body and not self._asks(body) and not given.gives(default):
+                if default.function is body and not self._asks(body) and not (is_script and _is_given(default, facts)):
                     yield default
 
     def _used(self) -> list[DefaultDevice]:
@@ -125,35 +124,25 @@ class DefaultDevices:
         return id(body) in self._asking or any(self._asks(inner) for inner in body.functions)
 
 
-class _Given(NamedTuple):
-    """What the calls of a file give, by the last name of the callee."""
-
-    keywords: dict[str, set[str]]
-    positions: dict[str, int]
-    passed: set[str]  # names that are handed on as values: who calls them is not seen
-
-    def gives(self, default: DefaultDevice) -> bool:
-        """True when a call of the file gives the parameter by itself (not within `**settings`)."""
-        body = default.function
-        name = called_as(body)
-        if name in self.passed or default.parameter.name in self.keywords.get(name, ()):
-            return True
-        if default.parameter.kind == "keyword-only":
-            return False
-        position = [parameter.name for parameter in body.parameters].index(default.parameter.name)
-        return self.positions.get(name, 0) > position - body.is_bound
-
-
-def _last_name(call: ir.Call, facts: Facts) -> str:
-    written = facts.definition(call.function)
-    return written.name if isinstance(written, (ir.Load, ir.Attribute)) else "?"
+def _is_given(default: DefaultDevice, facts: Facts) -> bool:
+    """True when a call of the file gives the parameter, and for a function that is handed on as a value: who calls it is not seen."""
+    function, analysis = default.function, facts.analysis
+    name = called_as(function)
+    if any(argument_given(site, function, default.parameter.name) is not None for site in calls_named(name, analysis)):
+        return True
+    return any(
+        isinstance(op, (ir.Call, ir.Sequence, ir.Mapping, ir.Store)) and getattr(op, "function", None) != load.dst
+        for lookup in map(Lookup.of, facts.program.bodies)
+        for load in lookup.loads(name)
+        for op in lookup.readers(load.dst)
+    )
 
 
 def _places(callee: str, call: ir.Call, facts: Facts) -> bool:
     """True for calls that place something on the device that they get: of torch, of tensors, and what loads or builds a model."""
     if callee in _POSITIONAL or callee.startswith(("torch.", ".new_")):
         return True
-    return bool(_LOADS.search(_last_name(call, facts)))
+    return bool(_LOADS.search(Lookup.of(facts.body).called(call)))
 
 
 def _is_optional(facts: Facts) -> bool:
@@ -167,44 +156,6 @@ def _is_optional(facts: Facts) -> bool:
         if isinstance(default, ir.Constant) and not default.value:
             off.add(parameter.name)
     return bool(off) and any(facts.place(test) in off for test in deciding_tests(facts.body, facts.block))
-
-
-def _arguments_given(facts: Facts) -> _Given:
-    given = _Given({}, {}, set())
-    for body in facts.program.bodies:
-        definitions = facts.analysis.index_of(body).definitions
-        for block in body.blocks:
-            for op in block.ops:
-                given.passed.update(_handed_on(op, definitions))
-                if isinstance(op, ir.Call):
-                    written = definitions[op.function]
-                    if isinstance(written, (ir.Load, ir.Attribute)):
-                        _note_given(given, written.name, op)
-    return given
-
-
-def _handed_on(op: ir.Op, definitions: list[ir.Op | None]) -> Iterator[str]:
-    """The names whose values an operation puts into a call, a display or another name."""
-    registers: list[ir.Register] = []
-    if isinstance(op, ir.Call):
-        registers += [argument.value for argument in op.arguments]
-    elif isinstance(op, ir.Sequence):
-        registers += [element.value for element in op.elements]
-    elif isinstance(op, ir.Mapping):
-        registers += op.values
-    elif isinstance(op, ir.Store):
-        registers.append(op.value)
-    for register in registers:
-        written = definitions[register]
-        if isinstance(written, ir.Load):
-            yield written.name
-
-
-def _note_given(given: _Given, name: str, call: ir.Call) -> None:
-    given.positions[name] = max(given.positions.get(name, 0), call.positional_count)
-    for argument in call.arguments:
-        if argument.keyword is not None:
-            given.keywords.setdefault(name, set()).add(argument.keyword)
 
 
 def _default_of(name: str, facts: Facts) -> DefaultDevice | None:

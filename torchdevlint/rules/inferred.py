@@ -28,7 +28,6 @@ from torchdevlint.rules.repairs import (
     store_of,
 )
 from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, on_inferred
-from torchdevlint.rules.structure import roles
 from torchdevlint.rules.wording import MISMATCH
 
 _MOST_CALLS_TOLD = 3
@@ -51,7 +50,7 @@ class Inferred(Rule):
         for fault in sorted(analysis.decided(), key=lambda fault: fault.verdict != "broken"):
             if row_of(fault).code != self.code or not is_worth_telling(fault) or known.of(fault) is not None:
                 continue
-            if fault.kind == "host" and fault.verdict == "open" and roles(facts).is_test:
+            if fault.kind == "host" and fault.verdict == "open" and facts.roles.is_test:
                 continue  # reference values are computed by NumPy, from what the tests make
             store = store_of(fault, facts) if self.code == ATTRIBUTE.code else None
             place = store or fault.told_at

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.devices import Device, from_string
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.neighbours import required_imports
-from torchdevlint.rules.order import block_of, is_unconditional
-from torchdevlint.rules.structure import calls_by_name, once_per_body
-from torchdevlint.stubs.knowledge.platforms import CUDA_PACKAGES, KERNEL_LANGUAGES
+from torchdevlint.program.order import block_of, is_unconditional
 
 _COLLECTIVES = frozenset(
     f"torch.distributed.{name}"
@@ -24,20 +22,6 @@ _COLLECTIVES = frozenset(
 def is_of_another_framework(facts: Facts) -> bool:
     """True for a file that imports another framework for tensors, and not torch: what it moves is none of torch's."""
     return facts.imports("paddle", "oneflow", "jittor", "mindspore") and not facts.imports("torch")
-
-
-def is_cuda_only(facts: Facts) -> bool:
-    """True for files that need CUDA anyway, and for tests that are skipped without it as a whole."""
-    if facts.imports(*KERNEL_LANGUAGES) or requires(facts, *CUDA_PACKAGES):
-        return True
-    return facts.mentions("pytestmark", "skipUnless") and facts.mentions("is_available")
-
-
-def requires(facts: Facts, *packages: str) -> bool:
-    """True when the file cannot be imported without one of the packages."""
-    return facts.imports(*packages) and any(
-        name == root or name.startswith(root + ".") for name in required_imports(facts) for root in packages
-    )
 
 
 def is_conditional_test(facts: Facts) -> bool:
@@ -100,7 +84,7 @@ def calls_collective(facts: Facts) -> bool:
 
 @once_per_body
 def _calls_collective(body: ir.Body, facts: Facts) -> bool:
-    by_name = calls_by_name(body, facts)
+    by_name = facts.analysis.calls_in(body)
     return not _COLLECTIVES.isdisjoint(by_name) or any(
         name.endswith(".DistributedDataParallel") and any(call.keyword("device_ids") is not None for call in calls)
         for name, calls in by_name.items()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.files import facts_of
 from torchdevlint.infer import holding, paths
 from torchdevlint.infer.holding import Loads, may_be
 from torchdevlint.infer.origins import is_temporary
 from torchdevlint.infer.stored import Read
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, Project
-from torchdevlint.rules.neighbours import facts_of
-from torchdevlint.rules.structure import body_of
 from torchdevlint.source.grounds import kept_in, remembered
 
 
@@ -42,7 +41,7 @@ def is_saved_on_host(call: ir.Call, keys: frozenset[str], facts: Facts) -> bool:
 
 def path_words(call: ir.Call, facts: Facts) -> set[str]:
     """The names and literals that a path is made of, and those of the variables that hold it where it is loaded."""
-    reads, body = [*loads(call, facts), *_loads(facts).alone(call)], body_of(call, facts)
+    reads, body = [*loads(call, facts), *_loads(facts).alone(call)], facts.analysis.body_of(call)
     found = {word for read in reads for path in may_be(read) for word in paths.words(path)}
     return found | (paths.words_at(call.argument("f", 0), body) if body is not None else set())
 
@@ -84,7 +83,7 @@ def _bound(name: str, project: Project) -> tuple[object, ...]:
     for path in project.holding((name.encode(),), re.compile(rf"\b{name}\b[\"']?\s*[:=]".encode())):
         facts = facts_of(Member(project, path))
         for body in facts.program.bodies if facts is not None else ():
-            definitions = facts.analysis.index_of(body).definitions if facts is not None else []
+            definitions = facts.index_of(body).definitions if facts is not None else []
             for op in (op for block in body.blocks for op in block.ops):
                 given: list[ir.Register] = []
                 if isinstance(op, ir.StoreAttribute) or (isinstance(op, ir.Store) and body.kind == "class"):

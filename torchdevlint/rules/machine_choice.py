@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from torchdevlint.facts.calls import argument_given, calls_of
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.callers import argument_given, calls_of
-from torchdevlint.rules.order import deciding_tests
-from torchdevlint.rules.structure import body_of, is_literal_device, once_per_place
-from torchdevlint.stubs.knowledge import functions
+from torchdevlint.rules.structure import is_literal_device, once_per_place
 
 
 def model_left_behind(call: ir.Call, facts: Facts) -> str:
@@ -33,66 +31,25 @@ def model_left_behind(call: ir.Call, facts: Facts) -> str:
 
 def is_moved_by_callers(call: ir.Call, parameter: str, facts: Facts) -> bool:
     """True where a function that calls the one around a move, in this file or another, moves something itself by `.cuda()` or `.to()`."""
-    body = body_of(call, facts)
+    body = facts.analysis.body_of(call)
     return body is not None and any(
         Lookup.of(site.body).has_attribute("cuda", "to")
-        for site in calls_of(body, facts)
+        for site in calls_of(body, facts.analysis)
         if argument_given(site, body, parameter) is not None
     )
 
 
 def machine_decides(call: ir.Call, facts: Facts) -> bool:
     """True for a move to CUDA under an availability test, and for one to a device that this function chose by such a test."""
-    guards = facts.frame.env.get("?", frozenset()) if facts.frame is not None else frozenset()
     register = call.argument("device", 0) if facts.callee(call) in (".cuda", ".to") else call.keyword("device")
+    guards = facts.frame.guards if facts.frame is not None else frozenset()
     if "cuda" in guards and "flag" not in guards:
         spelled = facts.callee(call) == ".cuda" if register is None else is_literal_device(register, facts)
-        return spelled and _under_test(facts)
+        return spelled and facts.frame is not None and facts.frame.asked_machine
     written = facts.definition(register)
     if not isinstance(written, ir.Load) or any(written.name == one.name for one in facts.body.parameters):
         return False
-    bound = facts.index.bound_to(written.name)
-    return bool(bound) and all(_asks_machine(register, facts, 0) for register in bound)
-
-
-def _under_test(facts: Facts) -> bool:
-    """True where the machine was asked, and no tensor."""
-    if facts.block is None:
-        return False
-    # By test: whether it and the tests above it ask the machine alone; None where none of them is a condition that is known.
-    known: dict[ir.Register, bool | None] = facts.analysis.remembered.setdefault((_under_test, id(facts.body)), {})
-    passed: list[ir.Register] = []
-    answer: bool | None = None
-    for test in deciding_tests(facts.body, facts.block):
-        if test in known:
-            answer = known[test]
-            break
-        passed.append(test)
-    for test in reversed(passed):
-        if facts.value(test).kind is Kind.CONDITION:
-            answer = answer is not False and _asks(test, facts)
-        known[test] = answer
-    return bool(answer)
-
-
-def _asks_machine(register: ir.Register | None, facts: Facts, depth: int) -> bool:
-    """True for `"cuda" if torch.cuda.is_available() else "cpu"`, also within `torch.device(...)`."""
-    op = facts.definition(register)
-    if depth > 3:
-        return False
-    if isinstance(op, ir.Call) and len(op.arguments) == 1 and facts.callee(op) == "torch.device":
-        return _asks_machine(op.arguments[0].value, facts, depth + 1)
-    if not isinstance(op, ir.Choice) or op.shape != "if":
-        return False
-    return _asks(op.test, facts)
-
-
-def _asks(test: ir.Register | None, facts: Facts) -> bool:
-    """True for `torch.cuda.is_available()` and its negation: the machine is asked, no tensor."""
-    op = facts.definition(test)
-    if isinstance(op, ir.Unary):
-        op = facts.definition(op.operand)
-    return isinstance(op, ir.Call) and functions.AVAILABILITY.get(facts.callee(op)) in ("cuda", "accelerator")
+    return written.name in facts.body.local_names and facts.device_of(register).chosen
 
 
 def _is_module(name: str, facts: Facts) -> bool:

@@ -18,7 +18,6 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import Member
 from torchdevlint.program.roles import is_offered
 from torchdevlint.rules import surroundings as at
-from torchdevlint.rules.cuda_alone import where_cuda_is_needed
 from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
 from torchdevlint.rules.loaded import is_given_no_file
 from torchdevlint.severity import Severity
@@ -209,7 +208,7 @@ PLACES: tuple[Place, ...] = (
     _place(at.with_hidden_gpus, INFO, "504 515"),
     _place(at.with_trainers_on_host, INFO, "101 504"),
     _place(at.in_branch_not_taken, INFO, "504 605"),
-    _place(where_cuda_is_needed, INFO, "102 605"),
+    _place(at.where_cuda_is_needed, INFO, "102 605"),
     _place(at.in_benchmark, INFO, "605 801"),
     _place(at.under_test_for_a_build, INFO, "605 801 807"),
     _place(at.where_memory_is_allocated, INFO, "807"),

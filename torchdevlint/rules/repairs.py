@@ -18,7 +18,7 @@ from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Site, Term, index_of, is_accelerator, is_elsewhere
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.order import block_of
+from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.wording import is_surely_tensor, make_there, may_be_none, takes_device, variable_beside
 from torchdevlint.stubs.knowledge import functions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -14,26 +14,10 @@ from torchdevlint.facts.moves import move_target
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.roles import Roles
 from torchdevlint.source.grounds import kept_in
 from torchdevlint.stubs.knowledge import modules
 
 _Answer = TypeVar("_Answer")
-
-
-def once_per_body(question: Callable[[ir.Body, Facts], _Answer]) -> Callable[[ir.Body, Facts], _Answer]:
-    """A question to a body that is answered once for each analysis, and remembered.
-
-    The answer may rest on what is written alone (definitions, imports, the project), never on the moment that is asked about.
-    """
-
-    @wraps(question)
-    def asked(body: ir.Body, facts: Facts) -> _Answer:
-        remembered: dict[Any, Any] = facts.analysis.remembered
-        key = (question, id(body))
-        return kept_in(remembered, key, lambda: question(body, facts))
-
-    return asked
 
 
 def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, Facts], _Answer]:
@@ -46,17 +30,6 @@ def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, 
         remembered: dict[Any, Any] = facts.analysis.remembered
         key = (question, id(facts.body), place)
         return kept_in(remembered, key, lambda: question(place, facts))
-
-    return asked
-
-
-def once_per_file(question: Callable[[Facts], _Answer]) -> Callable[[Facts], _Answer]:
-    """A question to a file that is answered once for each analysis, and remembered; what is said of `once_per_body` holds here as well."""
-
-    @wraps(question)
-    def asked(facts: Facts) -> _Answer:
-        remembered: dict[Any, Any] = facts.analysis.remembered
-        return kept_in(remembered, question, lambda: question(facts))
 
     return asked
 
@@ -85,49 +58,6 @@ def registers_at(place: str, facts: Facts) -> list[ir.Register]:
 
 
 _ROOT = re.compile(r"[.\[]")
-
-
-@once_per_body
-def calls_by_name(body: ir.Body, facts: Facts) -> dict[str, list[ir.Call]]:
-    """The calls of a body by the dotted name of what is called, by the imports of its file."""
-    index, found = facts.analysis.index_of(body), dict[str, list[ir.Call]]()
-    for call in Lookup.of(body).kind(ir.Call):
-        found.setdefault(facts.analysis.resolve_text(index.dotted(call.function)), []).append(call)
-    return found
-
-
-def calls_to(names: Iterable[str], body: ir.Body, facts: Facts) -> list[ir.Call]:
-    """The calls, in a body, of functions with these dotted names; those of one name in the order of the body."""
-    by_name = calls_by_name(body, facts)
-    return [call for name in names for call in by_name.get(name, ())]
-
-
-def body_of(op: ir.Op, facts: Facts) -> ir.Body | None:
-    """The body of the file that an operation stands in."""
-    return _bodies(facts).get(id(op))
-
-
-@once_per_file
-def _bodies(facts: Facts) -> dict[int, ir.Body]:
-    return {id(op): body for body in facts.program.bodies for op in operations(body)}
-
-
-def called_as(body: ir.Body) -> str:
-    """The name by which a function, or the class that it constructs, is called."""
-    return body.owner.name if body.owner is not None and body.name == "__init__" else body.name
-
-
-def tested_in(op: ir.Op | None) -> tuple[ir.Register, ...]:
-    """What a condition is made of: the sides of a comparison, what `and`, `or` and `not` join, what a call is given, what an index is taken of."""
-    if isinstance(op, ir.Call):
-        return (op.function, *(argument.value for argument in op.arguments))
-    if isinstance(op, ir.Compare):
-        return (op.left, *op.comparators)
-    if isinstance(op, ir.Choice):
-        return op.values
-    if isinstance(op, ir.Unary):
-        return (op.operand,)
-    return (op.object,) if isinstance(op, ir.Subscript) else ()
 
 
 def nested(body: ir.Body) -> Iterator[ir.Body]:
@@ -279,11 +209,6 @@ def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
     return register is None or facts.constant(register) not in ("fork", None)
 
 
-def roles(facts: Facts) -> Roles:
-    """What the file is for."""
-    return kept_in(facts.analysis.remembered, roles, lambda: Roles(facts.program, facts.analysis.member))
-
-
 def tensors_within(value: Value) -> Iterator[Value]:
     """The tensors that a value is or holds."""
     if value.kind is Kind.TENSOR:
@@ -292,52 +217,6 @@ def tensors_within(value: Value) -> Iterator[Value]:
         for item in (*(value.items or ()), *(v for _, v in value.entries), *([value.element] if value.element else [])):
             if item.kind is Kind.TENSOR:
                 yield item
-
-
-def demands_accelerator(call: ir.Call, facts: Facts) -> bool:
-    """True when the program stops where the test fails: `assert torch.cuda.is_available()`, `if not ...: raise`."""
-    return failing_branch_stops(call, facts.body, facts)
-
-
-def failing_branch_stops(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
-    """True when the branch of a body for a failed test raises or exits."""
-    return _stops_where_it_fails(body, facts).get(call.dst, False)
-
-
-@once_per_body
-def _stops_where_it_fails(body: ir.Body, facts: Facts) -> dict[ir.Register, bool]:
-    """By the register of a test: whether the branch for a failed one, of the first `if` that asks it, raises or exits."""
-    definitions = facts.analysis.index_of(body).definitions
-    found: dict[ir.Register, bool] = {}
-    for block in body.blocks:
-        if block.test is None or len(block.successors) != 2:
-            continue
-        negated, register = False, block.test
-        written = definitions[register]
-        while isinstance(written, ir.Unary) and written.operator == "not":
-            negated, register = not negated, written.operand
-            written = definitions[register]
-        tests: list[tuple[ir.Register, bool]] = [(register, negated)]
-        if isinstance(written, ir.Compare) and written.operators[0] in ("<", "<=", "=="):
-            tests.append((written.left, not negated))  # `if torch.cuda.device_count() < 2: quit()`
-        if isinstance(written, ir.Choice) and written.shape == "or":
-            # `if not (torch.cuda.is_available() or torch.xpu.is_available()): raise`
-            tests += [(value, negated) for value in written.values]
-        for test, is_negated in tests:
-            if test not in found:
-                failing = body.blocks[block.successors[0 if is_negated else 1]]
-                found[test] = any(_stops(op, definitions) for op in failing.ops)
-    return found
-
-
-def _stops(op: ir.Op, definitions: list[ir.Op | None]) -> bool:
-    if isinstance(op, ir.Raise):
-        return True
-    if not isinstance(op, ir.Call):
-        return False
-    written = definitions[op.function]
-    name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
-    return name in ("exit", "_exit", "quit", "skip", "skipTest", "abort")
 
 
 def where_taken_out(written: ir.Op | None, cpu: Value, facts: Facts) -> ir.Op | None:
@@ -370,9 +249,3 @@ def _counts_devices(register: ir.Register, facts: Facts) -> bool:
     if facts.callee(written).endswith("device_count"):
         return True
     return any(_counts_devices(argument.value, facts) for argument in written.arguments)
-
-
-def last_name(call: ir.Call, body: ir.Body, facts: Facts) -> str:
-    """The last name of a callee: "hf_hub_download" for `huggingface_hub.hf_hub_download(...)`."""
-    written = facts.analysis.index_of(body).definitions[call.function]
-    return written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.cuda_alone import needs_cuda_anyway
 from torchdevlint.facts.facts import Facts
-from torchdevlint.program import ir
-from torchdevlint.rules.neighbours import (
+from torchdevlint.facts.said import (
     batches_may_be_placed,
     default_device_is_set,
     has_programs,
@@ -19,24 +19,21 @@ from torchdevlint.rules.neighbours import (
     moves_no_module,
     places_nothing,
 )
-from torchdevlint.rules.order import block_of, deciding_sides
-from torchdevlint.rules.structure import (
-    body_of,
-    last_name,
-    operations,
-    roles,
-)
-from torchdevlint.rules.unreached import is_named_nowhere, is_unreachable
+from torchdevlint.facts.unreached import is_named_nowhere, is_unreachable
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import block_of, deciding_sides
+from torchdevlint.rules.structure import operations
 
 
 def in_tests(_: ir.Op, facts: Facts) -> bool:
     """True in a file or a folder of tests, whose author knows the machine. A program in such a folder is no test."""
-    return roles(facts).is_test
+    return facts.roles.is_test
 
 
 def in_data_folder(_: ir.Op, facts: Facts) -> bool:
     """True in a module of a folder for data sets, loaders or transforms."""
-    return roles(facts).is_data_code
+    return facts.roles.is_data_code
 
 
 def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
@@ -61,7 +58,7 @@ def with_trainers_on_host(_: ir.Op, facts: Facts) -> bool:
         facts.analysis.index_of(body).definitions[register] if register is not None else None
         for body in facts.program.bodies
         for op in operations(body)
-        if isinstance(op, ir.Call) and last_name(op, body, facts) == "Trainer"
+        if isinstance(op, ir.Call) and Lookup.of(body).called(op) == "Trainer"
         for register in (op.keyword("accelerator"),)
     ]
     return bool(chosen) and all(isinstance(op, ir.Constant) and op.value == "cpu" for op in chosen)
@@ -138,7 +135,7 @@ def _is_allocated(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
 
 def _tests_before(op: ir.Op, facts: Facts, *kinds: type[ir.Op]) -> Iterator[tuple[ir.Register, bool, ir.Body]]:
     """The conditions of some classes that control must pass to come to an operation: each with its sense, and the body that they stand in."""
-    body = body_of(op, facts)
+    body = facts.analysis.body_of(op)
     block = block_of(body, op) if body is not None else None
     if body is not None and block is not None:
         for test, side in deciding_sides(body, block, *kinds):
@@ -147,29 +144,29 @@ def _tests_before(op: ir.Op, facts: Facts, *kinds: type[ir.Op]) -> Iterator[tupl
 
 def in_benchmark(op: ir.Op, facts: Facts) -> bool:
     """True in a benchmark that measures times or memory of a GPU."""
-    return roles(facts).is_benchmark(body_of(op, facts))
+    return facts.roles.is_benchmark(facts.analysis.body_of(op))
 
 
 def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:
     """True in a shadowed function, and in a file that imports what the project lacks."""
-    body = body_of(op, facts)
-    return body is not None and is_unreachable(body, facts)
+    body = facts.analysis.body_of(op)
+    return body is not None and is_unreachable(body, facts.analysis)
 
 
 def in_function_that_nobody_names(op: ir.Op, facts: Facts) -> bool:
     """True in a function whose name stands nowhere else in a project of programs."""
-    body = body_of(op, facts)
-    return body is not None and is_named_nowhere(body, facts)
+    body = facts.analysis.body_of(op)
+    return body is not None and is_named_nowhere(body, facts.analysis)
 
 
 def where_batches_may_be_placed(_: ir.Op, facts: Facts) -> bool:
     """True in a file of a project that imports one, or is imported by one, that makes batches and places something."""
-    return batches_may_be_placed(facts)
+    return batches_may_be_placed(facts.analysis)
 
 
 def in_program_that_moves_nothing(_: ir.Op, facts: Facts) -> bool:
     """True in a program of a project in which no method moves anything."""
-    return moves_no_module(facts)
+    return moves_no_module(facts.analysis)
 
 
 def in_project(_: ir.Op, facts: Facts) -> bool:
@@ -180,24 +177,30 @@ def in_project(_: ir.Op, facts: Facts) -> bool:
 
 def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
     """True in a project of programs, no package for others, of which no file speaks of a device."""
-    return places_nothing(facts)
+    return places_nothing(facts.analysis)
 
 
 def in_program_for_the_host(_: ir.Op, facts: Facts) -> bool:
     """True in such a project whose programs are seen to start: what is in it is run by them, and nothing of it leaves the CPU."""
-    return places_nothing(facts) and has_programs(facts)
+    return places_nothing(facts.analysis) and has_programs(facts.analysis)
 
 
 def in_program_that_names_no_device(_: ir.Op, facts: Facts) -> bool:
     """True in a program that nobody imports, in a project that is no package, where neither it nor a file that it imports speaks of a device."""
-    return is_program_for_host(facts)
+    return is_program_for_host(facts.analysis)
 
 
 def under_another_default_device(_: ir.Op, facts: Facts) -> bool:
     """True where a program of the project that leads here sets PyTorch's default device."""
-    return default_device_is_set(facts)
+    return default_device_is_set(facts.analysis)
 
 
 def where_moves_keep_parameters(_: ir.Op, facts: Facts) -> bool:
     """True in a project that names nothing by which a move replaces Parameters: XLA, FSDP, `to_empty`, `assign=True`."""
-    return moves_keep_parameters(facts)
+    return moves_keep_parameters(facts.analysis)
+
+
+def where_cuda_is_needed(op: ir.Op, facts: Facts) -> bool:
+    """True where CUDA is needed anyway: by an import, a kernel's frame, or a line that fails without it."""
+    body = facts.analysis.body_of(op)
+    return body is not None and needs_cuda_anyway(body, facts.analysis, op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torchdevlint.facts.calls import argument_given, calls_of, calls_of_forward
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.proof import is_no_tensor, is_proven_tensor
 from torchdevlint.facts.values import Kind, Value
@@ -9,10 +10,9 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.callers import argument_given, calls_of, calls_of_forward
-from torchdevlint.rules.order import block_of, deciding_tests
+from torchdevlint.program.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
-from torchdevlint.rules.structure import body_of, operations, tensors_within
+from torchdevlint.rules.structure import operations, tensors_within
 from torchdevlint.stubs.knowledge import functions
 
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
@@ -41,7 +41,7 @@ def is_placeholder(made: ir.Op, facts: Facts) -> bool:
 
 def _is_empty_elsewhere(made: ir.Call, facts: Facts) -> bool:
     """True for a factory of another body that gets `[]`, or 0 as its only size."""
-    body = body_of(made, facts)
+    body = facts.analysis.body_of(made)
     register = made.positional(0)
     if body is None or register is None:
         return False
@@ -86,8 +86,8 @@ def is_surely_tensor(parameter: str, facts: Facts) -> bool:
         "len" not in parameter.lower()
         and is_proven_tensor(parameter, facts.body, facts.analysis)
         and not any(
-            given is not None and is_no_tensor(given, site.facts.analysis.index_of(site.body))
-            for site in (*calls_of(facts.body, facts), *calls_of_forward(facts.body, facts))
+            given is not None and is_no_tensor(given, site.analysis.index_of(site.body))
+            for site in (*calls_of(facts.body, facts.analysis), *calls_of_forward(facts.body, facts.analysis))
             for given in [argument_given(site, facts.body, parameter)]
         )
     )

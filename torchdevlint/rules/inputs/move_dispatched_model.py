@@ -10,7 +10,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import NOTHING, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.rules.order import follows
+from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
 from torchdevlint.rules.structure import target_of_move
 from torchdevlint.rules.wording import owns

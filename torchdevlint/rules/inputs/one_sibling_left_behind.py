@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.forwards import may_be_given_on_host
 from torchdevlint.facts.naming import is_loss_name
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
@@ -14,7 +15,6 @@ from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.forwards import may_be_given_on_host
 from torchdevlint.rules.inferred import Inferred, where_is
 from torchdevlint.rules.repairs import There, facts_at
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_any_call
@@ -93,7 +93,7 @@ class OneSiblingLeftBehind(Inferred):
                 continue
             if value.kind is not Kind.TENSOR and not isinstance(value.group, str):
                 continue  # what a call returns beside a tensor may be anything
-            if is_module and may_be_given_on_host(call, register, facts):
+            if is_module and may_be_given_on_host(call, register, facts.body, facts.analysis):
                 continue
             yield from self._told(call, register, value, sibling, facts, sure=beside)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.rules.order import follows
+from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_file, on_op
 
 _TRAINS = re.compile(

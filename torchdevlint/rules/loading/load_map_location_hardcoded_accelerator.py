@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 from torchdevlint.rules.destinations import only_loaded
-from torchdevlint.rules.literals import (
-    device_in_scope,
-    is_conditional_test,
-    is_cuda_only,
-    spelled_accelerator,
-)
+from torchdevlint.rules.literals import device_in_scope, is_conditional_test, spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
 
 # Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
@@ -79,7 +75,7 @@ class LoadMapLocationHardcodedAccelerator(Rule):
     def _check(self, call: ir.Call, facts: Facts, keyword: str, position: int) -> Iterator[Report]:
         register = call.argument(keyword, position)
         device = spelled_accelerator(register, facts) or _device_of_lambda(register, facts) or _current(register, facts)
-        if device is None or facts.guarded(device.type) or is_cuda_only(facts) or is_conditional_test(facts):
+        if device is None or facts.guarded(device.type) or is_cuda_only(facts.analysis) or is_conditional_test(facts):
             return
         nearest = device_in_scope(call, facts)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.rules.order import deciding_tests
+from torchdevlint.program.order import deciding_tests
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
 
 _DISTRIBUTED = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.cuda_alone import imports_cuda_alone
+from torchdevlint.facts.demands import is_called_behind_cuda, is_of_cuda_alone
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.uses import Use
 from torchdevlint.facts.values import NOTHING
@@ -12,9 +14,7 @@ from torchdevlint.infer.checkpoints import PLAIN_STATE
 from torchdevlint.infer.origins import is_of_this_run, is_published
 from torchdevlint.program import ir
 from torchdevlint.program.roles import is_test_function
-from torchdevlint.rules.behind_cuda import is_called_behind_cuda, is_of_cuda_alone
 from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host, stays_in_program
-from torchdevlint.rules.cuda_alone import imports_cuda_alone
 from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import is_assigned, only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
@@ -154,9 +154,9 @@ def _needs_cuda_anyway(call: ir.Call, facts: Facts) -> bool:
     In a program of several processes each would still load onto the GPU that saved.
     """
     return not facts.mentions(*_PROCESSES) and (
-        imports_cuda_alone(facts)
-        or is_called_behind_cuda(call, facts, *_PROCESSES)
-        or (not stays_in_program(call, facts) and is_of_cuda_alone(call, facts, *_PROCESSES))
+        imports_cuda_alone(facts.analysis)
+        or is_called_behind_cuda(call, facts.body, facts.analysis, *_PROCESSES)
+        or (not stays_in_program(call, facts) and is_of_cuda_alone(call, facts.body, facts.analysis, *_PROCESSES))
     )
 
 

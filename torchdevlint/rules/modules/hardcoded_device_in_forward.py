@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.facts import ClassSummary, Facts
 from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.literals import is_cuda_only
+from torchdevlint.program.order import block_of, follows
 from torchdevlint.rules.machine_choice import machine_decides
-from torchdevlint.rules.order import block_of, follows
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
 from torchdevlint.rules.structure import is_literal_device, literal_accelerator, nested, operations
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
@@ -200,7 +200,7 @@ def _depends_on_device(call: ir.Call, facts: Facts) -> bool:
 
 def _needs_cuda(facts: Facts) -> bool:
     """True for files that have no other place to run: kernels, and what imports a package's kernels."""
-    return is_cuda_only(facts) or any("triton" in name.split(".") for name in facts.program.imported)
+    return is_cuda_only(facts.analysis) or any("triton" in name.split(".") for name in facts.program.imported)
 
 
 def _is_kept(call: ir.Call, facts: Facts) -> bool:

@@ -10,14 +10,7 @@ from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
-from torchdevlint.rules.structure import (
-    definition_of,
-    family_methods,
-    moves_itself,
-    only_plain_bases,
-    operations,
-    roles,
-)
+from torchdevlint.rules.structure import definition_of, family_methods, moves_itself, only_plain_bases, operations
 
 _DEVICE = re.compile(r"_?device\Z")
 _OVERRIDES = frozenset({"to", "cuda", "cpu", "_apply"})
@@ -133,7 +126,7 @@ def _is_its_own(store: AttributeStore, facts: Facts) -> bool:
 def _serves_loaders(cls: ir.Class, facts: Facts) -> bool:
     """True for a class of a file that nobody imports, each reading of which makes what a DataLoader or a data set calls on its samples."""
     member = facts.analysis.member
-    if member is not None and not roles(facts).is_program:
+    if member is not None and not facts.roles.is_program:
         return False
     read = [(op, body) for body in facts.program.bodies for op in _loads(cls.name, body)]
     return bool(read) and all(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.order import block_of, deciding_sides
+from torchdevlint.program.order import block_of, deciding_sides
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_method
 from torchdevlint.rules.structure import operations, target_of_move
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.stops import stops_where_it_fails
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.rules.order import deciding_tests
+from torchdevlint.program.order import deciding_tests
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_file
-from torchdevlint.rules.structure import demands_accelerator
 
 
 class AcceleratorWithoutRuntimeCheck(Rule):
@@ -60,7 +60,7 @@ class AcceleratorWithoutRuntimeCheck(Rule):
 
     @on_call(*ASKING)
     def note_demand(self, call: ir.Call, facts: Facts) -> None:
-        self._asks = self._asks or demands_accelerator(call, facts)
+        self._asks = self._asks or stops_where_it_fails(call, facts.body, facts.analysis)
 
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:

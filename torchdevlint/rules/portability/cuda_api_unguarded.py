@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.cuda_alone import needs_cuda_anyway, requires
+from torchdevlint.facts.demands import is_behind_cuda
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.stops import stops_where_it_fails
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.behind_cuda import is_behind_cuda
-from torchdevlint.rules.cuda_alone import needs_cuda_anyway
-from torchdevlint.rules.literals import device_in_scope, requires, spelled_accelerator
-from torchdevlint.rules.order import deciding_tests
+from torchdevlint.program.order import deciding_tests
+from torchdevlint.rules.literals import device_in_scope, spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
-from torchdevlint.rules.structure import demands_accelerator, once_per_file, runs_for_each_gpu
+from torchdevlint.rules.structure import runs_for_each_gpu
 from torchdevlint.stubs.knowledge import functions
 from torchdevlint.stubs.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
 
@@ -128,7 +130,7 @@ class CudaApiUnguarded(Rule):
     @on_call(*ASKING)
     def note_test(self, call: ir.Call, facts: Facts) -> None:
         self._asks = True
-        self._demands = self._demands or demands_accelerator(call, facts)
+        self._demands = self._demands or stops_where_it_fails(call, facts.body, facts.analysis)
 
     @on_any_call
     def note_guarded_call(self, call: ir.Call, facts: Facts) -> None:
@@ -162,7 +164,7 @@ class CudaApiUnguarded(Rule):
                 facts.body,
                 _has_device(facts),
                 _is_chosen_outside(call, facts),
-                is_behind_cuda(call, facts),
+                is_behind_cuda(call, facts.body, facts.analysis),
                 _is_offload(facts),
             )
         )
@@ -171,7 +173,7 @@ class CudaApiUnguarded(Rule):
     def tell(self, facts: Facts) -> Iterator[Report]:
         if not self._seen or facts.imports(*KERNEL_LANGUAGES) or facts.mentions("pytestmark"):
             return
-        if requires(facts, *CUDA_PACKAGES, *CUDA_RUNTIMES, "transformer_engine"):
+        if requires(facts.analysis, *CUDA_PACKAGES, *CUDA_RUNTIMES, "transformer_engine"):
             return
         is_first = not (self._asks or self._places or self._demands)
         for seen in self._seen:
@@ -190,7 +192,7 @@ class CudaApiUnguarded(Rule):
     def _case(self, seen: _Seen, facts: Facts, *, is_first: bool) -> str:
         """A file that never asks for a device gets one finding, at its first place: it is one decision."""
         one_per_gpu = facts.mentions(*_ONE_PROCESS_PER_GPU)
-        works = seen.is_offload or seen.is_behind_cuda or needs_cuda_anyway(seen.body, facts, seen.op)
+        works = seen.is_offload or seen.is_behind_cuda or needs_cuda_anyway(seen.body, facts.analysis, seen.op)
         is_decided = not (self._asks or seen.has_device or seen.is_chosen or is_first) or self._demands or one_per_gpu
         return (
             "the program stops without CUDA before, or the file has decided for it at another line"

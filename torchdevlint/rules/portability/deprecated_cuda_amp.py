@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.files import facts_of
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import reads
+from torchdevlint.program.order import deciding_tests
 from torchdevlint.program.project import Member, worked_out
-from torchdevlint.rules.neighbours import facts_of
-from torchdevlint.rules.order import deciding_tests
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
-from torchdevlint.rules.structure import calls_to, operations, tested_in
+from torchdevlint.rules.structure import operations
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
@@ -199,12 +200,12 @@ def _asked_classes(place: Member) -> frozenset[str]:
     found = set()
     for body in facts.program.bodies if facts is not None else ():
         assert facts is not None
-        index = facts.analysis.index_of(body)
-        for call in calls_to(("isinstance", "issubclass", "builtins.isinstance", "builtins.issubclass"), body, facts):
+        index = facts.index_of(body)
+        for call in facts.calls_to(("isinstance", "issubclass", "builtins.isinstance", "builtins.issubclass"), body):
             register = call.positional(1)
             given = index.definitions[register] if register is not None else None
             classes = [one.value for one in given.elements] if isinstance(given, ir.Sequence) else [register]
-            found |= {facts.analysis.resolve_text(index.dotted(one)) for one in classes if one is not None}
+            found |= {facts.resolve_text(index.dotted(one)) for one in classes if one is not None}
     return frozenset(found & _MODULES.keys())
 
 
@@ -300,7 +301,7 @@ def _asks_version(register: ir.Register, body: ir.Body, facts: Facts, depth: int
         given = [index.definitions[argument.value] for argument in written.arguments]
         if any(isinstance(op, ir.Constant) and _NUMBER.fullmatch(str(op.value)) for op in given):
             return True  # `requires("2.3.0")`
-    return any(_asks_version(part, body, facts, depth - 1) for part in tested_in(written))
+    return any(_asks_version(part, body, facts, depth - 1) for part in reads(written))
 
 
 def _is_stored_version(name: str, body: ir.Body, facts: Facts, depth: int) -> bool:

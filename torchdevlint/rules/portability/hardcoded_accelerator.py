@@ -6,40 +6,34 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.calls import called_as
+from torchdevlint.facts.cuda_alone import is_cuda_only, needs_cuda_anyway
 from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import looks_like_device
+from torchdevlint.facts.once import once_per_body
+from torchdevlint.facts.stops import starts_program, stops_where_it_fails
+from torchdevlint.facts.unreached import is_named_nowhere, reads_unbound_name
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.cuda_alone import needs_cuda_anyway
+from torchdevlint.program.order import block_of, deciding_sides, import_time_blocks
 from torchdevlint.rules.decided_once import others_of_decision
 from torchdevlint.rules.default_devices import DefaultDevice, DefaultDevices, is_always_given
 from torchdevlint.rules.literals import (
     calls_collective,
     chosen_device,
     is_conditional_test,
-    is_cuda_only,
     is_of_another_framework,
     names_first_cuda,
     spelled_accelerator,
 )
 from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import is_moved_by_callers, model_left_behind
-from torchdevlint.rules.neighbours import starts_program
-from torchdevlint.rules.order import block_of, deciding_sides, import_time_blocks
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
-from torchdevlint.rules.structure import (
-    called_as,
-    demands_accelerator,
-    moves_nothing,
-    once_per_body,
-    roles,
-    runs_for_each_gpu,
-)
-from torchdevlint.rules.unreached import is_named_nowhere, reads_unbound_name
+from torchdevlint.rules.structure import moves_nothing, runs_for_each_gpu
 from torchdevlint.rules.wording import MISMATCH, needed, raised
 from torchdevlint.stubs.knowledge import functions
 
@@ -122,11 +116,17 @@ class HardcodedAccelerator(Rule):
             return
         if functions.AVAILABILITY.get(facts.callee(call)):
             self._asks = True
-            self._demands = self._demands or (starts_program(facts.body, facts) and demands_accelerator(call, facts))
+            self._demands = self._demands or (
+                starts_program(facts.body, facts.analysis) and stops_where_it_fails(call, facts.body, facts.analysis)
+            )
         self._defaults.note_call(call, facts)
         self._note_choice(call, facts)
         found = _hardcoded(call, facts)
-        if found is None or _is_default(call, facts) or reads_unbound_name(facts.receiver(call), facts.body, facts):
+        if (
+            found is None
+            or _is_default(call, facts)
+            or reads_unbound_name(facts.receiver(call), facts.body, facts.analysis)
+        ):
             return
         if _is_one_way_of_two(call, facts):
             return
@@ -161,13 +161,15 @@ class HardcodedAccelerator(Rule):
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
         """One report for each place with a device in scope; for the rest one for a function, or for a file that never asks."""
-        found = [] if is_cuda_only(facts) or self._demands else self._found
+        found = [] if is_cuda_only(facts.analysis) or self._demands else self._found
         asks = self._asks or facts.mentions(*_ASKS) or any(one.name for one in found)
         if not asks and facts.mentions("init_process_group"):
             return  # the file starts a process for each GPU and has no other place to run
         told: dict[tuple[int, bool], list[_Found]] = {}
         for one in found:
-            is_note = _is_chosen(one, facts) or needs_cuda_anyway(one.body, facts, one.call) or _is_trial(one, facts)
+            is_note = (
+                _is_chosen(one, facts) or needs_cuda_anyway(one.body, facts.analysis, one.call) or _is_trial(one, facts)
+            )
             if one.name:
                 yield self._reported(one, is_note)
             else:
@@ -177,13 +179,13 @@ class HardcodedAccelerator(Rule):
             where = "function" if asks and first.body.kind == "function" else "file"
             yield self._reported(first, is_note, len(others), where, 0 if is_note else elsewhere)
             elsewhere = elsewhere if is_note else 0
-        defaults = [] if is_cuda_only(facts) else list(self._defaults.found(facts))
+        defaults = [] if is_cuda_only(facts.analysis) else list(self._defaults.found(facts))
         for call, model in [] if self._places_model else self._choices:
             if model not in self._moved and not is_moved_by_callers(call, model, facts):
                 yield self._reported_choice(call, model)
         if defaults:
-            is_note = needs_cuda_anyway(defaults[0].function, facts) or all(
-                is_always_given(one, facts) or is_named_nowhere(one.function, facts) for one in defaults
+            is_note = needs_cuda_anyway(defaults[0].function, facts.analysis) or all(
+                is_always_given(one, facts) or is_named_nowhere(one.function, facts.analysis) for one in defaults
             )
             yield self._reported_default(defaults[0], len(defaults) - 1, is_note)
 
@@ -281,12 +283,12 @@ def _is_chosen(found: _Found, facts: Facts) -> bool:
 
 def _is_trial(found: _Found, facts: Facts) -> bool:
     """True under `if __name__ == "__main__"` of a file of modules, or that others import: who wrote the trial ran it on the machine that it names."""
-    if found.body.kind != "module" or roles(facts).reads_command_line or facts.mentions("argv"):
+    if found.body.kind != "module" or facts.roles.reads_command_line or facts.mentions("argv"):
         return False
     block = block_of(found.body, found.call)
     if block is None or block.index in import_time_blocks(found.body):
         return False
-    return roles(facts).is_imported or any(facts.analysis.summary_of(cls).is_module for cls in facts.program.classes)
+    return facts.roles.is_imported or any(facts.analysis.summary_of(cls).is_module for cls in facts.program.classes)
 
 
 def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:

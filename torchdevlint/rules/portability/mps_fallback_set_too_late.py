@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.rules.order import block_of, follows
+from torchdevlint.program.order import block_of, follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_op
 
 VARIABLE = "PYTORCH_ENABLE_MPS_FALLBACK"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.moves import move_target
 from torchdevlint.program import ir
-from torchdevlint.rules.order import follows, import_time_blocks
+from torchdevlint.program.order import follows, import_time_blocks
 from torchdevlint.rules.portability.cuda_api_unguarded import RAISING
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_file, on_op
 from torchdevlint.stubs.knowledge import functions

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.order import reachable
+from torchdevlint.program.order import reachable
 from torchdevlint.rules.rule import INFO, Report, Rule, on_call
 
 _WORK = re.compile(r"\A(?:backward|step|forward|zero_grad)\Z")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.said import may_meet_mps
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.rules.literals import is_cuda_only, names_first_cuda
-from torchdevlint.rules.neighbours import may_meet_mps
-from torchdevlint.rules.order import block_of
+from torchdevlint.program.order import block_of
+from torchdevlint.rules.literals import names_first_cuda
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import target_of_move
 from torchdevlint.stubs.knowledge import functions
@@ -88,7 +89,9 @@ class NonblockingDeviceToHostRead(Rule):
                 "nothing else holds the tensor copied here, and MPS may read it too late; drop `non_blocking=True`",
                 detail="On MPS an asynchronous copy reads its source after the source is gone: the values are wrong, without an error. On CUDA "
                 "unpinned memory gains nothing. A tensor that is created on the device needs no copy.",
-                case="MPS alone may read it too late" if may_meet_mps(facts) else "the project does not speak of MPS",
+                case="MPS alone may read it too late"
+                if may_meet_mps(facts.analysis)
+                else "the project does not speak of MPS",
                 fix=lambda: _fix(call),
             )
         if target.place != "cpu":
@@ -143,7 +146,7 @@ def _may_be_apple(target: Device, facts: Facts) -> bool:
         return target.type == "mps"
     if target.place != "sym" or facts.guarded("cuda"):
         return False
-    return not names_first_cuda(target.name, facts) and not is_cuda_only(facts)
+    return not names_first_cuda(target.name, facts) and not is_cuda_only(facts.analysis)
 
 
 def _is_pinned(name: str, facts: Facts) -> bool:

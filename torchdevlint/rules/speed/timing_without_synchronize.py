@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.order import block_of, reachable
+from torchdevlint.program.order import block_of, reachable
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
 
 CLOCKS = (

@@ -10,13 +10,14 @@ from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import MODEL_NAME
+from torchdevlint.facts.once import once_per_file
 from torchdevlint.facts.values import NOTHING, Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import follows
 from torchdevlint.rules.inferred import inference_of
-from torchdevlint.rules.order import follows
 from torchdevlint.rules.rule import (
     WARNING,
     Mention,
@@ -29,15 +30,7 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import (
-    definition_of,
-    is_moved_in_chain,
-    method_called_on,
-    nested,
-    once_per_file,
-    operations,
-    roles,
-)
+from torchdevlint.rules.structure import definition_of, is_moved_in_chain, method_called_on, nested, operations
 from torchdevlint.rules.wording import give_device, is_placeholder
 from torchdevlint.stubs.knowledge import functions
 
@@ -198,7 +191,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_siblings(self, facts: Facts) -> Iterator[Report]:
-        for name, calls in () if roles(facts).is_test else self._imported.items():
+        for name, calls in () if facts.roles.is_test else self._imported.items():
             beside = next((call for call, _ in calls if call.keyword("device") is not None), None)
             for call, inside in calls if beside is not None else ():
                 in_hand = _device_in_hand("device", None, inside) if call.keyword("device") is None else None
@@ -217,7 +210,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_calls(self, facts: Facts) -> Iterator[Report]:
-        for dropped in () if roles(facts).is_test else self._dropped:
+        for dropped in () if facts.roles.is_test else self._dropped:
             use = _use_of(dropped.parameter.name, dropped.callee)
             beside = (id(dropped.caller), id(dropped.callee)) in self._passed
             if use.settled or not (use.given or (use.stored and beside)):
@@ -265,7 +258,7 @@ class DeviceArgumentNotForwarded(Rule):
 
     @on_file
     def check_unused(self, facts: Facts) -> Iterator[Report]:
-        for body in () if roles(facts).is_test else facts.program.bodies:
+        for body in () if facts.roles.is_test else facts.program.bodies:
             if body.kind != "function" or {"abstractmethod", "abc.abstractmethod", "overload"} & set(body.decorators):
                 continue
             for parameter in body.parameters:

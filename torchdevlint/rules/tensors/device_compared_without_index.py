@@ -10,8 +10,8 @@ from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import block_of, follows, is_unconditional
 from torchdevlint.rules.literals import spelled_accelerator, spelled_callee
-from torchdevlint.rules.order import block_of, follows, is_unconditional
 from torchdevlint.rules.portability.autocast_device_object import certainly_device
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_op
 

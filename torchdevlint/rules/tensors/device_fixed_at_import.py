@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.order import block_of
+from torchdevlint.program.order import block_of
 from torchdevlint.rules.portability.visible_devices_set_too_late import VARIABLES
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
-from torchdevlint.rules.structure import roles, target_of_move
+from torchdevlint.rules.structure import target_of_move
 from torchdevlint.stubs.knowledge import functions
 
 
@@ -76,7 +76,7 @@ class DeviceFixedAtImport(Rule):
                     detail="The driver reads the visible devices once, when it starts: line {0} sets them too late.",
                     related=(Mention(self._sets[0], "here the program chooses its devices"),),
                 )
-            elif not roles(facts).is_script:
+            elif not facts.roles.is_script:
                 yield self.report(
                     call,
                     "this default starts the CUDA driver when the file is imported; default to None and choose inside",
@@ -92,7 +92,7 @@ class DeviceFixedAtImport(Rule):
         name = facts.callee(call)
         if name in functions.AVAILABILITY and functions.AVAILABILITY[name] == "cuda" and _in_default(call, facts):
             self._defaults.append(call)
-        elif roles(facts).is_script:
+        elif facts.roles.is_script:
             return
         elif (name in (".cuda", ".to") or name in functions.FACTORIES) and _is_constant(call, facts):
             target = target_of_move(call, facts) if name.startswith(".") else facts.device_of(call.keyword("device"))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.order import is_read_after
+from torchdevlint.program.order import is_read_after
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
-from torchdevlint.rules.structure import once_per_body, once_per_place, registers_at, target_of_move
+from torchdevlint.rules.structure import once_per_place, registers_at, target_of_move
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.cuda_alone import needs_cuda_anyway
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.cuda_alone import needs_cuda_anyway
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import (
     WARNING,
@@ -205,7 +205,7 @@ class LegacyCudaTensorType(Rule):
 
 def _is_meant(op: ir.Op, facts: Facts) -> bool:
     """True behind an availability test, and in code that has no other place to run."""
-    return facts.guarded("cuda") or needs_cuda_anyway(facts.body, facts, op)
+    return facts.guarded("cuda") or needs_cuda_anyway(facts.body, facts.analysis, op)
 
 
 def _is_kernel(facts: Facts) -> bool:

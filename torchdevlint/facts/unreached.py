@@ -5,32 +5,33 @@ from __future__ import annotations
 import builtins
 from pathlib import PurePath
 
-from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.files import facts_of, required_statements
+from torchdevlint.facts.said import has_programs
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import is_unconditional
 from torchdevlint.program.project import Member
-from torchdevlint.rules.neighbours import facts_of, has_programs, required_statements
-from torchdevlint.rules.order import is_unconditional
-from torchdevlint.rules.structure import operations, roles
 from torchdevlint.source.grounds import remembered
 
 _MAKES_NAMES = ("__getattr__", "globals", "vars", "locals", "exec", "setattr", "modules")
 
 
-def is_unreachable(body: ir.Body, facts: Facts) -> bool:
+def is_unreachable(body: ir.Body, analysis: FileFacts) -> bool:
     """True for a function that another one takes the place of, and for all of a file that imports what the project lacks."""
-    member = facts.analysis.member
+    member = analysis.member
     if member is None:
         return False
-    return _cannot_be_imported(facts, member) or (body.kind != "module" and _is_shadowed(body, facts))
+    return _cannot_be_imported(analysis, member) or (body.kind != "module" and _is_shadowed(body, analysis))
 
 
 @remembered(2)
-def _cannot_be_imported(facts: Facts, member: Member) -> bool:
+def _cannot_be_imported(analysis: FileFacts, member: Member) -> bool:
     """True for a file that needs a module of a package of the project which is not there, or a name that no module of the project knows."""
     return any(
         member.project.lacks(op.qualified if op.name == "*" else op.qualified.rpartition(".")[0], member.path)
         or (op.name != "*" and _lacks_name(op.qualified, member))
-        for op in required_statements(facts)
+        for op in required_statements(analysis)
         if "." in op.qualified
     )
 
@@ -50,23 +51,29 @@ def _lacks_name(qualified: str, member: Member) -> bool:
     return (
         there is not None
         and not there.mentions(name, *_MAKES_NAMES)
-        and not any(isinstance(op, ir.Import) and op.name == "*" for op in operations(there.program.module))
+        and not any(isinstance(op, ir.Import) and op.name == "*" for op in Lookup.of(there.program.module).all)
     )
 
 
-def is_named_nowhere(body: ir.Body, facts: Facts) -> bool:
+def is_named_nowhere(body: ir.Body, analysis: FileFacts) -> bool:
     """True in a function whose name stands nowhere in its project but where it is defined: in no file, notebook, setting, script or documentation.
 
     What a package defines others may call, but for its tests of itself, and what a decorator takes may be called by it.
     """
-    member = facts.analysis.member
+    member = analysis.member
     while body.parent is not None and body.parent.kind != "module":
         body = body.parent
-    if member is None or body.kind != "function" or body.parent is None or body.decorators or not has_programs(facts):
+    if (
+        member is None
+        or body.kind != "function"
+        or body.parent is None
+        or body.decorators
+        or not has_programs(analysis)
+    ):
         return False
     return (
         member.project.tells_by_silence
-        and (not roles(facts).is_library or body.name.startswith("_") or _is_self_test(body))
+        and (not analysis.roles.is_library or body.name.startswith("_") or _is_self_test(body))
         and not body.name.startswith("__")
         and not member.project.is_mentioned(body.name, besides="")
     )
@@ -77,35 +84,35 @@ def _is_self_test(function: ir.Body) -> bool:
     return function.name.startswith("test_") and all(given.default is not None for given in function.parameters)
 
 
-def reads_unbound_name(register: ir.Register | None, body: ir.Body, facts: Facts) -> bool:
+def reads_unbound_name(register: ir.Register | None, body: ir.Body, analysis: FileFacts) -> bool:
     """True for `Net(args).cuda()` where nothing binds `Net`: no name of the file, none of Python's own, none of the files that it imports everything from.
 
     It raises a NameError before anything else. Nothing is concluded where one of these files is not at hand.
     """
-    index, member = facts.analysis.index_of(body), facts.analysis.member
+    index, member = analysis.index_of(body), analysis.member
     written = None if register is None else index.definitions[register]
     while isinstance(written, (ir.Call, ir.Attribute)):
         written = index.definitions[written.function if isinstance(written, ir.Call) else written.object]
-    if member is None or not isinstance(written, ir.Load) or facts.mentions("globals", "exec"):
+    if member is None or not isinstance(written, ir.Load) or analysis.mentions("globals", "exec"):
         return False
     name = written.name
-    if hasattr(builtins, name) or name.startswith("__") or "@" in name or name in facts.analysis.aliases:
+    if hasattr(builtins, name) or name.startswith("__") or "@" in name or name in analysis.aliases:
         return False
     around: ir.Body | None = body
     while around is not None:
-        if _binds(name, around) or any(name in inner.global_names for inner in facts.program.bodies):
+        if _binds(name, around) or any(name in inner.global_names for inner in analysis.program.bodies):
             return False
         around = around.parent
-    return _is_in_no_star_import(name, facts, member, frozenset())
+    return _is_in_no_star_import(name, analysis, member, frozenset())
 
 
 def _binds(name: str, body: ir.Body) -> bool:
     return name in body.local_names or any(parameter.name == name for parameter in body.parameters)
 
 
-def _is_in_no_star_import(name: str, facts: Facts, member: Member, seen: frozenset[str]) -> bool:
+def _is_in_no_star_import(name: str, analysis: FileFacts, member: Member, seen: frozenset[str]) -> bool:
     """True where a file imports everything from files of the project alone, at least one, and none of these binds the name."""
-    stars = [op for op in operations(facts.program.module) if isinstance(op, ir.Import) and op.name == "*"]
+    stars = [op for op in Lookup.of(analysis.program.module).all if isinstance(op, ir.Import) and op.name == "*"]
     for star in stars:
         found = member.project.resolve(star.qualified, member.path)
         stem = PurePath(found[-1]).parent.name if found and found[-1].endswith("__init__.py") else ""
@@ -115,18 +122,18 @@ def _is_in_no_star_import(name: str, facts: Facts, member: Member, seen: frozens
         there = facts_of(place)
         if there is None or there.mentions(*_MAKES_NAMES) or _binds(name, there.program.module):
             return False
-        inner = [op for op in operations(there.program.module) if isinstance(op, ir.Import) and op.name == "*"]
+        inner = [op for op in Lookup.of(there.program.module).all if isinstance(op, ir.Import) and op.name == "*"]
         if inner and (place.path in seen or not _is_in_no_star_import(name, there, place, seen | {place.path})):
             return False
     return bool(stars)
 
 
-def _is_shadowed(function: ir.Body, facts: Facts) -> bool:
+def _is_shadowed(function: ir.Body, analysis: FileFacts) -> bool:
     """True for a function that another one of its name takes the place of in any case, before anything there reads it."""
     parent = function.parent
     if parent is None or function.decorators:
         return False
-    definitions = facts.analysis.index_of(parent).definitions
+    definitions = analysis.index_of(parent).definitions
     waits = False
     for block in parent.blocks:
         for op in block.ops:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.calls import argument_given, calls_of
+from torchdevlint.facts.files import facts_of
 from torchdevlint.facts.proof import is_something_else
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
-from torchdevlint.rules.callers import argument_given, calls_of
-from torchdevlint.rules.neighbours import facts_of
-from torchdevlint.rules.structure import last_name, operations
 from torchdevlint.stubs.knowledge import methods
 
 # Methods of a module that return the module, and functions that return one which gives its inputs to that which they are given.
@@ -25,43 +24,43 @@ class _Place(NamedTuple):
     """A body and the facts of its file."""
 
     body: ir.Body
-    facts: Facts
+    analysis: FileFacts
 
 
-def may_be_given_on_host(call: ir.Call, register: ir.Register | None, facts: Facts) -> bool:
+def may_be_given_on_host(call: ir.Call, register: ir.Register | None, body: ir.Body, analysis: FileFacts) -> bool:
     """True for an input of a model whose classes are known, when `forward` of each of them moves that input itself, wants no tensor, or never reads it."""
     given = next((at for at, argument in enumerate(call.arguments) if argument.value == register), None)
     if given is None:
         return False
-    called = facts.definition(call.function)
+    called = analysis.index_of(body).definitions[call.function]
     model = called.object if isinstance(called, ir.Attribute) and called.name == "forward" else call.function
     argument = call.arguments[given]
     names: set[str] = set()
-    for name in _classes(model, _Place(facts.body, facts), set()):
+    for name in _classes(model, _Place(body, analysis), set()):
         if name not in names:
             names.add(name)
-            forwards = list(_forwards(name, facts)) if name else []
+            forwards = list(_forwards(name, analysis)) if name else []
             if not forwards or not all(_takes_from_anywhere(argument, given, *forward) for forward in forwards):
                 return False
     return bool(names)
 
 
-def _takes_from_anywhere(argument: ir.Argument, at: int, forward: ir.Body, facts: Facts) -> bool:
+def _takes_from_anywhere(argument: ir.Argument, at: int, forward: ir.Body, analysis: FileFacts) -> bool:
     names = [parameter.name for parameter in forward.parameters[1:]]
     name = argument.keyword or (names[at] if at < len(names) else "")
     return name in names and (
-        facts.analysis.index_of(forward).takes_from_anywhere(name)
-        or is_something_else(name, forward, facts.analysis)
-        or _is_moved_by_methods(name, forward, facts)
+        analysis.index_of(forward).takes_from_anywhere(name)
+        or is_something_else(name, forward, analysis)
+        or _is_moved_by_methods(name, forward, analysis)
     )
 
 
-def _is_moved_by_methods(name: str, forward: ir.Body, facts: Facts) -> bool:
+def _is_moved_by_methods(name: str, forward: ir.Body, analysis: FileFacts) -> bool:
     """True for an argument that goes into methods of the class alone, each of which moves it, or what it makes of it."""
-    index = facts.analysis.index_of(forward)
-    read = [op.dst for op in operations(forward) if isinstance(op, ir.Load) and op.name == name]
+    index = analysis.index_of(forward)
+    read = [op.dst for op in Lookup.of(forward).all if isinstance(op, ir.Load) and op.name == name]
     given: set[ir.Register] = set()
-    for op in operations(forward):
+    for op in Lookup.of(forward).all:
         method = index.definitions[op.function] if isinstance(op, ir.Call) else None
         if not isinstance(op, ir.Call) or not isinstance(method, ir.Attribute) or forward.owner is None:
             continue
@@ -71,7 +70,7 @@ def _is_moved_by_methods(name: str, forward: ir.Body, facts: Facts) -> bool:
         names = [parameter.name for parameter in body.parameters[1:]]
         for at, argument in enumerate(op.arguments):
             taken = argument.keyword or (names[at] if at < len(names) else "")
-            if argument.value in read and not argument.star and _moves(taken, body, facts):
+            if argument.value in read and not argument.star and _moves(taken, body, analysis):
                 given.add(argument.value)
                 stored = Lookup.of(forward).store_of(op.dst)
                 if argument.value == read[0] and isinstance(stored, ir.Store) and stored.name == name:
@@ -79,10 +78,10 @@ def _is_moved_by_methods(name: str, forward: ir.Body, facts: Facts) -> bool:
     return bool(given) and given == set(read)
 
 
-def _moves(name: str, body: ir.Body, facts: Facts) -> bool:
+def _moves(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for `name.to(...)`, and for `f(name).to(...)`."""
-    index = facts.analysis.index_of(body)
-    for op in operations(body):
+    index = analysis.index_of(body)
+    for op in Lookup.of(body).all:
         if isinstance(op, ir.Attribute) and op.name in methods.MOVES:
             made = index.definitions[op.object]
             sources = [argument.value for argument in made.arguments] if isinstance(made, ir.Call) else [op.object]
@@ -93,7 +92,7 @@ def _moves(name: str, body: ir.Body, facts: Facts) -> bool:
 
 def _classes(register: ir.Register, place: _Place, seen: set[tuple[ir.Body, str]]) -> Iterator[str]:
     """The last names of what makes a model: "A" and "B" for `net = A()` on one path and `net = B.from_pretrained(p)` on another; "" for what is not known."""
-    written = place.facts.analysis.index_of(place.body).definitions[register]
+    written = place.analysis.index_of(place.body).definitions[register]
     if isinstance(written, ir.Call):
         inner = _wrapped(written, place)
         if inner is None:
@@ -111,37 +110,37 @@ def _classes(register: ir.Register, place: _Place, seen: set[tuple[ir.Body, str]
 
 def _bound(name: str, place: _Place, seen: set[tuple[ir.Body, str]]) -> Iterator[str]:
     """What makes all that is stored under a name, but for what is made of it (`net = wrap(net)`), and all that the callers give for a parameter."""
-    body, facts = place
+    body, analysis = place
     if (body, name) in seen:
         return
     seen.add((body, name))
-    bound = facts.analysis.index_of(body).bound_to(name)
+    bound = analysis.index_of(body).bound_to(name)
     for value in bound:
         if not _is_made_of(name, value, place):
             yield from _classes(value, place, seen)
     if any(parameter.name == name for parameter in body.parameters):
-        for site in calls_of(body, facts):
+        for site in calls_of(body, analysis):
             given = None if site.call.has_splat else argument_given(site, body, name)
             if given is None:
                 yield ""
             else:
-                yield from _classes(given, _Place(site.body, site.facts), seen)
+                yield from _classes(given, _Place(site.body, site.analysis), seen)
     elif not bound:
         yield ""
 
 
 def _is_made_of(name: str, register: ir.Register, place: _Place) -> bool:
-    index = place.facts.analysis.index_of(place.body)
+    index = place.analysis.index_of(place.body)
     made = index.definitions[register]
     return isinstance(made, ir.Call) and any(index.dotted(argument.value) == name for argument in made.arguments)
 
 
 def _wrapped(call: ir.Call, place: _Place) -> ir.Register | None:
     """The model in `model.to(device)` and `torch.compile(model)`."""
-    facts = place.facts
-    index = facts.analysis.index_of(place.body)
+    analysis = place.analysis
+    index = analysis.index_of(place.body)
     method = index.definitions[call.function]
-    if facts.analysis.resolve_text(index.dotted(call.function)) in _WRAPPERS:
+    if analysis.resolve_text(index.dotted(call.function)) in _WRAPPERS:
         return call.positional(0)
     known = isinstance(method, ir.Attribute) and method.name in _GIVE_THEMSELVES
     return method.object if known and isinstance(method, ir.Attribute) else None
@@ -149,26 +148,26 @@ def _wrapped(call: ir.Call, place: _Place) -> ir.Register | None:
 
 def _constructed(call: ir.Call, place: _Place) -> str:
     """The last name of the class in `models.Net(...)` and `Net.from_pretrained(...)`."""
-    name = last_name(call, place.body, place.facts)
+    name = Lookup.of(place.body).called(call)
     if not name.startswith(("from_", "load_from_")):
         return name
-    dotted = place.facts.analysis.index_of(place.body).dotted(call.function)
+    dotted = place.analysis.index_of(place.body).dotted(call.function)
     return dotted.rpartition(".")[0].rpartition(".")[2]
 
 
-def _forwards(name: str, facts: Facts) -> Iterator[tuple[ir.Body, Facts]]:
+def _forwards(name: str, analysis: FileFacts) -> Iterator[tuple[ir.Body, FileFacts]]:
     """The `forward` of each class of this name, in this file and the others of its project."""
-    for one in (facts, *_others(name, facts.analysis.member)):
+    for one in (analysis, *_others(name, analysis.member)):
         for body in one.program.bodies:
             if body.name == "forward" and body.owner is not None and body.owner.name == name:
                 yield body, one
 
 
-def _others(name: str, member: Member | None) -> Iterator[Facts]:
+def _others(name: str, member: Member | None) -> Iterator[FileFacts]:
     """The other files of a project that define a class of this name."""
     if member is None:
         return
     for path in member.project.holding((name.encode(),), re.compile(rf"\bclass\s+{re.escape(name)}\b".encode())):
-        facts = facts_of(Member(member.project, path)) if path != member.path else None
-        if facts is not None:
-            yield facts
+        there = facts_of(Member(member.project, path)) if path != member.path else None
+        if there is not None:
+            yield there

@@ -7,9 +7,8 @@ import textwrap
 import libcst as cst
 import pytest
 
-from torchdevlint.program import ir
+from torchdevlint.program import ir, order
 from torchdevlint.program.from_libcst import lower
-from torchdevlint.rules import order
 
 
 def module_of(text: str) -> ir.Body:

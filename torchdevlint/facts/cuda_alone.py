@@ -7,25 +7,20 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
-from torchdevlint.facts.facts import Facts
-from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.project import Member, Project, worked_out
-from torchdevlint.rules.behind_cuda import (
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.demands import (
     is_called_where_cuda_works,
     is_where_cuda_works,
     programs_of_cuda_alone,
+    starts_nccl,
 )
-from torchdevlint.rules.neighbours import (
-    calls_what_stops,
-    demands_cuda,
-    facts_of,
-    imports_one_of,
-    required_imports,
-    stops_without_cuda,
-)
-from torchdevlint.rules.order import import_time_blocks, is_unconditional
-from torchdevlint.rules.structure import body_of, calls_to, last_name, once_per_body, once_per_file, operations
+from torchdevlint.facts.files import facts_of, imports_one_of, required_imports
+from torchdevlint.facts.once import once_per_body, once_per_file
+from torchdevlint.facts.stops import calls_what_stops, demands_cuda, stops_without_cuda
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import import_time_blocks, is_unconditional
+from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.stubs.knowledge.platforms import (
     COLLECTIVES,
     COLLECTIVES_OF_DIST,
@@ -57,51 +52,57 @@ _QUANTIZED = ("load_in_8bit", "load_in_4bit")
 _STREAMS = frozenset({"torch.cuda.Stream", "torch.cuda.stream"})
 
 
-def needs_cuda_anyway(body: ir.Body, facts: Facts, found: ir.Op | None = None) -> bool:
+def needs_cuda_anyway(body: ir.Body, analysis: FileFacts, found: ir.Op | None = None) -> bool:
     """True in a file that cannot be imported without CUDA's libraries, in a kernel's frame, and in a function of one process per GPU.
 
     `found` is what a finding is about: it is no reason of its own.
     """
     return (
-        imports_cuda_alone(facts)
-        or _uses_streams(body, facts, found)
-        or _is_made_with_cuda(body, facts)
-        or _is_kernel_frame(body, facts)
-        or any(op is not found for op in _runs_on_cuda_alone(body, facts))
-        or _starts_nccl_around(body, facts)
-        or _is_quantized(body, facts)
-        or _is_quantized(facts.program.module, facts)
-        or _is_built_with_kernels(facts)
-        or stops_without_cuda(facts)
-        or calls_what_stops(body, facts)
-        or is_called_where_cuda_works(body, facts)
-        or (found is not None and is_where_cuda_works(found, body, facts))
-        or programs_of_cuda_alone(facts)
+        imports_cuda_alone(analysis)
+        or _uses_streams(body, analysis, found)
+        or _is_made_with_cuda(body, analysis)
+        or _is_kernel_frame(body, analysis)
+        or any(op is not found for op in _runs_on_cuda_alone(body, analysis))
+        or _starts_nccl_around(body, analysis)
+        or _is_quantized(body, analysis)
+        or _is_quantized(analysis.program.module, analysis)
+        or _is_built_with_kernels(analysis)
+        or stops_without_cuda(analysis)
+        or calls_what_stops(body, analysis)
+        or is_called_where_cuda_works(body, analysis)
+        or (found is not None and is_where_cuda_works(found, body, analysis))
+        or programs_of_cuda_alone(analysis)
     )
 
 
-def where_cuda_is_needed(op: ir.Op, facts: Facts) -> bool:
-    """True where CUDA is needed anyway: by an import, a kernel's frame, or a line that fails without it."""
-    body = body_of(op, facts)
-    return body is not None and needs_cuda_anyway(body, facts, op)
-
-
-def _is_built_with_kernels(facts: Facts) -> bool:
+def _is_built_with_kernels(analysis: FileFacts) -> bool:
     """True in a package of a project whose requirements name kernels for CUDA, such as triton: of those who build with them, few look for another device."""
-    member = facts.analysis.member
+    member = analysis.member
     return member is not None and member.project.asks_for_kernels and member.project.is_in_package(member.path)
 
 
-@once_per_file
-def imports_cuda_alone(facts: Facts) -> bool:
-    """True for a file that cannot be imported without a library or an extension for CUDA alone, be it through other files of the project."""
-    if _imports_library(facts, _LIBRARIES):
+def is_cuda_only(analysis: FileFacts) -> bool:
+    """True for files that need CUDA anyway, and for tests that are skipped without it as a whole."""
+    if analysis.imports(*KERNEL_LANGUAGES) or requires(analysis, *CUDA_PACKAGES):
         return True
-    member = facts.analysis.member
+    return analysis.mentions("pytestmark", "skipUnless") and analysis.mentions("is_available")
+
+
+def requires(analysis: FileFacts, *packages: str) -> bool:
+    """True when the file cannot be imported without one of the packages."""
+    return analysis.imports(*packages) and any(_is_below(name, packages) for name in required_imports(analysis))
+
+
+@once_per_file
+def imports_cuda_alone(analysis: FileFacts) -> bool:
+    """True for a file that cannot be imported without a library or an extension for CUDA alone, be it through other files of the project."""
+    if _imports_library(analysis, _LIBRARIES):
+        return True
+    member = analysis.member
     return member is not None and (
         member.project.builds_for_cuda_alone
-        or _imports_built(facts)
-        or imports_one_of(facts, _needing_cuda(member.project))
+        or _imports_built(analysis)
+        or imports_one_of(analysis, _needing_cuda(member.project))
     )
 
 
@@ -111,12 +112,12 @@ def _needing_cuda(project: Project) -> frozenset[str]:
     return frozenset(
         path
         for path in dict.fromkeys((*project.holding(_HINTS, _IMPORTS_HINT), *_importing_built(project)))
-        if (facts := facts_of(Member(project, path))) is not None
+        if (analysis := facts_of(Member(project, path))) is not None
         and (
-            _imports_library(facts, _NEEDED)
-            or _asks_cuda_at_import(facts)
-            or _compiles_for_cuda(facts)
-            or _imports_built(facts)
+            _imports_library(analysis, _NEEDED)
+            or _asks_cuda_at_import(analysis)
+            or _compiles_for_cuda(analysis)
+            or _imports_built(analysis)
         )
     )
 
@@ -140,18 +141,18 @@ def _built_for_cuda(project: Project) -> tuple[_Extension, ...]:
         script = PurePath(path)
         if not script.name.startswith("setup") or project.says(path, b"CppExtension", b"is_available"):
             continue
-        facts = facts_of(Member(project, path))
-        if facts is not None:
-            names = [name for body in facts.program.bodies for name in _extensions_of(body, facts)]
+        analysis = facts_of(Member(project, path))
+        if analysis is not None:
+            names = [name for body in analysis.program.bodies for name in _extensions_of(body, analysis)]
             found += [_Extension(name, script.parent) for name in names if name]
     return tuple(found)
 
 
-def _extensions_of(body: ir.Body, facts: Facts) -> Iterator[str]:
+def _extensions_of(body: ir.Body, analysis: FileFacts) -> Iterator[str]:
     """The names of the extensions with CUDA sources that a body of a set-up script makes: `CUDAExtension("ops._C", sources)`."""
-    definitions = facts.analysis.index_of(body).definitions
+    definitions = analysis.index_of(body).definitions
     for call in Lookup.of(body).kind(ir.Call):
-        kind = last_name(call, body, facts)
+        kind = Lookup.of(body).called(call)
         name, sources = (
             definitions[register] if register is not None else None
             for register in (call.argument("name", 0), call.argument("sources", 1))
@@ -170,12 +171,12 @@ def _importing_built(project: Project) -> tuple[str, ...]:
     return project.holding(names, re.compile(rb"\b(?:" + b"|".join(map(re.escape, names)) + rb")\b")) if names else ()
 
 
-def _imports_built(facts: Facts) -> bool:
+def _imports_built(analysis: FileFacts) -> bool:
     """True for a file of a project that cannot be imported without an extension that the project builds for CUDA alone."""
-    member = facts.analysis.member
+    member = analysis.member
     built = _built_for_cuda(member.project) if member is not None else ()
     return member is not None and any(
-        _is_import_of(extension, name, member) for extension in built for name in required_imports(facts)
+        _is_import_of(extension, name, member) for extension in built for name in required_imports(analysis)
     )
 
 
@@ -188,56 +189,55 @@ def _is_import_of(extension: _Extension, imported: str, member: Member) -> bool:
     return is_inside and imported != name and extension.last in name.split(".")[:2]
 
 
-def _imports_library(facts: Facts, libraries: tuple[str, ...]) -> bool:
-    return any(_is_below(name, libraries) or is_extension(name) for name in required_imports(facts))
+def _imports_library(analysis: FileFacts, libraries: tuple[str, ...]) -> bool:
+    return any(_is_below(name, libraries) or is_extension(name) for name in required_imports(analysis))
 
 
-def _asks_cuda_at_import(facts: Facts) -> bool:
+def _asks_cuda_at_import(analysis: FileFacts) -> bool:
     """True for a file that cannot be imported without CUDA, as it asks for the current device at its top level."""
-    module = facts.program.module
-    index = facts.analysis.index_of(module)
+    module = analysis.program.module
+    index = analysis.index_of(module)
     blocks = import_time_blocks(module)
     return any(
-        isinstance(op, ir.Call)
-        and facts.analysis.resolve_text(index.dotted(op.function)) == "torch.cuda.current_device"
+        isinstance(op, ir.Call) and analysis.resolve_text(index.dotted(op.function)) == "torch.cuda.current_device"
         for block in module.blocks
         if block.index in blocks and is_unconditional(block, module) and not block.tries
         for op in block.ops
     )
 
 
-def _compiles_for_cuda(facts: Facts) -> bool:
+def _compiles_for_cuda(analysis: FileFacts) -> bool:
     """True for a file that compiles CUDA sources as soon as it is imported: `torch.utils.cpp_extension.load(..., sources=["kernel.cu"])`."""
-    module = facts.program.module
-    index = facts.analysis.index_of(module)
+    module = analysis.program.module
+    index = analysis.index_of(module)
     return any(
         isinstance(op, ir.Call)
-        and facts.analysis.resolve_text(index.dotted(op.function)) == "torch.utils.cpp_extension.load"
+        and analysis.resolve_text(index.dotted(op.function)) == "torch.utils.cpp_extension.load"
         and is_unconditional(block, module)
         and not block.tries
         for block in module.blocks
         for op in block.ops
-    ) and any(isinstance(op, ir.Constant) and str(op.value).endswith(".cu") for op in operations(module))
+    ) and any(isinstance(op, ir.Constant) and str(op.value).endswith(".cu") for op in Lookup.of(module).all)
 
 
-def _uses_streams(body: ir.Body, facts: Facts, found: ir.Op | None) -> bool:
+def _uses_streams(body: ir.Body, analysis: FileFacts, found: ir.Op | None) -> bool:
     """True in a class that works with CUDA streams, such as a prefetcher."""
     owner = _owner(body)
-    return owner is not None and any(call is not found for call in _calls_of_streams(owner.body, facts))
+    return owner is not None and any(call is not found for call in _calls_of_streams(owner.body, analysis))
 
 
 @once_per_body
-def _calls_of_streams(body: ir.Body, facts: Facts) -> list[ir.Call]:
+def _calls_of_streams(body: ir.Body, analysis: FileFacts) -> list[ir.Call]:
     """The calls of CUDA streams in the methods of the class with this body."""
     methods = body.owner.methods.values() if body.owner is not None else ()
-    return [call for method in methods for call in calls_to(_STREAMS, method, facts)]
+    return [call for method in methods for call in analysis.calls_to(_STREAMS, method)]
 
 
-def _is_made_with_cuda(body: ir.Body, facts: Facts) -> bool:
+def _is_made_with_cuda(body: ir.Body, analysis: FileFacts) -> bool:
     """True in a class whose constructor stops where there is no CUDA."""
     owner = _owner(body)
     made = owner.methods.get("__init__") if owner is not None else None
-    return made is not None and demands_cuda(made, facts)
+    return made is not None and demands_cuda(made, analysis)
 
 
 def _is_below(name: str, roots: tuple[str, ...]) -> bool:
@@ -245,34 +245,34 @@ def _is_below(name: str, roots: tuple[str, ...]) -> bool:
 
 
 @once_per_body
-def _is_quantized(body: ir.Body, facts: Facts) -> bool:
+def _is_quantized(body: ir.Body, analysis: FileFacts) -> bool:
     """True where a model is loaded in eight or four bits."""
     return any(op.keyword(name) is not None for op in Lookup.of(body).kind(ir.Call) for name in _QUANTIZED)
 
 
 @once_per_body
-def _is_kernel_frame(body: ir.Body, facts: Facts) -> bool:
+def _is_kernel_frame(body: ir.Body, analysis: FileFacts) -> bool:
     """True in a `torch.autograd.Function` that calls into another module, or that is decorated for CUDA: its kernel takes CUDA tensors alone."""
     owner = _owner(body)
-    if owner is None or not any(base.endswith("autograd.Function") for base in facts.analysis.summary_of(owner).bases):
+    if owner is None or not any(base.endswith("autograd.Function") for base in analysis.summary_of(owner).bases):
         return False
     decorators = [text for method in owner.methods.values() for text in method.decorators]
-    if any(facts.analysis.resolve_text(text) in _CUDA_DECORATORS for text in decorators):
+    if any(analysis.resolve_text(text) in _CUDA_DECORATORS for text in decorators):
         return True
-    foreign = _foreign_names(facts)
+    foreign = _foreign_names(analysis)
     return bool(foreign) and any(
-        facts.analysis.index_of(method).dotted(op.function).partition(".")[0] in foreign
+        analysis.index_of(method).dotted(op.function).partition(".")[0] in foreign
         for method in owner.methods.values()
         for op in Lookup.of(method).kind(ir.Call)
     )
 
 
 @once_per_file
-def _foreign_names(facts: Facts) -> frozenset[str]:
+def _foreign_names(analysis: FileFacts) -> frozenset[str]:
     """What the module imports from anywhere but the packages that hold no kernels for one machine."""
     return frozenset(
         op.name
-        for op in Lookup.of(facts.program.module).kind(ir.Import)
+        for op in Lookup.of(analysis.program.module).kind(ir.Import)
         if op.qualified.partition(".")[0] not in _PLAIN_PACKAGES
     )
 
@@ -285,13 +285,13 @@ def _owner(body: ir.Body) -> ir.Class | None:
 
 
 @once_per_body
-def _runs_on_cuda_alone(body: ir.Body, facts: Facts) -> list[ir.Op]:
+def _runs_on_cuda_alone(body: ir.Body, analysis: FileFacts) -> list[ir.Op]:
     """The operations of a body that run on CUDA alone."""
     candidates = Lookup.of(body).kinds(ir.Attribute, ir.Import, ir.Call)
-    return [op for op in candidates if _is_for_cuda(op, body, facts)]
+    return [op for op in candidates if _is_for_cuda(op, body, analysis)]
 
 
-def _is_for_cuda(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
+def _is_for_cuda(op: ir.Op, body: ir.Body, analysis: FileFacts) -> bool:
     """True for what runs on CUDA alone: an extension, a collective, a GPU by the rank of the process, a CUDA graph."""
     if isinstance(op, ir.Attribute):
         return op.name == "CUDAGraph"
@@ -299,26 +299,26 @@ def _is_for_cuda(op: ir.Op, body: ir.Body, facts: Facts) -> bool:
         return body.kind != "module" and _is_below(op.qualified, _LIBRARIES)
     if not isinstance(op, ir.Call):
         return False
-    written = facts.analysis.index_of(body).dotted(op.function)
+    written = analysis.index_of(body).dotted(op.function)
     root = written.partition(".")[0]
     return (
-        (root in facts.analysis.aliases and is_extension(facts.analysis.resolve_text(written)))
-        or root in _loaded_extensions(facts)
-        or _is_collective(facts.analysis.resolve_text(written), op)
-        or _names_gpu_of_rank(op, written, body, facts)
+        (root in analysis.aliases and is_extension(analysis.resolve_text(written)))
+        or root in _loaded_extensions(analysis)
+        or _is_collective(analysis.resolve_text(written), op)
+        or _names_gpu_of_rank(op, written, body, analysis)
     )
 
 
 @once_per_file
-def _loaded_extensions(facts: Facts) -> frozenset[str]:
+def _loaded_extensions(analysis: FileFacts) -> frozenset[str]:
     """The names that the module binds to an extension which it builds and loads."""
-    module = facts.program.module
-    index = facts.analysis.index_of(module)
+    module = analysis.program.module
+    index = analysis.index_of(module)
     return frozenset(
         name
         for name, values in index.stored.items()
         if any(
-            isinstance(made := index.definitions[value], ir.Call) and last_name(made, module, facts) in LOADS_EXTENSION
+            isinstance(made := index.definitions[value], ir.Call) and Lookup.of(module).called(made) in LOADS_EXTENSION
             for value in values
         )
     )
@@ -332,11 +332,11 @@ def _is_collective(callee: str, call: ir.Call) -> bool:
     return word in COLLECTIVES or (word in COLLECTIVES_OF_DIST and "dist" in module)
 
 
-def _names_gpu_of_rank(call: ir.Call, written: str, body: ir.Body, facts: Facts) -> bool:
+def _names_gpu_of_rank(call: ir.Call, written: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for `torch.device("cuda", rank)` and `torch.device(f"cuda:{rank}")`."""
-    if facts.analysis.resolve_text(written) != "torch.device" or not call.arguments:
+    if analysis.resolve_text(written) != "torch.device" or not call.arguments:
         return False
-    definitions = facts.analysis.index_of(body).definitions
+    definitions = analysis.index_of(body).definitions
     first = definitions[call.arguments[0].value]
     if isinstance(first, ir.FormattedString) and first.prefix == "cuda:" and len(first.parts) == 1:
         index = definitions[first.parts[0]]
@@ -348,31 +348,12 @@ def _names_gpu_of_rank(call: ir.Call, written: str, body: ir.Body, facts: Facts)
 
 
 @once_per_body
-def _starts_nccl(body: ir.Body, facts: Facts) -> bool:
-    definitions = facts.analysis.index_of(body).definitions
-    return any(
-        isinstance(op, ir.Call)
-        and last_name(op, body, facts) == "init_process_group"
-        and any(
-            isinstance(given := definitions[argument.value], ir.Constant) and given.value == "nccl"
-            for argument in op.arguments
-        )
-        for op in operations(body)
-    )
+def _starts_nccl(body: ir.Body, analysis: FileFacts) -> bool:
+    return any(starts_nccl(call, body) for call in Lookup.of(body).kind(ir.Call))
 
 
 @once_per_body
-def _starts_nccl_around(body: ir.Body, facts: Facts) -> bool:
+def _starts_nccl_around(body: ir.Body, analysis: FileFacts) -> bool:
     """True where the body, the module, or a function of the file that calls the body starts NCCL."""
-    callers = _callers(facts).get(body.name, ()) if body.name else ()
-    return any(_starts_nccl(other, facts) for other in (body, facts.program.module, *callers))
-
-
-@once_per_file
-def _callers(facts: Facts) -> dict[str, list[ir.Body]]:
-    """The bodies of the file that call something of the file, by its name."""
-    found: dict[str, list[ir.Body]] = {}
-    for body in facts.program.bodies:
-        for name in dict.fromkeys(name for name, _ in facts.analysis.index_of(body).local_calls):
-            found.setdefault(name, []).append(body)
-    return found
+    callers = (index.body for index, _ in analysis.call_sites.get(body.name, ())) if body.name else ()
+    return any(_starts_nccl(other, analysis) for other in (body, analysis.program.module, *callers))

@@ -1,0 +1,329 @@
+"""Lines that are of no news without CUDA, because the program stops there anyway: before them on every path, or behind them.
+
+A demand is an operation that raises without CUDA: a move to a literal CUDA device, `torch.cuda.set_device`, the start of NCCL, a call of `torch.cuda` that
+raises, an assertion of CUDA, and a call of a function or class of the project that does one of these in any case. What is under a condition, in a loop or
+in a `try` is none, unless the condition is a flag that is bound to one constant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.calls import Site, callees, calls_of
+from torchdevlint.facts.files import programs_of
+from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.stops import demands_cuda
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup, reads
+from torchdevlint.program.order import block_of, deciding_sides, is_unconditional, leads_through, reachable
+from torchdevlint.source.grounds import kept_in
+from torchdevlint.stubs.knowledge.platforms import STARTS_CUDA
+
+_DEPTH = 3  # callers of callers
+# Which demands count: all, those that the file itself makes, or those that start CUDA for the whole process.
+_Reach = Literal["all", "file", "starts"]
+_LOSS = re.compile(r"loss|criteri", re.IGNORECASE)
+_DEVICE_WORD = re.compile(r"cuda|gpu|cpu|device", re.IGNORECASE)
+_DEVICE_ARGUMENTS = ("device", "map_location")
+# Of `torch.cuda`: what raises without it and stands in programs by itself (torch/cuda/__init__.py, `_lazy_init`).
+_RAISING = frozenset(
+    "torch.cuda." + name
+    for name in "set_device synchronize current_device get_device_name get_device_properties get_device_capability current_stream Event Stream".split()
+)
+
+
+def is_behind_cuda(call: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
+    """True where a demand stands before the call on every path of the function."""
+    return _is_behind(Site(call, body, analysis))
+
+
+def is_called_behind_cuda(call: ir.Call, body: ir.Body, analysis: FileFacts, *unless: str) -> bool:
+    """True where a demand stands before the call on every path: in its function, or in all that call it. A file that says one of the words proves nothing."""
+    return not analysis.mentions(*unless) and _is_around(Site(call, body, analysis), (_is_behind,), unless, _DEPTH)
+
+
+def is_of_cuda_alone(call: ir.Call, body: ir.Body, analysis: FileFacts, *unless: str) -> bool:
+    """The same for a demand before or behind the call, also one of all programs that lead to its file."""
+    return not analysis.mentions(*unless) and (
+        _is_around(Site(call, body, analysis), (_is_behind, _is_before), unless, _DEPTH)
+        or programs_need_cuda(analysis, *unless)
+    )
+
+
+def _is_around(site: Site, sides: tuple[Callable[[Site], bool], ...], unless: tuple[str, ...], depth: int) -> bool:
+    if any(stands(site) for stands in sides):
+        return True
+    callers = list(calls_of(site.body, site.analysis)) if depth else []
+    return bool(callers) and all(
+        not caller.analysis.mentions(*unless) and _is_around(caller, sides, unless, depth - 1) for caller in callers
+    )
+
+
+def is_called_where_cuda_works(body: ir.Body, analysis: FileFacts) -> bool:
+    """True in a function of a project each of whose calls comes, on every path, behind a demand or a test for CUDA; or in a function of which that is true.
+
+    What a package defines is also for those who install it: there a move that happens to come before in the project's own programs tells nothing.
+    """
+    return analysis.member is not None and _is_called_behind(body, analysis, _reach(analysis), _DEPTH)
+
+
+def _is_called_behind(body: ir.Body, analysis: FileFacts, reach: _Reach, depth: int) -> bool:
+    sites = list(calls_of(body, analysis)) if depth else []
+    return bool(sites) and all(
+        _is_behind(site, reach) or _is_guarded(site) or _is_called_behind(site.body, site.analysis, reach, depth - 1)
+        for site in sites
+    )
+
+
+def is_where_cuda_works(op: ir.Op, body: ir.Body, analysis: FileFacts) -> bool:
+    """True behind a call of a function of the project that demands CUDA in any case."""
+    return isinstance(op, ir.Call) and _is_behind(Site(op, body, analysis), _reach(analysis), of_functions=True)
+
+
+def _reach(analysis: FileFacts) -> _Reach:
+    return "starts" if analysis.roles.is_library else "all"
+
+
+@once_per_file
+def programs_of_cuda_alone(analysis: FileFacts) -> bool:
+    """True for a file of modules that asks for no device, where every program that leads to it demands CUDA in any case and asks for none either."""
+    return not analysis.roles.is_library and not _asks(analysis) and programs_need_cuda(analysis, "is_available")
+
+
+def programs_need_cuda(analysis: FileFacts, *unless: str) -> bool:
+    """True where every program of the project that leads to this file demands CUDA in any case, and says none of the words."""
+    programs = programs_of(analysis)
+    return bool(programs) and all(
+        there is not None and not there.mentions(*unless) and always_needs_cuda(there.program.module, there, "file")
+        for there in programs
+    )
+
+
+def _asks(analysis: FileFacts) -> bool:
+    return analysis.mentions("is_available", "is_cuda", "no_cuda", "use_cuda")
+
+
+def _is_guarded(site: Site) -> bool:
+    """True where a test for CUDA has said yes: `if not torch.cuda.is_available(): return`."""
+    block = block_of(site.body, site.call)
+    return block is not None and Frame(site.analysis, site.body, site.call, block).is_guarded(block, "cuda")
+
+
+def _is_behind(site: Site, reach: _Reach = "all", *, of_functions: bool = False) -> bool:
+    """True where every path to a call has come through a demand; `of_functions`: through a call of a function that demands."""
+    place = block_of(site.body, site.call)
+    if place is None:
+        return False
+    number = Lookup.of(site.body).number
+    first, free = _first_demands(site.body, site.analysis, reach, of_functions=of_functions)
+    demand = first.get(place.index)
+    return place.index not in free or (demand is not None and number(demand) < number(site.call))
+
+
+def _first_demands(
+    body: ir.Body, analysis: FileFacts, reach: _Reach, *, of_functions: bool
+) -> tuple[dict[int, ir.Call], set[int]]:
+    """The first demand of each block that has one (`of_functions`: call of a function that demands), and the blocks that control may come to without any."""
+    remembered = analysis.remembered
+    key = (_first_demands, id(body), reach, of_functions)
+
+    def found() -> tuple[dict[int, ir.Call], set[int]]:
+        first: dict[int, ir.Call] = {}
+        for demand in _demands(body, analysis, reach):
+            block = block_of(body, demand)
+            told = (
+                of_functions
+                and _demands_here(demand, body, analysis, "all")
+                and not _is_of_library(demand, body, analysis)
+            )
+            if block is not None and not told:
+                first.setdefault(block.index, demand)
+        return first, reachable(body, 0, beyond=first)
+
+    return kept_in(remembered, key, found)
+
+
+def hardcoded_moves(analysis: FileFacts) -> Iterator[tuple[ir.Body, ir.Call]]:
+    """The moves to a literal CUDA device outside of modules, each with its body, but for those that a word for a device decides."""
+    for body in analysis.program.bodies:
+        is_of_module = body.owner is not None and analysis.summary_of(body.owner).is_module
+        if body.kind in ("module", "function") and not is_of_module:
+            for call in _untried(body):
+                if _moves_to_cuda(call, body, analysis) and not is_left_to_a_device(call, body, analysis):
+                    yield body, call
+
+
+def is_left_to_a_device(call: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for a call under a condition that speaks of a device or of GPUs."""
+    block = block_of(body, call)
+    tests = [test for test, _ in deciding_sides(body, block)] if block is not None else []
+    index = analysis.index_of(body)
+    while tests:
+        test = tests.pop()
+        if _DEVICE_WORD.search(index.dotted(test)):
+            return True
+        tests += reads(index.definitions[test])
+    return False
+
+
+def _is_before(site: Site) -> bool:
+    """True where every path from a call to the end of its body comes through a demand."""
+    place = block_of(site.body, site.call)
+    if place is None:
+        return False
+    number = Lookup.of(site.body).number
+    demanding: set[int] = set()
+    for demand in _demands(site.body, site.analysis, "all"):
+        block = block_of(site.body, demand)
+        if block is place:
+            if number(demand) > number(site.call):
+                return True
+        elif block is not None:
+            if _is_certain(block, site.body, site.analysis) and leads_through(site.body, place, block):
+                return True
+            demanding.add(block.index)
+    left = reachable(site.body, place.index, beyond=demanding)
+    return not left.isdisjoint(demanding) and not _may_end_in(left - demanding, site.body)
+
+
+def _may_end_in(numbers: set[int], body: ir.Body) -> bool:
+    """True where the body may end in one of the blocks, other than by an exception."""
+    return any(
+        not body.blocks[number].successors and not any(isinstance(op, ir.Raise) for op in body.blocks[number].ops)
+        for number in numbers
+    )
+
+
+def _is_certain(block: ir.Block, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for a block that runs whenever the body does, or whose conditions are flags of one constant value and the test of the main program."""
+    if is_unconditional(block, body):
+        return True
+    tests = list(deciding_sides(body, block))
+    return not block.loops and bool(tests) and all(_is_settled(test, side, body, analysis) for test, side in tests)
+
+
+def _is_settled(test: ir.Register, side: bool, body: ir.Body, analysis: FileFacts) -> bool:
+    index = analysis.index_of(body)
+    written = index.definitions[test]
+    if isinstance(written, ir.Load):
+        written = index.bound_once(written.name)
+        return isinstance(written, ir.Constant) and bool(written.value) is side
+    if body.kind != "module" or not isinstance(written, ir.Compare) or written.operators != ("==",):
+        return False
+    sides = (index.definitions[written.left], index.definitions[written.comparators[0]])
+    return side and any(isinstance(one, ir.Load) and one.name == "__name__" for one in sides)
+
+
+def always_needs_cuda(body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
+    """True for a body that stops without CUDA whenever it runs."""
+    remembered = analysis.remembered
+    key = (always_needs_cuda, id(body), reach)
+
+    def needs() -> bool:
+        return not any(True for _ in Lookup.of(body).kind(ir.Yield)) and (
+            demands_cuda(body, analysis)
+            or any(
+                block is not None and _is_certain(block, body, analysis)
+                for demand in _demands(body, analysis, reach)
+                for block in [block_of(body, demand)]
+            )
+            or _always_comes_to_demand(body, analysis, reach)
+        )
+
+    return kept_in(remembered, key, needs, meanwhile=False)  # for one that calls itself
+
+
+def _always_comes_to_demand(body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
+    """True for a body that has a demand on every way to its end: in each branch another one."""
+    first, free = _first_demands(body, analysis, reach, of_functions=False)
+    everywhere = set(range(len(body.blocks)))
+    return bool(first) and _may_end_in(everywhere, body) and not _may_end_in(free - first.keys(), body)
+
+
+def _demands(body: ir.Body, analysis: FileFacts, reach: _Reach) -> list[ir.Call]:
+    """The calls of a body that raise without CUDA, but for those in a `try`."""
+    remembered = analysis.remembered
+    key = (_demands, id(body), reach)
+    return kept_in(
+        remembered, key, lambda: [call for call in _untried(body) if _demands_somewhere(call, body, analysis, reach)]
+    )
+
+
+def _demands_somewhere(call: ir.Call, body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
+    """True for a demand, and for a call of a function that is one."""
+    return _demands_here(call, body, analysis, reach) or any(
+        (there is analysis or reach != "file") and always_needs_cuda(callee, there, reach)
+        for callee, there in callees(call, body, analysis)
+    )
+
+
+def _untried(body: ir.Body) -> Iterator[ir.Call]:
+    return (
+        call
+        for call in Lookup.of(body).kind(ir.Call)
+        if (block := block_of(body, call)) is not None and not block.tries
+    )
+
+
+def _demands_here(call: ir.Call, body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
+    return _starts_cuda(call, body, analysis) or (reach != "starts" and _moves_to_cuda(call, body, analysis))
+
+
+def _starts_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for calls of `torch.cuda` that raise without CUDA, and for `init_process_group("nccl")`."""
+    name = analysis.resolve_text(analysis.index_of(body).dotted(op.function))
+    return name in _RAISING or name in STARTS_CUDA or starts_nccl(op, body)
+
+
+def starts_nccl(op: ir.Call, body: ir.Body) -> bool:
+    """True for `init_process_group("nccl")`."""
+    lookup = Lookup.of(body)
+    return lookup.called(op) == "init_process_group" and any(
+        isinstance(given := lookup.definition(argument.value), ir.Constant) and given.value == "nccl"
+        for argument in op.arguments
+    )
+
+
+def _is_of_library(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for a call that starts CUDA in another library, which no finding tells."""
+    return analysis.resolve_text(analysis.index_of(body).dotted(op.function)) in STARTS_CUDA
+
+
+def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for a move to a literal CUDA device, and for what is made or loaded there; a loss has nothing to move."""
+    index = analysis.index_of(body)
+    dotted = index.dotted(op.function)
+    if analysis.resolve_text(dotted).startswith("torch."):
+        return not dotted.endswith("device") and any(
+            argument.keyword in _DEVICE_ARGUMENTS and _is_cuda(argument.value, body, analysis)
+            for argument in op.arguments
+        )
+    method = index.definitions[op.function]
+    if not isinstance(method, ir.Attribute) or method.name not in ("cuda", "to"):
+        return False
+    moved = index.definitions[method.object]
+    name = Lookup.of(body).called(moved) if isinstance(moved, ir.Call) else getattr(moved, "name", "")
+    if _LOSS.search(name):
+        return False
+    if method.name == "cuda":
+        return len(op.arguments) <= 1
+    return bool(op.arguments) and _is_cuda(op.arguments[0].value, body, analysis)
+
+
+def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for "cuda", `torch.device("cuda:0")`, "cuda:%d" % rank, and for a name of the body that is bound to one of them alone."""
+    index = analysis.index_of(body)
+    written = index.definitions[register]
+    if isinstance(written, ir.Load):
+        written = index.bound_once(written.name)
+    if isinstance(written, ir.Call) and analysis.resolve_text(index.dotted(written.function)) == "torch.device":
+        written = index.definitions[written.arguments[0].value] if written.arguments else None
+    if isinstance(written, ir.Binary) and written.operator == "%":
+        written = index.definitions[written.left]
+    if isinstance(written, ir.FormattedString):
+        return written.prefix.startswith("cuda")
+    return isinstance(written, ir.Constant) and isinstance(written.value, str) and written.value.startswith("cuda")

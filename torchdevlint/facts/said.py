@@ -1,0 +1,180 @@
+"""What the texts of a project say: whether a file of it speaks of a device, sets PyTorch's default one, or makes batches and places them.
+
+Without a project (a text, a file outside of any repository) there are no other files, and nothing is concluded.
+"""
+
+from __future__ import annotations
+
+import re
+
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.files import acts, facts_of, imports_one_of, leading_to, modules_of
+from torchdevlint.facts.once import once_per_file
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.project import Member, Project, worked_out
+from torchdevlint.program.roles import importers
+
+_SETS_DEFAULT_HINTS = (b"set_default_", b"with torch.device(")
+_SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(|\bwith torch\.device\(")
+
+
+def default_device_is_set(analysis: FileFacts) -> bool:
+    """True when a file that imports this one, through others or not, sets PyTorch's default device or tensor type, also by `with torch.device(...)`.
+
+    Where many files lead to this one, it is true when a program of the project does so by `torch.set_default_device` or the like.
+    """
+    member = analysis.member
+    if member is None:
+        return False
+    setting = _setting_default(member.project) - {member.path}
+    if not setting:
+        return False
+    leading = leading_to(member)
+    if leading or not importers(member):
+        return not setting.isdisjoint(leading)
+    return any(_sets_for_all(Member(member.project, path)) for path in setting)
+
+
+@worked_out(512, bool)
+def _sets_for_all(place: Member) -> bool:
+    """True for a program, of no package and no test, that sets the default device of all that it runs."""
+    analysis = facts_of(place)
+    return (
+        analysis is not None
+        and analysis.mentions("set_default_device", "set_default_tensor_type")
+        and not place.project.is_in_package(place.path)
+        and not analysis.roles.is_test
+    )
+
+
+@worked_out(64, frozenset)
+def _setting_default(project: Project) -> frozenset[str]:
+    return frozenset(project.holding(_SETS_DEFAULT_HINTS, _SETS_DEFAULT))
+
+
+# Words of a project that places something, or that leaves this to a library.
+_PLACES = re.compile(
+    rb"cuda|device|accelerat|lightning|\bmps\b|\bignite\b|\bfastai\b|Trainer\b|\bskorch\b|\.to\(", re.IGNORECASE
+)
+
+
+def places_nothing(analysis: FileFacts) -> bool:
+    """True for a file of a project of several files, no package for others, of which none speaks of a device."""
+    member = analysis.member
+    return member is not None and not member.project.is_package and _is_for_host(member.project)
+
+
+@once_per_file
+def is_program_for_host(analysis: FileFacts) -> bool:
+    """True for a program of a project, no package for others, that nobody imports: neither it nor a file that it imports speaks of a device."""
+    member = analysis.member
+    if member is None or member.project.is_package or not member.project.tells_by_silence or importers(member):
+        return False
+    placing = _placing(member.project)
+    starts = member.project.matches(member.path, _STARTS) or acts(analysis)
+    return starts and member.path not in placing and not imports_one_of(analysis, placing)
+
+
+# What makes the move of a module give it other Parameters, or other storage, than an optimizer over it holds (torch/nn/modules/module.py, `_apply`).
+_REPLACING = (
+    b"torch_xla",
+    b'"xla',
+    b"'xla",
+    b"FSDP",
+    b"FullyShardedDataParallel",
+    b"fully_shard",
+    b"to_empty",
+    b"assign=True",
+    b"overwrite_module_params",
+)
+_REPLACES = re.compile(
+    rb"torch_xla|[\"']xla\b|FSDP|FullyShardedDataParallel|fully_shard|to_empty|assign=True|overwrite_module_params"
+)
+
+
+def moves_keep_parameters(analysis: FileFacts) -> bool:
+    """True for a file of a project of several files, in none of which the move of a module replaces its Parameters."""
+    member = analysis.member
+    return member is not None and _keeps_parameters(member.project)
+
+
+@worked_out(64, bool)
+def _keeps_parameters(project: Project) -> bool:
+    return project.tells_by_silence and not any(True for _ in project.holding(_REPLACING, _REPLACES))
+
+
+def may_meet_mps(analysis: FileFacts) -> bool:
+    """True for a file by itself, and for one of a project that speaks of MPS somewhere."""
+    member = analysis.member
+    return member is None or _speaks_of_mps(member.project)
+
+
+@worked_out(64, bool)
+def _speaks_of_mps(project: Project) -> bool:
+    return any(True for _ in project.holding((b"mps",), re.compile(rb"\bmps\b")))
+
+
+@worked_out(64, bool)
+def _is_for_host(project: Project) -> bool:
+    return project.tells_by_silence and not _placing(project)
+
+
+@worked_out(64, frozenset)
+def _placing(project: Project) -> frozenset[str]:
+    """The files of a project that speak of a device, or leave that to a library."""
+    return frozenset(project.holding((b"",), _PLACES))
+
+
+_STARTS = re.compile(rb"(?m)^if[ (]+__name__[ ]*==[ ]*[\"']__main__[\"']")
+
+
+def has_programs(analysis: FileFacts) -> bool:
+    """True for a file of a project in which a file says what happens when it is run."""
+    member = analysis.member
+    return member is not None and _has_programs(member.project)
+
+
+@worked_out(64, bool)
+def _has_programs(project: Project) -> bool:
+    return any(True for _ in project.holding((b"__main__",), _STARTS))
+
+
+# What makes batches, and what places something.
+_BATCHES = re.compile(rb"Dataset|DataLoader|collate|datamodule", re.IGNORECASE)
+_PLACES_DATA = re.compile(
+    rb"\.cuda\(|\.to\([^)\n]{0,200}(?:device|cuda|gpu)|\bdevice *=|default_collate|prefetch", re.IGNORECASE
+)
+
+
+@once_per_file
+def batches_may_be_placed(analysis: FileFacts) -> bool:
+    """True where a file of the project that this one imports, or that those import which import it, makes batches and places something."""
+    member = analysis.member
+    if member is None:
+        return False
+    others = set(modules_of(member))
+    for path in importers(member):  # its own moves are those of the model as a rule
+        others |= modules_of(Member(member.project, path)) - {path}
+    others.discard(member.path)
+    project = member.project
+    return any(project.matches(path, _BATCHES) and project.matches(path, _PLACES_DATA) for path in sorted(others))
+
+
+@once_per_file
+def moves_no_module(analysis: FileFacts) -> bool:
+    """True for a program of a project, which nobody imports, in which nothing is moved by a method, nor given to what may move it."""
+    member = analysis.member
+    return (
+        member is not None
+        and not analysis.mentions("to", "prepare", "Trainer", "Learner", "NeuralNetClassifier", "NeuralNetRegressor")
+        and acts(analysis)
+        and not any(
+            isinstance(op, ir.Call)
+            and isinstance(method := analysis.index_of(body).definitions[op.function], ir.Attribute)
+            and method.name in ("cuda", "xpu", "mps", "npu")
+            for body in analysis.program.bodies
+            for op in Lookup.of(body).all
+        )
+        and not importers(member)
+    )
