@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import (
@@ -378,10 +378,6 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     return ref
 
 
-# Values that hold others, or places; any other is the same for each call.
-_HOLDING = frozenset({Tensor, Term, Text, Ref, Tup, OneOf, Func, Bound, Partial, Star, DoubleStar, Device, Cls, Super})
-
-
 class Replay:
     """A summary under actual parameters: what was left open is done now, by the same transfer functions."""
 
@@ -434,15 +430,24 @@ class Replay:
         facts = self._facts(event.facts)
         if facts is None:
             return
+        what = event.what
+        if not facts:
+            saved = ctx.facts
+            self._done(what)
+            ctx.facts = saved
+            return
         with ctx.under(facts):
-            if isinstance(event.what, Claim):
-                claim = event.what
-                operands = [operand._replace(value=self.value(operand.value)) for operand in claim.operands]
-                claims.claim(ctx, claim.kind, operands, claim.site, chain=claim.chain)
-            elif facts and event.what.op == "moved" and not event.facts <= self.summary.passed:
-                self._may_move(event.what, facts)
+            if isinstance(what, Term) and what.op == "moved" and not event.facts <= self.summary.passed:
+                self._may_move(what, facts)
             else:
-                self.value(event.what)
+                self._done(what)
+
+    def _done(self, what: Claim | Term) -> None:
+        if isinstance(what, Claim):
+            operands = [Operand(self.value(value), tolerant, role) for value, tolerant, role in what.operands]
+            claims.claim(self.ctx, what.kind, operands, what.site, chain=what.chain)
+        else:
+            self.value(what)
 
     def _may_move(self, move: Term, facts: Facts) -> None:
         """A move under conditions that are still open: what somebody moves to an accelerator is there, as whoever wrote that knew where it lives;
@@ -490,43 +495,36 @@ class Replay:
 
     def value(self, value: Value) -> Value:
         """A value of the summary, here."""
-        if type(value) not in _HOLDING:
-            return value
-        if isinstance(value, Tensor):
-            return self._tensor(value)
-        if isinstance(value, Term):
-            return self._term(value)
-        if isinstance(value, Ref):
-            return self._copy(value) if value.place in self.summary.locals else value
-        if isinstance(value, Tup):
-            parts = [self.value(item) for item in value.items]
-            if any(isinstance(item, Star) for item in parts):
-                parts, _ = spread(self.ctx, parts)
-            return Tup(tuple(parts))
-        if isinstance(value, Text):
-            return text_of(*(self.value(part) for part in value.parts)) if waits(value) else value
-        if isinstance(value, OneOf):
-            return self._one_of(value)
-        if isinstance(value, Func):
-            frame = self.value(value.frame) if value.frame is not None else None
-            receiver = self.value(value.receiver) if value.receiver is not None else None
-            return Func(value.body, frame, receiver, tuple((n, self.value(d)) for n, d in value.defaults), value.form)
-        if isinstance(value, Bound):
-            return Bound(self.value(value.object), value.name)
-        if isinstance(value, Partial):
-            keywords = tuple((name, self.value(one)) for name, one in value.keywords)
-            return Partial(self.value(value.function), tuple(map(self.value, value.args)), keywords)
-        if isinstance(value, Star):
-            return Star(self.value(value.value))
-        if isinstance(value, DoubleStar):
-            return DoubleStar(self.value(value.value))
-        if isinstance(value, Device):
-            return Device(self.place(value.place))
-        if isinstance(value, Cls):
-            return Cls(value.cls, self.value(value.frame) if value.frame is not None else None)
-        if isinstance(value, Super):
-            return Super(value.owner, self.value(value.receiver))
-        return value
+        here = _VALUES.get(type(value))
+        return value if here is None else here(self, value)
+
+    def all_of(self, values: Sequence[Value]) -> list[Value]:
+        """Several values of the summary, here."""
+        return [self.value(one) for one in values]
+
+    def _object(self, value: Ref) -> Value:
+        return self._copy(value) if value.place in self.summary.locals else value
+
+    def _tuple(self, value: Tup) -> Value:
+        parts = [self.value(item) for item in value.items]
+        if any(isinstance(item, Star) for item in parts):
+            parts, _ = spread(self.ctx, parts)
+        return Tup(tuple(parts))
+
+    def _text(self, value: Text) -> Value:
+        return text_of(*(self.value(part) for part in value.parts)) if waits(value) else value
+
+    def _function(self, value: Func) -> Value:
+        frame = self.value(value.frame) if value.frame is not None else None
+        receiver = self.value(value.receiver) if value.receiver is not None else None
+        return Func(value.body, frame, receiver, tuple((n, self.value(d)) for n, d in value.defaults), value.form)
+
+    def _partial(self, value: Partial) -> Value:
+        keywords = tuple((name, self.value(one)) for name, one in value.keywords)
+        return Partial(self.value(value.function), tuple(map(self.value, value.args)), keywords)
+
+    def _class(self, value: Cls) -> Value:
+        return Cls(value.cls, self.value(value.frame) if value.frame is not None else None)
 
     def _one_of(self, value: OneOf) -> Value:
         found = []
@@ -574,81 +572,7 @@ class Replay:
         return found
 
     def _run(self, term: Term) -> Value:
-        op, args, ctx = term.op, term.args, self.ctx
-        if not ctx.analysis.may_step():
-            return UNKNOWN
-        if op == "parameter":
-            return self.parameters.get(args[1], term) if args[0] is self.body else term
-        if op in ("unknown", "own", "top", "turn"):
-            return term
-        if op == "sample":
-            found = self.value(args[0])
-            return Term("sample", found, args[1]) if isinstance(found, Term) else found
-        if op == "near":
-            return Term("near", self.place(args[0]))
-        if op == "default":
-            place = ctx.default()
-            is_open = place is None and ctx.mode == "summary" and ctx.unit.sets_default
-            return term if is_open else Device(HOST if place is None else place)
-        if op == "stored":
-            tensors.store_item(ctx, self.value(args[0]), self.value(args[1]), self.value(args[2]), args[3])
-            return NONE
-        if op == "saved":
-            file = paths.file_of(ctx, self.value(args[0]))
-            stored.write(ctx, file, self.value(args[1]), self.value(args[2]), args[3], args[4])
-            return NONE
-        if op == "loaded":
-            stored.read(ctx, paths.file_of(ctx, self.value(args[0])), args[1], args[2], self.value(args[3]), args[4])
-            return NONE
-        if op == "trained":
-            return Term("trained", self.value(args[0]))
-        if op == "got":
-            return call(ctx, Ext("builtins.getattr"), [self.value(one) for one in args], {}, self.site)
-        if op == "type":
-            return call(ctx, Ext("builtins.type"), [self.value(args[0])], {}, self.site)
-        if op == "set":
-            modules.store_named(ctx, *(self.value(one) for one in args))
-            return NONE
-        if op == "attribute":
-            return reading.attribute(ctx, self.value(args[0]), args[1], self.site)
-        if op == "item":
-            return reading.item(ctx, self.value(args[0]), self.value(args[1]), self.site)
-        if op == "element":
-            return reading.element(ctx, self.value(args[0]))
-        if op == "unpack":
-            return reading.unpacked(ctx, self.value(args[0]), args[1], args[2], args[3])
-        if op == "call":
-            keywords = {name: self.value(one) for name, one in args[2]}
-            return call(ctx, self.value(args[0]), [self.value(one) for one in args[1]], keywords, args[3])
-        if op == "binary":
-            left, right = self.value(args[1]), self.value(args[2])
-            return tensors.binary(ctx, args[0].removesuffix("="), left, right, None, in_place=args[0].endswith("="))
-        if op == "device_of":
-            return _as_value(devices.device_of(ctx, self.value(args[0])))
-        if op == "as_device":
-            return _as_value(devices.as_device(ctx, self.value(args[0])))
-        if op == "moved":
-            return devices.move(ctx, self.value(args[0]), self.place(args[1]), args[2])
-        if op == "carried":
-            devices.carry(ctx, self.value(args[0]), self.place(args[1]))
-            return NONE
-        if op == "enter":
-            return foreign.entered(ctx, self.value(args[0]), args[1])
-        if op == "is_none":
-            return conditions.is_none(self.value(args[0]))
-        if op == "isinstance":
-            return conditions.is_instance(ctx, self.value(args[0]), self.value(args[1]))
-        if op == "equal":
-            return conditions.equal(self.value(args[0]), self.value(args[1]))
-        if op == "not":
-            return conditions.negated(self.value(args[0]))
-        if op == "is_cuda":
-            return conditions.on_accelerator(self.value(args[0]))
-        if op == "device_type":
-            return conditions.device_type(self.place(args[0]))
-        if op == "has":
-            return foreign.has_attribute(ctx, self.value(args[0]), args[1])
-        raise TypeError(op)
+        return _OPERATIONS[term.op](self, term) if self.ctx.analysis.may_step() else UNKNOWN
 
     def _copy(self, ref: Ref) -> Value:
         """An object that the summary makes, made for this call."""
@@ -679,6 +603,133 @@ class Replay:
         if isinstance(key, str) and key.startswith("@"):
             return self.place(content)
         return self.value(content)
+
+
+# How a value of a summary is made into one here, by its type; a value of any other type is the same for each call.
+_VALUES: dict[type, Callable[[Replay, Any], Value]] = {
+    Tensor: Replay._tensor,
+    Term: Replay._term,
+    Ref: Replay._object,
+    Tup: Replay._tuple,
+    Text: Replay._text,
+    OneOf: Replay._one_of,
+    Func: Replay._function,
+    Bound: lambda here, value: Bound(here.value(value.object), value.name),
+    Partial: Replay._partial,
+    Star: lambda here, value: Star(here.value(value.value)),
+    DoubleStar: lambda here, value: DoubleStar(here.value(value.value)),
+    Device: lambda here, value: Device(here.place(value.place)),
+    Cls: Replay._class,
+    Super: lambda here, value: Super(value.owner, here.value(value.receiver)),
+}
+
+
+def _itself(here: Replay, term: Term) -> Value:
+    return term
+
+
+def _parameter(here: Replay, term: Term) -> Value:
+    body, name = term.args
+    return here.parameters.get(name, term) if body is here.body else term
+
+
+def _sample(here: Replay, term: Term) -> Value:
+    found = here.value(term.args[0])
+    return Term("sample", found, term.args[1]) if isinstance(found, Term) else found
+
+
+def _default(here: Replay, term: Term) -> Value:
+    ctx = here.ctx
+    place = ctx.default()
+    is_open = place is None and ctx.mode == "summary" and ctx.unit.sets_default
+    return term if is_open else Device(HOST if place is None else place)
+
+
+def _stored(here: Replay, term: Term) -> Value:
+    target, key, value, site = term.args
+    tensors.store_item(here.ctx, here.value(target), here.value(key), here.value(value), site)
+    return NONE
+
+
+def _saved(here: Replay, term: Term) -> Value:
+    name, keys, leaves, site, chain = term.args[:5]
+    file = paths.file_of(here.ctx, here.value(name))
+    stored.write(here.ctx, file, here.value(keys), here.value(leaves), site, chain)
+    return NONE
+
+
+def _loaded(here: Replay, term: Term) -> Value:
+    name, site, chain, owner, found = term.args[:5]
+    stored.read(here.ctx, paths.file_of(here.ctx, here.value(name)), site, chain, here.value(owner), found)
+    return NONE
+
+
+def _set(here: Replay, term: Term) -> Value:
+    modules.store_named(here.ctx, *map(here.value, term.args))
+    return NONE
+
+
+def _item(here: Replay, term: Term) -> Value:
+    held, key = here.all_of(term.args[:2])
+    return reading.item(here.ctx, held, key, here.site)
+
+
+def _called(here: Replay, term: Term) -> Value:
+    function, arguments, named, site = term.args
+    keywords = {name: here.value(one) for name, one in named}
+    return call(here.ctx, here.value(function), [here.value(one) for one in arguments], keywords, site)
+
+
+def _binary(here: Replay, term: Term) -> Value:
+    operator, *operands = term.args
+    left, right = map(here.value, operands)
+    in_place = operator.endswith("=")
+    return tensors.binary(here.ctx, operator.removesuffix("="), left, right, None, in_place=in_place)
+
+
+def _carried(here: Replay, term: Term) -> Value:
+    devices.carry(here.ctx, here.value(term.args[0]), here.place(term.args[1]))
+    return NONE
+
+
+# What a term waits to do, by its operation.
+_OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
+    "parameter": _parameter,
+    "unknown": _itself,
+    "own": _itself,
+    "top": _itself,
+    "turn": _itself,
+    "sample": _sample,
+    "near": lambda here, term: Term("near", here.place(term.args[0])),
+    "default": _default,
+    "stored": _stored,
+    "saved": _saved,
+    "loaded": _loaded,
+    "trained": lambda here, term: Term("trained", here.value(term.args[0])),
+    "got": lambda here, term: call(here.ctx, Ext("builtins.getattr"), here.all_of(term.args), {}, here.site),
+    "type": lambda here, term: call(here.ctx, Ext("builtins.type"), here.all_of(term.args[:1]), {}, here.site),
+    "set": _set,
+    "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
+    "item": _item,
+    "element": lambda here, term: reading.element(here.ctx, here.value(term.args[0])),
+    "unpack": lambda here, term: reading.unpacked(here.ctx, here.value(term.args[0]), *term.args[1:4]),
+    "call": _called,
+    "binary": _binary,
+    "device_of": lambda here, term: _as_value(devices.device_of(here.ctx, here.value(term.args[0]))),
+    "as_device": lambda here, term: _as_value(devices.as_device(here.ctx, here.value(term.args[0]))),
+    "moved": lambda here, term: devices.move(
+        here.ctx, here.value(term.args[0]), here.place(term.args[1]), term.args[2]
+    ),
+    "carried": _carried,
+    "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
+    "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),
+    "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args[:2])),
+    "equal": lambda here, term: conditions.equal(*here.all_of(term.args[:2])),
+    "not": lambda here, term: conditions.negated(here.value(term.args[0])),
+    "is_cuda": lambda here, term: conditions.on_accelerator(here.value(term.args[0])),
+    "device_type": lambda here, term: conditions.device_type(here.place(term.args[0])),
+    "has": lambda here, term: foreign.has_attribute(here.ctx, here.value(term.args[0]), term.args[1]),
+}
 
 
 def _as_value(place: Any) -> Value:

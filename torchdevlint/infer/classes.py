@@ -21,6 +21,7 @@ from torchdevlint.infer.values import (
     Value,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.source.grounds import kept_in
 
 if TYPE_CHECKING:
@@ -288,11 +289,11 @@ def defaults_of(method: ir.Body) -> tuple[tuple[str, Value], ...]:
     """The constant defaults of a method whose class body nobody has run yet."""
     if method.parent is None or all(parameter.default is None for parameter in method.parameters):
         return ()
-    made = {op.dst: op for block in method.parent.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
+    written = Lookup.of(method.parent)
     found: list[tuple[str, Value]] = []
     for parameter in method.parameters:
         if parameter.default is not None:
-            op = made.get(parameter.default)
+            op = written.definition(parameter.default)
             found.append((parameter.name, Const(op.value) if isinstance(op, ir.Constant) else UNKNOWN))
     return tuple(found)
 

@@ -50,6 +50,7 @@ from torchdevlint.infer.values import (
     as_key,
     join,
     lift,
+    literal,
     one_of,
     text_of,
 )
@@ -192,8 +193,8 @@ class Evaluation:
             handler(self, op)
 
     def constant(self, op: ir.Constant) -> Value:
-        """A literal; NaN equals nothing and is just a number."""
-        return Const(op.value) if op.value == op.value else NUMBER
+        """A literal."""
+        return literal(op)
 
     def load(self, op: ir.Load) -> Value:
         """Reads a name."""

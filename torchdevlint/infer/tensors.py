@@ -137,6 +137,8 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
 
     `known`: sums that were asked already; `x = x + f(x)`, again and again, holds the first `x` exponentially often.
     """
+    if type(value) is Tensor:
+        return value
     if isinstance(value, Term):
         if value.op == "parameter" and ctx.mode == "root" and value in ctx.proven:
             return Tensor(Term("own", value), MANY)

@@ -6,7 +6,7 @@ transfer functions again when a caller has said what `x` is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -197,11 +197,25 @@ class OneOf:
     options: tuple[tuple[frozenset[Guard], Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Ref:
-    """An object of the abstract heap, by where it was made."""
+    """An object of the abstract heap, by where it was made. Heaps are asked for it all the time, and places nest: its hash is computed once."""
 
-    place: Any
+    __slots__ = ("_hash", "place")
+
+    def __init__(self, place: Any) -> None:
+        self.place = place
+        self._hash = hash(place)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Ref) and self._hash == other._hash and bool(self.place == other.place)
+
+    def __repr__(self) -> str:
+        return f"Ref(place={self.place!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +397,11 @@ class Rec:
         return Rec(self.kind, self.cls, {**self.fields, key: value})
 
 
+def literal(op: ir.Constant) -> Value:
+    """The value of a literal; NaN equals nothing and is just a number."""
+    return Const(op.value) if op.value == op.value else NUMBER
+
+
 MEMBER = "member"
 """The tag of an object that is a member of an `Enum`."""
 
@@ -415,35 +434,36 @@ def of_key(key: Any) -> Value:
 
 def depth_of(value: Any) -> int:
     """How deep the terms in a value nest."""
-    if isinstance(value, Term):
+    if type(value) is Term:
         return value.depth
-    if isinstance(value, tuple):
-        return max(map(depth_of, value), default=0)
-    if isinstance(value, Tensor):
-        return depth_of(value.device)
-    if isinstance(value, Device):
-        return depth_of(value.place)
-    if isinstance(value, Tup):
-        return depth_of(value.items)
-    if isinstance(value, Text):
-        return depth_of(value.parts)
-    if isinstance(value, OneOf):
-        return max((depth_of(option) for _, option in value.options), default=0)
-    if isinstance(value, (Star, DoubleStar)):
-        return depth_of(value.value)
-    if isinstance(value, Bound):
-        return depth_of(value.object)
-    if isinstance(value, Func):
-        return max(depth_of(value.frame), depth_of(value.receiver))
-    if isinstance(value, Partial):
-        return max(depth_of(value.function), depth_of(value.args), depth_of(value.keywords))
-    return 0
+    inside = _TERMS_IN.get(type(value))
+    return max(map(depth_of, inside(value)), default=0) if inside is not None else 0
+
+
+# What of a value may hold terms, by its type.
+_TERMS_IN: dict[type, Callable[[Any], Iterable[Any]]] = {
+    tuple: lambda value: value,
+    Tensor: lambda value: (value.device,),
+    Device: lambda value: (value.place,),
+    Tup: lambda value: value.items,
+    Text: lambda value: value.parts,
+    OneOf: lambda value: (option for _, option in value.options),
+    Star: lambda value: (value.value,),
+    DoubleStar: lambda value: (value.value,),
+    Bound: lambda value: (value.object,),
+    Func: lambda value: (value.frame, value.receiver),
+    Partial: lambda value: (value.function, value.args, value.keywords),
+}
 
 
 def waits(value: Any) -> bool:
     """True for a value that may be another one for some caller: what is computed from a parameter, and what lives in the heap."""
-    if isinstance(value, Term):
-        return value.waits
+    kind = type(value)
+    if kind is Term:
+        answer: bool = value.waits
+        return answer
+    if kind not in _MAY_WAIT:
+        return False
     if isinstance(value, tuple):
         return any(map(waits, value))
     if isinstance(value, Tensor):
@@ -460,7 +480,10 @@ def waits(value: Any) -> bool:
         return waits(value.value)
     if isinstance(value, Bound):
         return waits(value.object)
-    return isinstance(value, (Ref, Func, Cls, Partial, Super))
+    return True  # a Ref, Func, Cls, Partial or Super
+
+
+_MAY_WAIT = frozenset({tuple, *_TERMS_IN, Ref, Cls, Super})
 
 
 def parts_of(value: object) -> tuple[Any, ...]:
@@ -504,11 +527,17 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     found: dict[Value, frozenset[Guard]] = {}
     ruled_out: dict[Value, frozenset[Guard]] = {}
     for guards, value in options:
-        for inner, option in options_of(value):
+        if type(value) is not OneOf:
+            known = found.get(value)
+            found[value] = guards if known is None else known & guards
+            continue
+        for inner, option in value.options:
             kept = found if not inner or consistent(guards, inner) else ruled_out  # a condition comes out one way
             both = guards | inner if inner else guards
             kept[option] = kept[option] & both if option in kept else both
     found = found or ruled_out
+    if len(found) == 1:
+        return next(iter(found))
     if len(found) > 1:
         found.pop(UNKNOWN, None)
         _join_tensors(found)
@@ -517,10 +546,10 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES:
-        known = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)][
+        tensors = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)][
             : MOST_ALTERNATIVES - 1
         ]
-        return OneOf((*known, (_NO_GUARDS, UNKNOWN))) if known else UNKNOWN
+        return OneOf((*tensors, (_NO_GUARDS, UNKNOWN))) if tensors else UNKNOWN
     return OneOf(tuple((guards, value) for value, guards in found.items()))
 
 
