@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # Below this many bytes one process has the answer before others have started.
 PARALLEL_BYTES = 60_000
 
-# So many objects, about 50 MB, may be left by files before a process looks which of them are garbage.
-MOST_UNCOLLECTED = 500_000
+# So many objects, about 100 MB, may be left by files before a process looks which of them are garbage, for which it looks at all that it has.
+MOST_UNCOLLECTED = 1_000_000
 
 Progress = Callable[[int, int], None]
 _Result = TypeVar("_Result")
