@@ -26,6 +26,7 @@ from torchdevlint.infer.values import (
     Term,
     Value,
     is_accelerator,
+    literal,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
@@ -93,6 +94,9 @@ class Standing:
         return NO_FACTS
 
     def _raw(self, register: ir.Register) -> Value:
+        written = self.definitions[register]
+        if isinstance(written, ir.Constant):  # that needs no run
+            return literal(written)
         return self.walk.registers.get(register, UNKNOWN) if self.walk is not None else UNKNOWN
 
     @property

@@ -70,6 +70,8 @@ class OneSiblingLeftBehind(Inferred):
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         if not Lookup.of(facts.body).has_attribute(*_MOVES) or facts.in_forward:
             return  # what a module is given is where the module is: that a part is moved says nothing of the others
+        if all(argument.star for argument in call.arguments):
+            return
         callee = facts.value(call.function)
         is_module = callee.kind is Kind.MODULE and callee.symbol not in ("wrapper", "dispatched")
         is_torch = callee.kind is Kind.SYMBOL and callee.symbol.startswith("torch.nn.functional.")

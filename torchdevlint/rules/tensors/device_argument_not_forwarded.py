@@ -312,6 +312,8 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
     names = _taking_devices(facts)
     if not names or (isinstance(asked, ir.Attribute) and asked.name not in names):
         return None
+    if isinstance(asked, ir.Load) and _is_given(asked.name, facts):
+        return None
     if facts.qualified(call.function) is not None:
         return None
     value = facts.value(call.function)
@@ -339,6 +341,14 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
     if receiver.kind is Kind.CLASS and not body.needs_no_object:
         return None
     return body, 0 if body.is_static else 1
+
+
+def _is_given(name: str, facts: Facts) -> bool:
+    """True for a parameter that nothing binds anew: only a caller knows what it is. The first one of a class method is the class."""
+    body = facts.body
+    of_class = body.parameters[0].name if body.is_class_method and body.parameters else ""
+    is_parameter = name != of_class and any(one.name == name for one in body.parameters)
+    return is_parameter and not body.functions and not facts.index.bound_to(name)
 
 
 def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | None] | None:
