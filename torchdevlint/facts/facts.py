@@ -5,13 +5,14 @@ A rule gets a `Facts` with every event. Registers are those of the operation's b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.facts.devices import TOP, Device, symbolic
 from torchdevlint.facts.imported import named
 from torchdevlint.facts.naming import as_written
+from torchdevlint.facts.spelled import texts_in
 from torchdevlint.facts.uses import Use, uses_of
 from torchdevlint.facts.values import NOTHING, UNKNOWN, Kind, Value
 from torchdevlint.program import ir
@@ -220,14 +221,7 @@ class Facts:
 
     def devices_in(self, register: ir.Register | None) -> Iterator[str]:
         """Device strings written literally in the expression ("cuda:0"), looking through torch.device(...) and conditional expressions."""
-        written = self.definition(register)
-        if isinstance(written, ir.Constant) and isinstance(written.value, str):
-            yield written.value
-        elif isinstance(written, ir.Call) and self.callee(written) == "torch.device":
-            yield from self.devices_in(written.argument("device", 0) or written.argument("type"))
-        elif isinstance(written, ir.Choice):
-            for value in written.values:
-                yield from self.devices_in(value)
+        return (text for text in texts_in(register, self.body, self.analysis) if text != "?")
 
     # ---------------------------------------------------------------------------------------------- place in the program
 
@@ -328,9 +322,9 @@ class Facts:
 
     # ---------------------------------------------------------------------------------------------- whole-file facts
 
-    def uses(self, op: ir.Op) -> tuple[Use, ...]:
-        """Every use of the value that `op` made, through names, in this body."""
-        return tuple(uses_of(op, self.body, self.analysis)) if isinstance(op, ir.ValueOp) else ()
+    def uses(self, op: ir.Op, leaves: Callable[[ir.Subscript], bool] = lambda _: False) -> tuple[Use, ...]:
+        """Every use of the value that `op` made, through names, in this body, but for those of the parts that it `leaves`."""
+        return tuple(uses_of(op, self.body, self.analysis, leaves)) if isinstance(op, ir.ValueOp) else ()
 
     def optimizers_over(self, ref: str) -> list[Value]:
         """The optimizers alive here that hold parameters of the module with this `ref`."""

@@ -25,7 +25,6 @@ _DEPTH = 4  # functions that hand the argument on
 _CONTAINERS = frozenset(
     {"tuple", "list", "dict", "str", "int", "float", "bool", "Sequence", "Mapping", "PackedSequence"}
 )
-_MAKES_NO_TENSOR = frozenset("len int float bool str list dict set tuple range zip enumerate sorted open".split())
 # Layers of torch.nn that take anything, and containers that cannot be called.
 _TAKES_ANYTHING = frozenset({"torch.nn.Module", "torch.nn.Identity", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
@@ -41,7 +40,7 @@ def is_contradicted(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     if parameter is None or is_used_as_container(name, analysis.index_of(body)):
         return True
     return any(
-        register is not None and around.body is not body and is_no_tensor(register, around)
+        register is not None and around.body is not body and is_no_tensor(register, around.body, analysis)
         for around, _, register in analysis.calls_of(body, name)
     )
 
@@ -49,6 +48,7 @@ def is_contradicted(name: str, body: ir.Body, analysis: FileFacts) -> bool:
 _NO_TENSORS = frozenset(
     {Kind.STRING, Kind.SCALAR, Kind.NDARRAY, Kind.DEVICE, Kind.DTYPE, Kind.GENERATOR, Kind.SIZE, Kind.TOKENIZER}
 )
+_HOLDERS = frozenset({Kind.NONE, Kind.LIST, Kind.TUPLE, Kind.DICT})
 _OF_TEXTS = frozenset(dir(str)) - TENSOR_ATTRIBUTES - frozenset(dir(list)) - frozenset(dir(dict))
 
 
@@ -202,16 +202,6 @@ def _containers(index: BodyIndex) -> frozenset[str]:
 _OF_CONTAINERS = frozenset({"keys", "items", "values", "get", "append", "extend", "split", "join"})
 
 
-def is_no_tensor(register: ir.Register, index: BodyIndex, steps: int = 3) -> bool:
-    """True for a literal, a display, a length, and a name that is bound to nothing else."""
-    written = index.definitions[register]
-    if isinstance(written, (ir.Constant, ir.Sequence, ir.Mapping, ir.Comprehension, ir.FormattedString, ir.Compare)):
-        return True
-    if isinstance(written, ir.Call):
-        called = index.definitions[written.function]
-        return isinstance(called, ir.Load) and called.name in _MAKES_NO_TENSOR and called.name not in index.stored
-    if isinstance(written, ir.Load) and steps:
-        is_given = any(parameter.name == written.name for parameter in index.body.parameters)
-        bound = index.bound_to(written.name)
-        return bool(bound) and not is_given and all(is_no_tensor(value, index, steps - 1) for value in bound)
-    return False
+def is_no_tensor(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
+    """True for what is known to be a number, a text, a container, or anything else but a tensor."""
+    return analysis.frame_of(body).values[register].kind in _NO_TENSORS | _HOLDERS

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.uses import Use
 from torchdevlint.infer.checkpoints import (
     CHECKPOINT,
     COUNTERS,
@@ -21,7 +22,6 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.loaded import is_saved_on_host, path_words
 
-_HANDS_ON = frozenset({"items", "values", "copy", "float", "half", "to", "cuda", "cpu", "detach"})
 _MOVES = frozenset({"to", "cuda"})  # of a lone tensor, or of a module, whose name tells it
 _SHOWS = ("matplotlib.", "seaborn.", "json.")
 _FLAGS = ("is_", "has_")
@@ -33,7 +33,7 @@ def holds_checkpoint(call: ir.Call, facts: Facts) -> bool:
 
     What is done with the result counts first, then the name that it gets, the path, the function, and last whether the file restores weights at all.
     """
-    seen = _follow(call, facts)
+    seen = _seen(call, facts)
     known = [key for key in seen.keys if (CHECKPOINT.search(key) and not key.startswith(_FLAGS)) or key in COUNTERS]
     if not seen.is_weights and seen.keys and all(_is_number(key) for key in seen.keys):
         return any(CHECKPOINT.search(name) for name in seen.names or path_words(call, facts))
@@ -53,7 +53,7 @@ def holds_checkpoint(call: ir.Call, facts: Facts) -> bool:
 
 def stays_in_program(call: ir.Call, facts: Facts) -> bool:
     """True for a training state of which the program reads a part by its key and keeps the whole under a name as long as it runs."""
-    seen = _follow(call, facts)
+    seen = _seen(call, facts)
     is_main = facts.body.kind == "module" or facts.body.name == "main"
     return is_main and bool(seen.names) and bool(seen.keys)
 
@@ -83,7 +83,7 @@ def is_saved_from_host(call: ir.Call, facts: Facts) -> bool:
 
     So is it when the project saves from the CPU what is loaded.
     """
-    seen = _follow(call, facts)
+    seen = _seen(call, facts)
     by_framework = bool(seen.keys) and seen.keys <= HOST_KEYS and not seen.whole
     return by_framework or is_saved_on_host(call, frozenset(seen.keys), facts)
 
@@ -100,84 +100,42 @@ class _Seen:
     whole: bool = False  # it is loaded into a module as it is, without a key
 
 
-def _follow(call: ir.Call, facts: Facts) -> _Seen:
-    seen, lookup = _Seen(), Lookup.of(facts.body)
-    held, whole = {call.dst}, {call.dst}
-    size = -1
-    readers: dict[int, ir.Op] = {}  # of what is held, and of the names that it has
-    asked: set[ir.Register] = set()
-    named: set[str] = set()
-    while size != len(held) + len(whole) + len(seen.names):
-        size = len(held) + len(whole) + len(seen.names)
-        for register in held - asked:
-            for op in lookup.readers(register):
-                called = lookup.readers(op.dst) if isinstance(op, ir.Attribute) else ()  # of its methods
-                readers.update((id(reader), reader) for reader in (op, *called))
-        for name in seen.names - named:
-            readers.update((id(op), op) for op in lookup.loads(name))
-        asked, named = set(held), set(seen.names)
-        for op in tuple(readers.values()):
-            _read(op, held, whole, seen, facts)
+def _seen(call: ir.Call, facts: Facts) -> _Seen:
+    seen = _Seen()
+    for use in facts.uses(call, leaves=lambda read: _is_measured(read, facts)):
+        op, name = use.op, use.callee.rpartition(".")[2]
+        if (use.role == "named" and use.is_whole and isinstance(op, ir.Store)) or (
+            use.role == "stored" and isinstance(op, ir.StoreAttribute)
+        ):
+            seen.names.add(op.name)
+        elif use.role == "subscript" and use.is_whole and isinstance(op, ir.Subscript):
+            seen.keys |= _keys(op.index, facts)
+        elif isinstance(op, ir.Compare):
+            seen.keys |= _keys(op.left, facts) if op.operators[0] in ("in", "not in") else set()
+        elif use.role == "iterated":
+            seen.is_data = seen.is_data or use.is_whole
+        elif use.role in ("receiver", "attribute"):
+            _read(name or getattr(op, "name", ""), use, seen, facts)
+        elif use.role == "argument":
+            seen.is_shown = seen.is_shown or use.callee.startswith(_SHOWS)
+            is_weights = bool(CHECKPOINT.search(name))
+            seen.is_weights = seen.is_weights or is_weights
+            seen.whole = seen.whole or (is_weights and use.is_whole)
     return seen
 
 
-def _read(op: ir.Op, held: set[ir.Register], whole: set[ir.Register], seen: _Seen, facts: Facts) -> None:
-    """Take one operation into account: `held` are the registers of the value and of its parts, `whole` those of the value itself."""
-    if isinstance(op, ir.Load):
-        if op.name in seen.names:
-            held.add(op.dst)
-            whole.add(op.dst)
-    elif isinstance(op, (ir.Store, ir.StoreAttribute)):
-        if op.value in whole or (op.value in held and isinstance(op, ir.StoreAttribute)):
-            seen.names.add(op.name)
-    elif isinstance(op, ir.Subscript):
-        if op.object in held:
-            keys = _keys(op.index, facts)
-            seen.keys |= keys if op.object in whole else set()
-            if not keys or not all(MEASURED.search(key) for key in keys):
-                held.add(op.dst)
-    elif isinstance(op, ir.Compare):
-        if op.operators[0] in ("in", "not in") and op.comparators[0] in held:
-            seen.keys |= _keys(op.left, facts)
-    elif isinstance(op, ir.Attribute):
-        if op.object in held:
-            seen.is_weights = seen.is_weights or op.name in MODULE_METHODS
-            seen.is_data = seen.is_data or op.name in TENSOR_METHODS or (op.name in _MOVES and op.object in whole)
-    elif isinstance(op, ir.Call):
-        _read_call(op, held, whole, seen, facts)
-    elif isinstance(op, (ir.Unpack, ir.Iterate, ir.Comprehension, ir.Enter)):
-        source = getattr(
-            op, {"Unpack": "source", "Iterate": "iterable", "Enter": "manager"}.get(type(op).__name__, "value")
-        )
-        if source in held:
-            held.add(op.dst)
-        if source in whole and isinstance(op, ir.Unpack):
-            whole.add(op.dst)
-        elif source in whole and isinstance(op, ir.Iterate):
-            seen.is_data = True
-    elif isinstance(op, ir.Choice) and not held.isdisjoint(op.values):
-        held.add(op.dst)
-        if not whole.isdisjoint(op.values):
-            whole.add(op.dst)
+def _read(name: str, use: Use, seen: _Seen, facts: Facts) -> None:
+    """Take a method or another attribute into account that is asked for."""
+    seen.is_weights = seen.is_weights or name in MODULE_METHODS
+    seen.is_data = seen.is_data or name in TENSOR_METHODS or (name in _MOVES and use.is_whole)
+    if name in _BY_KEY and use.is_whole and isinstance(use.op, ir.Call):
+        seen.keys |= _keys(use.op.positional(0), facts)
 
 
-def _read_call(op: ir.Call, held: set[ir.Register], whole: set[ir.Register], seen: _Seen, facts: Facts) -> None:
-    written = facts.definition(op.function)
-    name = written.name if isinstance(written, (ir.Attribute, ir.Load)) else ""
-    if isinstance(written, ir.Attribute) and written.object in held:
-        if name in _HANDS_ON or name in _BY_KEY:
-            held.add(op.dst)
-        if name in _MOVES and written.object in whole:
-            whole.add(op.dst)
-        if name in _BY_KEY and written.object in whole:
-            seen.keys |= _keys(op.positional(0), facts)
-    given = [argument.value for argument in op.arguments if argument.value in held]
-    if not given:
-        return
-    seen.is_shown = seen.is_shown or facts.analysis.resolve_text(facts.index.dotted(op.function)).startswith(_SHOWS)
-    if CHECKPOINT.search(name):
-        seen.is_weights = True
-        seen.whole = seen.whole or not whole.isdisjoint(given)
+def _is_measured(read: ir.Subscript, facts: Facts) -> bool:
+    """True for `state["best_loss"]`, what is done with which tells nothing of the file."""
+    keys = _keys(read.index, facts)
+    return bool(keys) and all(MEASURED.search(key) for key in keys)
 
 
 def _keys(register: ir.Register | None, facts: Facts) -> set[str]:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.cuda_alone import is_cuda_only, needs_cuda_anyway
 from torchdevlint.facts.demands import hardcoded_moves, is_left_to_a_device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.files import facts_of, modules_of, programs_to
+from torchdevlint.facts.spelled import accelerator_in
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out
@@ -152,14 +154,17 @@ def _defies_own_device(facts: Facts) -> bool:
             if isinstance(method, ir.Attribute) and method.name == "cuda" and not call.arguments:
                 defies = True
             elif isinstance(method, ir.Attribute) and method.name == "to" and call.positional_count == 1:
-                follows = follows or _is_kept_device(index.definitions[call.arguments[0].value], body, facts)
+                follows = follows or _is_kept_device(index.definitions[call.arguments[0].value], body, facts.analysis)
     return follows and defies
 
 
-def _is_kept_device(read: ir.Op | None, body: ir.Body, facts: Facts) -> bool:
+def _is_kept_device(read: ir.Op | None, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a name of the body, or else of the module, that is bound once, to a literal CUDA device."""
     if not isinstance(read, ir.Load):
         return False
-    own, outer = (facts.analysis.index_of(one).bound_once(read.name) for one in (body, facts.program.module))
-    literal = own if own is not None else outer
-    return isinstance(literal, ir.Constant) and str(literal.value).partition(":")[0] == "cuda"
+    for one in (body, analysis.program.module):
+        bound = analysis.index_of(one).bound_to(read.name)
+        if len(bound) == 1:
+            device = accelerator_in(bound[0], one, analysis)
+            return device is not None and device.type == "cuda"
+    return False

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from torchdevlint.facts.calls import Site, argument_given, called_as, calls_named, calls_of
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.naming import looks_like_device
+from torchdevlint.facts.spelled import accelerator_in
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import deciding_tests
-from torchdevlint.rules.literals import calls_collective, literal_device
+from torchdevlint.rules.literals import calls_collective
 from torchdevlint.stubs.knowledge import functions
 
 # What takes CUDA by name on every machine: a GradScaler without it warns and does nothing, a `torch.device` places nothing.
@@ -190,7 +191,7 @@ def _spelled(parameter: ir.Parameter, body: ir.Body, facts: Facts) -> DefaultDev
     if parameter.default is None or body.parent is None or body.kind != "function" or not _is_public(body):
         return None
     op = facts.analysis.index_of(body.parent).definitions[parameter.default]
-    device = literal_device(op, body.parent, facts.analysis)
+    device = accelerator_in(parameter.default, body.parent, facts.analysis)
     return None if op is None or device is None else DefaultDevice(body, parameter, op, device.name)
 
 

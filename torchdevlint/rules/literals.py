@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.facts.analysis import FileFacts
-from torchdevlint.facts.devices import Device, from_string
+from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_body
+from torchdevlint.facts.spelled import accelerator_in, texts_in
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -34,41 +34,7 @@ def is_conditional_test(facts: Facts) -> bool:
 
 def spelled_accelerator(register: ir.Register | None, facts: Facts) -> Device | None:
     """The accelerator that stands in place as "cuda:0" or torch.device("cuda"); None for anything else, names included."""
-    written = facts.definition(register)
-    if isinstance(written, ir.Constant):
-        return _accelerator(written.value)
-    if isinstance(written, ir.Call) and facts.callee(written) == "torch.device":
-        return _device_of_call(written, facts)
-    return None
-
-
-def _device_of_call(call: ir.Call, facts: Facts) -> Device | None:
-    """The accelerator of `torch.device("cuda")` and `torch.device("cuda", 1)`; None when an argument is no literal."""
-    given = [facts.definition(argument.value) for argument in call.arguments]
-    literals = [op.value for op in given if isinstance(op, ir.Constant)]
-    if len(literals) != len(given) or not literals:
-        return None
-    device = _accelerator(literals[0])
-    if device is None or len(literals) == 1:
-        return device
-    return Device("acc", f"{device.name}:{literals[1]}") if isinstance(literals[1], int) else None
-
-
-def _accelerator(literal: object) -> Device | None:
-    device = from_string(literal) if isinstance(literal, str) else None
-    return device if device is not None and device.is_accelerator else None
-
-
-def literal_device(op: ir.Op | None, body: ir.Body, analysis: FileFacts) -> Device | None:
-    """The accelerator of "cuda:0" or `torch.device("cuda")`, in any body; None for anything else."""
-    if isinstance(op, ir.Constant):
-        return _accelerator(op.value)
-    if not isinstance(op, ir.Call) or len(op.arguments) != 1:
-        return None
-    index = analysis.index_of(body)
-    given = index.definitions[op.arguments[0].value]
-    is_device = analysis.resolve_text(index.dotted(op.function)) == "torch.device"
-    return _accelerator(given.value) if is_device and isinstance(given, ir.Constant) else None
+    return accelerator_in(register, facts.body, facts.analysis)
 
 
 def spelled_callee(call: ir.Call, facts: Facts) -> str:
@@ -132,26 +98,11 @@ def _bound_texts(name: str, facts: Facts) -> Iterator[str]:
     if attribute:
         summary = facts.class_summary
         for store in summary.stores_of(attribute) if summary is not None and "." not in attribute else ():
-            yield from _texts(store.op.value, facts.analysis.index_of(store.body).definitions)
+            yield from texts_in(store.op.value, store.body, facts.analysis)
         return
     for body in (facts.body, facts.program.module):
-        index = facts.analysis.index_of(body)
-        bound = index.bound_to(root)
+        bound = facts.analysis.index_of(body).bound_to(root)
         for value in bound:
-            yield from _texts(value, index.definitions)
+            yield from texts_in(value, body, facts.analysis)
         if bound:
             return
-
-
-def _texts(register: ir.Register | None, definitions: list[ir.Op | None]) -> Iterator[str]:
-    """The strings that an expression picks from, through `torch.device(...)` and conditional expressions."""
-    written = None if register is None else definitions[register]
-    if isinstance(written, ir.Constant) and isinstance(written.value, str):
-        yield written.value
-    elif isinstance(written, ir.Call) and written.positional_count == 1:
-        yield from _texts(written.positional(0), definitions)
-    elif isinstance(written, ir.Choice):
-        for value in written.values:
-            yield from _texts(value, definitions)
-    else:
-        yield "?"

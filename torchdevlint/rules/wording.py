@@ -86,7 +86,7 @@ def is_surely_tensor(parameter: str, facts: Facts) -> bool:
         "len" not in parameter.lower()
         and is_proven_tensor(parameter, facts.body, facts.analysis)
         and not any(
-            given is not None and is_no_tensor(given, site.analysis.index_of(site.body))
+            given is not None and is_no_tensor(given, site.body, site.analysis)
             for site in (*calls_of(facts.body, facts.analysis), *calls_of_forward(facts.body, facts.analysis))
             for given in [argument_given(site, facts.body, parameter)]
         )

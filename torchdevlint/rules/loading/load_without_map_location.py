@@ -167,7 +167,7 @@ def _holds_engine(call: ir.Call, facts: Facts) -> bool:
 
 def _is_plain_state(call: ir.Call, facts: Facts) -> bool:
     """True when the result goes only into a scaler or scheduler: their state dicts hold plain numbers (torch/amp/grad_scaler.py)."""
-    uses = [use for use in facts.uses(call) if use.role != "subscript"]
+    uses = [use for use in facts.uses(call) if use.role not in ("subscript", "named", "compared")]
     return bool(uses) and all(
         use.callee == ".load_state_dict" and PLAIN_STATE.search(_receiver_name(use, facts)) for use in uses
     )
@@ -175,11 +175,8 @@ def _is_plain_state(call: ir.Call, facts: Facts) -> bool:
 
 def _receiver_name(use: Use, facts: Facts) -> str:
     """The last name of what a method is called on."""
-    if not isinstance(use.op, ir.Call) or use.body is None:
-        return ""
-    definitions = facts.analysis.index_of(use.body).definitions
-    method = definitions[use.op.function]
-    receiver = definitions[method.object] if isinstance(method, ir.Attribute) else None
+    method = facts.definition(use.op.function) if isinstance(use.op, ir.Call) else None
+    receiver = facts.definition(method.object) if isinstance(method, ir.Attribute) else None
     return receiver.name if isinstance(receiver, (ir.Load, ir.Attribute)) else ""
 
 

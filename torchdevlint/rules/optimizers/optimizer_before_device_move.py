@@ -106,7 +106,7 @@ def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> N
     if (
         facts.frame is None
         or optimizer.origin is None
-        or any(use.op is not built and _between(use.op, built, move, facts) for use in facts.uses(built))
+        or any(use.role != "named" and _between(use.op, built, move, facts) for use in facts.uses(built))
     ):
         return None
     statement = statement_of(built, facts)
