@@ -554,6 +554,9 @@ def _of_fields(
     if name in ("get", "pop", "setdefault") and isinstance(first, Const):
         return reading.attribute(ctx, value, str(first.value), site)
     rec = ctx.rec(value)
+    if rec is None and isinstance(value, Term) and value is not UNKNOWN:
+        asked = Term("attribute", Term("attribute", value, "__dict__"), name)
+        return tensors.open_method(ctx, asked, args, keywords, site)
     if rec is None:
         return _unknown(site)
     fields = {("k", key[1:]): content for key, content in rec.fields.items() if str(key).startswith(".")}

@@ -86,7 +86,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return Partial(Ext(PROPERTY), tuple(args), tuple(sorted(keywords.items())))
     if name == "globals":
         return Bound(ctx.unit.globals if site is None else site.unit.globals, "__dict__")
-    if name == "vars" and args:
+    if name in ("vars", "dir") and args:
         return Bound(first, "__dict__")
     if name.endswith(_EXCEPTIONS):
         fields: dict[Any, Value] = {".args": Tup(tuple(args)), ".value": first}

@@ -299,7 +299,18 @@ def element(ctx: Context, value: Value) -> Value:
         return _element_of_object(ctx, value)
     if isinstance(value, Term):
         return Term("element", value) if value is not UNKNOWN else UNKNOWN
+    if isinstance(value, Bound) and value.name == "__dict__":
+        return _name_of_attribute(ctx, value.object)
     return NUMBER if isinstance(value, (Const, Sort)) else UNKNOWN
+
+
+def _name_of_attribute(ctx: Context, value: Value) -> Value:
+    """Any key of `value.__dict__`."""
+    if isinstance(value, Term):
+        return Term("element", Term("attribute", value, "__dict__")) if value is not UNKNOWN else UNKNOWN
+    rec = ctx.rec(value)
+    names = [Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith(".")] if rec is not None else []
+    return join(*names) if names else UNKNOWN
 
 
 def _element_of_object(ctx: Context, value: Ref) -> Value:
