@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import samples, tensors
 from torchdevlint.infer.conditions import is_for_the_host
+from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
@@ -173,7 +174,8 @@ def _is_pending(ctx: Context, operand: Operand) -> bool:
     for _, one in options_of(operand.value):
         known = tensors.as_tensor(ctx, one)
         if isinstance(known, Tensor):
-            if isinstance(known.device, Term) or (known.implicit == "default" and ctx.unit.sets_default):
+            is_open = isinstance(known.device, Term) and not is_told(known.device)
+            if is_open or (known.implicit == "default" and ctx.unit.sets_default):
                 return True
         elif isinstance(known, Term) and known is not UNKNOWN:
             return True
@@ -215,8 +217,9 @@ def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
 def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) -> None:
     place = side.tensor.device
     roles = ("", side.operand.role)
-    if is_elsewhere(place):
-        fault = Fault("broken", "host", site, None, side.tensor, roles, chain, sometimes=side.may_be_apart)
+    if is_elsewhere(place) or is_told(place):
+        sometimes = side.may_be_apart or is_told(place)
+        fault = Fault("broken", "host", site, None, side.tensor, roles, chain, sometimes=sometimes)
         ctx.analysis.report(fault, ctx)
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
         is_method = side.operand.role == "method"
@@ -252,8 +255,8 @@ def _judge(
     if ctx.mode == "root" and host.implicit in ("default", "import") and host.origin.unit.default_set_elsewhere:
         return False  # the files that import this one run it under another default device
     roles = (a.operand.role, b.operand.role)
-    if is_elsewhere(other.device):
-        sometimes = a.may_be_apart or b.may_be_apart
+    if is_elsewhere(other.device) or is_told(other.device):
+        sometimes = a.may_be_apart or b.may_be_apart or is_told(other.device)
         ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes), ctx)
     elif (
         isinstance(other.device, Term)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import classes, conditions, tensors
+from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.units import ANY
 from torchdevlint.infer.values import (
@@ -126,7 +127,7 @@ def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> P
         return Term(op, value)
     indices = {index_of(place) for place in found if is_elsewhere(place)}
     chosen = indexed(CHOSEN, indices.pop() if len(indices) == 1 else UNKNOWN_INDEX)
-    is_away = any(map(is_elsewhere, found))
+    is_away = any(is_elsewhere(place) or is_told(place) for place in found)
     if is_away and NOWHERE not in found:
         return chosen
     if terms and HOST not in found and NOWHERE not in found:

@@ -44,7 +44,7 @@ _PERCENT = re.compile(r"%(?:\(\w+\))?[-+ #0-9.]*[a-zA-Z]")
 _FILE_NAME = re.compile(r"(?:\A|/)([\w-]{3,}\.\w+)\Z")
 _MOST_DEEP = 10
 _MOST_WORDS = 40
-_OPTIONS = ("parse_args", "parse_known_args")
+PARSES_OPTIONS = ("parse_args", "parse_known_args", "parse_args_into_dataclasses")
 
 # Methods of a path, or a string, that give the same file, or name one beside or below it.
 _SAME = frozenset("resolve absolute expanduser as_posix strip rstrip lstrip open __str__ __fspath__".split())
@@ -271,7 +271,7 @@ def _words_of(value: object, found: set[str], deep: int) -> None:
 
 def _is_of_options(value: Term) -> bool:
     """True for `parser.parse_args()`: a path that is an option of a program is not made of the program's description."""
-    return value.op == "call" and last_name(value.args[0]) in _OPTIONS
+    return value.op == "call" and last_name(value.args[0]) in PARSES_OPTIONS
 
 
 def _words_at_site(site: Site) -> set[str]:
@@ -296,7 +296,7 @@ def words_at(register: ir.Register | None, body: ir.Body) -> set[str]:
             pending += written.parts
         elif isinstance(written, ir.Call):
             method = lookup.definition(written.function)
-            is_option = isinstance(method, ir.Attribute) and method.name in _OPTIONS
+            is_option = isinstance(method, ir.Attribute) and method.name in PARSES_OPTIONS
             pending += [] if is_option else [written.function, *(argument.value for argument in written.arguments)]
     return found
 

@@ -294,6 +294,9 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)
         return made
+    if name in ("os.getenv", "os.environ.get") and args:
+        given, default = Term("item", Ext("os.environ"), first), args[1] if len(args) > 1 else keywords.get("default")
+        return given if default is None else join(given, default)
     if name in ("io.BytesIO", "io.StringIO"):
         return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names and last not in ("ArgumentParser",):

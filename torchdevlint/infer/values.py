@@ -596,6 +596,17 @@ def is_open(value: Value) -> bool:
     return isinstance(value, Term) and value is not UNKNOWN
 
 
+def _said_of(value: object) -> str:
+    """What names a device, in words: an argument, a part of one, or an option of the program."""
+    names: list[str] = []
+    while isinstance(value, Term) and value.op == "attribute":
+        names.insert(0, value.args[1])
+        value = value.args[0]
+    if isinstance(value, Term) and value.op == "parameter":
+        return f"`{'.'.join([value.args[1], *names])}`"
+    return f"the device of option `{names[-1]}`" if names and isinstance(value, Term) and value.op == "call" else ""
+
+
 def said(place: Place, name: str = "") -> str:
     """A place in words."""
     if isinstance(place, Term):
@@ -609,9 +620,7 @@ def said(place: Place, name: str = "") -> str:
                 return f"the device of `{what.args[1]}`"
             return f"the device of `{name}`" if name else "the device of its input"
         given = place.args[0] if place.op == "as_device" else None
-        if isinstance(given, Term) and given.op == "parameter":
-            return f"`{given.args[1]}`"
-        return "the device that it was given"
+        return _said_of(given) or "the device that it was given"
     kind, _, index = place.partition(":")
     words = {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(
         kind, kind
