@@ -187,8 +187,21 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
     if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, (*args, *keywords.values()))) > 1):
+        _show_written(ctx, function, args, keywords)
         ctx.emit(term)
     return term
+
+
+def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keywords) -> None:
+    """What an open callee is handed has the attributes that it was given before: `self.batch = batch; self.hook.after(self)`."""
+    if ctx.mode != "summary":
+        return
+    receiver = function.args[0] if isinstance(function, Term) and function.op == "attribute" else None
+    for one in (receiver, *args, *keywords.values()):
+        rec = ctx.heap.get(one) if isinstance(one, Term) and one is not UNKNOWN else None
+        for key, value in rec.fields.items() if rec is not None and rec.kind == "overlay" else ():
+            if isinstance(key, str) and key.startswith("."):
+                ctx.emit(Term("set", one, Const(key[1:]), value))
 
 
 def _may_matter(argument: Value) -> bool:
