@@ -29,3 +29,46 @@ main()
 def test_each_item_is_where_the_loop_moved_it(moving: str) -> None:
     assert told(_program(moving, ", device='cuda'")) == []
     assert [verdict for _, _, verdict in told(_program(moving, ""))] == ["broken"]
+
+
+ATTRIBUTES = {
+    "items of __dict__": "for name, value in self.__dict__.items():\n            if torch.is_tensor(value):\n                setattr(self, name, value.to(device))",
+    "item of __dict__": "for name, value in self.__dict__.items():\n            self.__dict__[name] = value.to(device)",
+    "names in __dict__": "for name in self.__dict__:\n            setattr(self, name, getattr(self, name).to(device))",
+    "vars": "for name, value in list(vars(self).items()):\n            if hasattr(value, 'to'):\n                setattr(self, name, value.to(device))",
+    "dir": "for name in dir(self):\n            if torch.is_tensor(getattr(self, name)):\n                setattr(self, name, getattr(self, name).to(device))",
+}
+MADE = {
+    "fields": "def __init__(self, left, right):\n        self.left, self.right = left, right",
+    "keywords": "def __init__(self, **entries):\n        self.__dict__.update(entries)",
+}
+
+
+@pytest.mark.parametrize("made", MADE.values(), ids=list(MADE))
+@pytest.mark.parametrize("moving", ATTRIBUTES.values(), ids=list(ATTRIBUTES))
+def test_each_attribute_is_where_the_loop_moved_it(moving: str, made: str) -> None:
+    program = f"""
+class Batch:
+    {made}
+    def to(self, device):
+        {moving}
+        return self
+def main():
+    batch = Batch(left=torch.ones(4, 4), right=torch.ones(4)).to("cuda")
+    print(batch.left @ torch.ones(4, 4{{other}}))
+main()
+"""
+    assert told(program.format(other=", device='cuda'")) == []
+    assert {verdict for _, _, verdict in told(program.format(other=""))} == {"broken"}
+
+
+def test_what_a_helper_may_move_is_not_indexed_on_the_cpu() -> None:
+    program = """
+def send(value, device):
+    if isinstance(value, dict):
+        return {name: send(item, device) for name, item in value.items()}
+    return value.to(device) if hasattr(value, "to") else value
+rows = send({"data": torch.ones(4, 4), "name": "a"}, "cuda")["data"]
+print(rows[torch.tensor([0, 1], device="cuda")])
+"""
+    assert told(program) == []

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.host_libraries import ROOTS
+from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
@@ -344,8 +345,10 @@ def on_accelerator(value: Value) -> Value:
     for guards, one in options_of(value):
         if isinstance(one, Tensor) and one.device == HOST:
             found.append((guards, FALSE))
-        elif isinstance(one, Tensor) and is_accelerator(one.device):
-            found.append((guards, TRUE))
+        elif isinstance(one, Tensor) and (is_accelerator(one.device) or is_told(one.device)):
+            found.append(
+                (guards, TRUE)
+            )  # what breaks where the user names a GPU is asked for, and the CPU breaks nothing
         else:
             found.append((guards, UNKNOWN if one is UNKNOWN else Term("is_cuda", one)))
     return one_of(found)

@@ -352,7 +352,10 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return ctx.new(site, "object", Ext(name), {"*": Tup(tuple(args))}, tag="dataset")
     if name in _CONTEXTS:
         return OTHER
-    if name in ("torch.autograd.Variable", "torch.autograd.variable.Variable"):  # a tensor since PyTorch 0.4, where its data is
+    if name in (
+        "torch.autograd.Variable",
+        "torch.autograd.variable.Variable",
+    ):  # a tensor since PyTorch 0.4, where its data is
         return _at(args, 0, keywords, "data")
     if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
         return first if args else Ext("functools.wraps")

@@ -295,8 +295,12 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
             ctx.put(made, "." + key, value)
         return made
     if name in ("os.getenv", "os.environ.get") and args:
-        given, default = Term("item", Ext("os.environ"), first), args[1] if len(args) > 1 else keywords.get("default")
-        return given if default is None else join(given, default)
+        told: Value = Term("item", Ext("os.environ"), first)
+        return (
+            join(told, args[1] if len(args) > 1 else keywords["default"])
+            if len(args) > 1 or "default" in keywords
+            else told
+        )
     if name in ("io.BytesIO", "io.StringIO"):
         return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names and last not in ("ArgumentParser",):

@@ -190,7 +190,15 @@ def _written_like(rec: Rec, name: str) -> Value | None:
 def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Value:
     """`value[key]`."""
     if isinstance(value, OneOf):
-        return ctx.lift(lambda one: item(ctx, one, key, site), value)
+        not_left = [one for _, one in tensors.placed(value.options)]
+        return ctx.lift(
+            lambda one: (
+                item(ctx, one, key, site)
+                if one in not_left or not isinstance(one, Tensor)
+                else tensors.index(ctx, one, key, site, is_left=True)
+            ),
+            value,
+        )
     if isinstance(value, Tensor):
         return tensors.index(ctx, value, key, site)
     if isinstance(value, Tup):
@@ -309,7 +317,11 @@ def _name_of_attribute(ctx: Context, value: Value) -> Value:
     if isinstance(value, Term):
         return Term("element", Term("attribute", value, "__dict__")) if value is not UNKNOWN else UNKNOWN
     rec = ctx.rec(value)
-    names = [Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith(".")] if rec is not None else []
+    names = (
+        [Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith(".")]
+        if rec is not None
+        else []
+    )
     return join(*names) if names else UNKNOWN
 
 

@@ -433,12 +433,16 @@ def unary(value: Value, operator: str = "") -> Value:
 # ---------------------------------------------------------------------------------------------------- indexing
 
 
-def index(ctx: Context, value: Value, key: Value, site: Site | None) -> Value:
-    """`tensor[key]`: index tensors may stay on the CPU where the tensor does not, not the other way round."""
+def index(ctx: Context, value: Value, key: Value, site: Site | None, *, is_left: bool = False) -> Value:
+    """`tensor[key]`: index tensors may stay on the CPU where the tensor does not, not the other way round.
+
+    `is_left`: it is on the CPU on a path alone that does not move it.
+    """
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
     if isinstance(key, Const) and isinstance(key.value, str):
         return UNKNOWN  # a dict, and no tensor
-    _claim_index(ctx, value, parts, site)
+    if not is_left:
+        _claim_index(ctx, value, parts, site)
     if not isinstance(value, Tensor):
         return Term("item", value, key)
     return Tensor(value.device, _rank_of_index(value.rank, parts), value.origin, value.implicit, kept=value.kept)
@@ -480,7 +484,7 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
 def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
     """`target[key] = value`."""
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
-    for guards, one in _placed(options_of(target)):
+    for guards, one in placed(options_of(target)):
         known = as_tensor(ctx, one)
         opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
         if not (isinstance(known, Tensor) and not isinstance(one, Ref)) and not opened:
@@ -491,7 +495,7 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
                 claims.claim(ctx, "same", [Operand(one, False, "indexed"), Operand(value, True, "stored")], site)
 
 
-def _placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
+def placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
     """The alternatives of a value, but those that are on the CPU because nobody moved them on one path: whoever moves them on another knew where they live."""
     moved = {
         one.origin for _, one in options if isinstance(one, Tensor) and one.device != HOST and one.origin is not None
