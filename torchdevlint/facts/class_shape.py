@@ -30,7 +30,7 @@ _MODULE_NAME = re.compile(r"(?:Module|Model|Net|Network|Encoder|Decoder|Layer|Bl
 
 
 def describe(analysis: FileFacts, found: ClassSummary) -> None:
-    """Fill in what the class statement says; the attributes are filled by `FileFacts.settle`."""
+    """Fill in what the class statement says."""
     cls = found.cls
     in_file = {base: one for base in cls.bases if (one := analysis.class_named(base, cls)) is not None}
     bases = tuple(analysis.resolve_text(base) for base in cls.bases)
