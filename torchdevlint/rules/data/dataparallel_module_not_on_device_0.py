@@ -72,6 +72,8 @@ class DataparallelModuleNotOnDevice0(Rule):
 
     @on_any_call
     def check_use(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+        if not self._wrapped:
+            return
         wrapper = facts.value(call.function)
         if wrapper.kind is not Kind.MODULE or wrapper.symbol != "wrapper" or wrapper.ref not in self._wrapped:
             return

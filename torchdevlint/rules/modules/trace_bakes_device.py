@@ -77,6 +77,8 @@ class TraceBakesDevice(Rule):
     @on_any_call
     def note_call(self, call: ir.Call, facts: Facts) -> None:
         """Modules that are given to functions of the file."""
+        if not call.arguments:
+            return
         callee = facts.value(call.function)
         if callee.kind is not Kind.FUNCTION or not isinstance(callee.definition, ir.Body):
             return

@@ -63,18 +63,22 @@ class TimingWithoutSynchronize(Rule):
     needs = ("time",)
 
     def __init__(self) -> None:
-        self._work: set[int] = set()  # calls that queue work on an accelerator, by identity
+        self._calls: dict[int, Facts] = {}  # by the identity of each
         self._intervals: list[tuple[ir.Binary, list[ir.Op]]] = []  # with what runs between the two readings
 
     @on_any_call
     def note(self, call: ir.Call, facts: Facts) -> None:
-        if "time" not in facts.program.words and "timeit" not in facts.program.words:
-            return
-        value = facts.value(call.function)
-        if value.kind is Kind.MODULE and facts.frame is not None:
-            device = facts.frame.module_device(value)
-            if device.is_accelerator or device.chosen:
-                self._work.add(id(call))
+        if "time" in facts.program.words or "timeit" in facts.program.words:
+            self._calls[id(call)] = facts
+
+    def _is_queued(self, call: ir.Call) -> bool:
+        """True for a call that queues work on an accelerator."""
+        facts = self._calls.get(id(call))
+        value = facts.value(call.function) if facts is not None else None
+        if facts is None or facts.frame is None or value is None or value.kind is not Kind.MODULE:
+            return False
+        device = facts.frame.module_device(value)
+        return device.is_accelerator or device.chosen
 
     @on_op(ir.Store)
     def note_store(self, op: ir.Store, facts: Facts) -> None:
@@ -101,7 +105,7 @@ class TimingWithoutSynchronize(Rule):
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:
         for difference, between in self._intervals:
-            work = next((op for op in between if id(op) in self._work), None)
+            work = next((op for op in between if isinstance(op, ir.Call) and self._is_queued(op)), None)
             if work is None:
                 continue
             yield self.report(
