@@ -530,6 +530,10 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value) -> Non
 
             call_value(ctx, setter, [value], {}, None)
             return
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if isinstance(one, Ref) and rec is not None and rec.kind == "dict" and reading.shows_items(ctx, one, rec):
+            ctx.put(one, ("k", name), value)
+            return
     if any(_is_module(ctx, one) for one in alternatives(target)):
         value = _part(value)
     kept = one_of([(guards, _kept(one, name)) for guards, one in options_of(value)])

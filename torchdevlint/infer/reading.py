@@ -160,9 +160,19 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
             from torchdevlint.infer.calls import call
 
             return call(ctx, getter, [Const(name)], {}, site)
+    if rec.kind == "dict" and ("k", name) in rec.fields and shows_items(ctx, value, rec):
+        return item(ctx, value, Const(name), site)
     if rec.kind in ("list", "dict", "generator", "module", "object"):
         return Bound(value, name)
     return UNKNOWN
+
+
+def shows_items(ctx: Context, value: Ref, rec: Rec) -> bool:
+    """True for a dict whose items are its attributes: `self.__dict__ = self`, and `__getattr__ = dict.__getitem__` in its class."""
+    if rec.fields.get(".__dict__") == value:
+        return True
+    getter = attribute_of(ctx, rec.cls, "__getattr__", value) if isinstance(rec.cls, Cls) else None
+    return isinstance(getter, Ext) and getter.name in ("builtins.dict.__getitem__", "builtins.dict.get")
 
 
 def attributes_like(ctx: Context, value: Value, name: Text) -> list[Value]:

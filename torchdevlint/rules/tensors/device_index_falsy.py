@@ -143,7 +143,9 @@ def _tests_in(body: ir.Body, facts: Facts, known: set[str]) -> Iterator[_Test]:
         while isinstance(op, ir.Unary) and op.operator == "not":
             op = definitions[op.operand]
         if isinstance(op, (ir.Load, ir.Attribute)) and op.name in known and not _is_or(op, body):
-            yield _Test(op, Lookup.of(body).path(op.dst) or op.name, body)
+            path = Lookup.of(body).path(op.dst)
+            if path:  # a repair writes it down twice: what a call gives is left alone
+                yield _Test(op, path, body)
 
 
 def _is_or(op: ir.Load | ir.Attribute, body: ir.Body) -> bool:
