@@ -154,7 +154,8 @@ def _spreads(origin: ir.Call, facts: Facts) -> bool | None:
     if isinstance(constant, str):
         return constant in _OVER_SEVERAL
     if value.kind is Kind.DICT and value.entries:
-        return len(value.entries) > 1
+        named = {one.constant for _, one in value.entries}
+        return len(named) > 1 if NOTHING not in named else False if len(value.entries) == 1 else None
     if value.kind in (Kind.DEVICE, Kind.SCALAR) or (value.kind is Kind.STRING and constant is NOTHING):
         return False if value.kind is not Kind.STRING else None
     return None

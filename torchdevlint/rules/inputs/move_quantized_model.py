@@ -12,6 +12,8 @@ from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_me
 from torchdevlint.rules.wording import owns
 
 _CONFIGS = ("BitsAndBytesConfig", "GPTQConfig")
+# What is given back moves and casts the parts of the model, and asks the model itself for nothing (torch/nn/modules/module.py, `_apply`).
+_WRAPPERS = ("get_peft_model", "PeftModel.from_pretrained")
 
 
 class MoveQuantizedModel(Rule):
@@ -34,7 +36,8 @@ class MoveQuantizedModel(Rule):
         model = AutoModelForCausalLM.from_pretrained(name, load_in_8bit=True)
 
     ## When it stays silent
-    `.to(device)` (allowed for 4 bits, and for 8 bits since bitsandbytes 0.48); `.cuda()` on a 4-bit model; configurations of other kinds.
+    `.to(device)` (allowed for 4 bits, and for 8 bits since bitsandbytes 0.48); `.cuda()` on a 4-bit model; configurations of other kinds; a
+    model that peft has wrapped, whose own methods are not called.
 
     ## Fix safety
     Safe: the line raises on every machine, and the model is where its loader put it.
@@ -52,20 +55,27 @@ class MoveQuantizedModel(Rule):
 
     def __init__(self) -> None:
         self._configs: dict[tuple[int, str], bool] = {}
+        self._wrapped: set[tuple[int, str]] = set()
 
     @on_op(ir.Store)
     def note_config(self, op: ir.Store, facts: Facts) -> None:
-        """Names that hold a quantization configuration."""
+        """Names that hold a quantization configuration, or a model inside of another."""
         written = facts.definition(op.value)
+        key = id(facts.body), op.name
+        self._wrapped.discard(key)
         if isinstance(written, ir.Call):
+            if (facts.qualified(written.function) or "").endswith(_WRAPPERS):
+                self._wrapped.add(key)
             found = _config(written, facts)
             if found is not None:
-                self._configs[id(facts.body), op.name] = found
+                self._configs[key] = found
 
     @on_method("cuda", "half", "float", "bfloat16", "to")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         value = facts.value(facts.receiver(call))
         origin = value.origin
+        if (id(facts.body), facts.place(facts.receiver(call))) in self._wrapped:
+            return
         if (
             value.kind is not Kind.MODULE
             or value.symbol != "dispatched"
