@@ -555,6 +555,8 @@ class Replay:
                 if default is not None:
                     return Tensor(default, value.rank)
             return value
+        if place.op == "device_of" and self.value(place.args[0]) == NOTHING:
+            return NOTHING
         here = self.place(place)
         if here == DEFAULT:  # `device=None`
             return tensors.made(ctx, value.origin, value.rank)
@@ -705,6 +707,11 @@ def _carried(here: Replay, term: Term) -> Value:
     return NONE
 
 
+def _handed(here: Replay, term: Term) -> Value:
+    foreign.hand_over(here.ctx, [here.value(one) for one in term.args[1:]])
+    return NONE
+
+
 # What a term waits to do, by its operation.
 _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "parameter": _parameter,
@@ -734,6 +741,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
         here.ctx, here.value(term.args[0]), here.place(term.args[1]), term.args[2]
     ),
     "carried": _carried,
+    "handed": _handed,
     "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),
     "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args[:2])),

@@ -15,6 +15,7 @@ from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
     HOST,
     MANY,
+    NONE,
     NOWHERE,
     UNKNOWN,
     UNKNOWN_INDEX,
@@ -50,7 +51,7 @@ class _Side(NamedTuple):
     operand: Operand
     may_be_host: bool  # the operand may be on the CPU as well
     is_moved: bool  # this one is left behind on a condition alone
-    may_be_apart: bool  # on another path the operand is on another device
+    may_be_apart: bool  # on another path the operand is on another device, is no tensor, or nobody knows what it is
 
 
 def claim(
@@ -164,7 +165,8 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     may_be_host = any(one.device == HOST for _, one in known)
     moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None}
     may_be_moved = any(one.device == NOWHERE and not guards for guards, one in known)
-    may_be_apart = len({one.device for guards, one in known if consistent(guards, ctx.facts)}) > 1
+    possible = [one for guards, one in found if consistent(guards, ctx.facts) and one != NONE]
+    may_be_apart = len({one.device if isinstance(one, Tensor) else UNKNOWN for one in possible}) > 1
     for guards, one in known:
         is_left = one.device == HOST and (one.origin in moved or (may_be_moved and not guards))
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart)

@@ -305,10 +305,24 @@ def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) ->
             if inner is not None and inner.kind in ("module", "list", "dict"):
                 # Layers in a plain list stay behind; TDL602 tells of the list, and what follows from that is not told again.
                 move_module(ctx, one, place, seen)
+            elif inner is not None and inner.kind == "object" and one not in seen:
+                _move_shared(ctx, one, inner, place, seen)
         elif isinstance(one, Term) and one.waits:
             ctx.emit(Term("carried", one, place))
         found.append((guards, kept))
     return one_of(found) if isinstance(content, OneOf) else found[0][1]
+
+
+def _move_shared(ctx: Context, value: Ref, rec: Rec, place: Place, seen: set[Value]) -> None:
+    """An object that a module keeps, and that is none: the parameters of a module that it keeps as well are the same objects, and move with it."""
+    seen.add(value)
+    fields = dict(rec.fields)
+    for key, content in rec.fields.items():
+        if any(
+            isinstance(one, Tensor) and one.origin is not None and one.origin.is_part for one in alternatives(content)
+        ):
+            fields[key] = _moved_with(ctx, content, place, seen)
+    ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
 
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import (
@@ -65,6 +66,7 @@ from torchdevlint.infer.values import (
     lift,
     one_of,
     options_of,
+    waits,
 )
 from torchdevlint.stubs import loader
 from torchdevlint.stubs.knowledge import functions
@@ -197,7 +199,21 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         if any(isinstance(one, DoubleStar) for one in args):
             devices.move_module(ctx, made, NOWHERE)  # a `device_map` may be among them
         return made
+    hand_over(ctx, [*args, *keywords.values()], is_named="device" in keywords)
     return python_calls.library(ctx, name, args, keywords, site)
+
+
+def hand_over(ctx: Context, given: Sequence[Value], *, is_named: bool = False) -> None:
+    """A function of another library that is given a module and a device may bring the one to the other: nobody knows where the module is then."""
+    is_told = is_named or any(map(devices.is_device, given))
+    for one in [one for value in given for one in alternatives(value)]:
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if rec is not None and rec.kind == "module" and is_told:
+            devices.move_module(ctx, one, NOWHERE)
+        elif rec is not None and rec.kind == "module" and ctx.mode == "summary" and any(map(waits, given)):
+            ctx.emit(Term("handed", one, *given))
+        elif is_told and isinstance(one, Term) and one.waits and ctx.mode == "summary":
+            ctx.emit(Term("carried", one, NOWHERE))
 
 
 def _stubbed(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
@@ -230,9 +246,12 @@ def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str
     takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
     for given in host_libraries.made_arrays(name, args, keywords):
         for part in tensors.flattened(ctx, given):
-            for one in alternatives(part):
-                if isinstance(one, Tensor) or (isinstance(one, Term) and one is not UNKNOWN and takes_data):
-                    claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)
+            # What may be something else as well is one operand with it: no claim of it is certain.
+            asked = lift(
+                lambda one: one if isinstance(one, Tensor) or (isinstance(one, Term) and takes_data) else UNKNOWN, part
+            )
+            if any(one is not UNKNOWN for one in alternatives(asked)):
+                claims.claim(ctx, "host", [Operand(asked, False, "numpy")], site)
 
 
 def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.infer import classes, containers, reading, tensors
 from torchdevlint.infer.values import (
     NONE,
+    NOWHERE,
     NUMBER,
     UNKNOWN,
     Bound,
     Cls,
     Const,
+    Device,
     DoubleStar,
     Ext,
     Func,
@@ -485,6 +487,13 @@ _QUEUES = tuple(
     for home in ("queue", "asyncio", "multiprocessing", "torch.multiprocessing")
     for name in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue")
 )
+# Under these, modules are made without weights, or with parts of them: whoever fills them places them.
+_EMPTY_WEIGHTS = (
+    "accelerate.init_empty_weights",
+    "accelerate.big_modeling.init_empty_weights",
+    "transformers.integrations.accelerate.init_empty_weights",
+    "deepspeed.zero.Init",
+)
 _PROCESSES = (
     "threading.Thread",
     "threading.Timer",
@@ -590,6 +599,7 @@ _TABLE: dict[str, Handler] = {
     "copy.copy": lambda ctx, args, keywords, site: lift(
         lambda one: containers.copied(ctx, one, site, deep=False), _at(args, 0)
     ),
+    **dict.fromkeys(_EMPTY_WEIGHTS, lambda ctx, args, keywords, site: Device(NOWHERE)),
     "tqdm.tqdm": _first,
     "tqdm.auto.tqdm": _first,
     "tqdm.notebook.tqdm": _first,

@@ -88,6 +88,7 @@ _METHODS = frozenset(
     "append extend insert share_memory register_module __call__ forward get_parameter get_submodule get_buffer keys values items pop".split()
 )
 _OWN_DICTS = frozenset({"_buffers", "_parameters", "_modules"})
+_TRAINING = "@training"  # whether `eval` or `train` was the last to be called
 _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
 
 
@@ -249,7 +250,8 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     if name == "device":
         return Device(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
     if name == "training":
-        return Term("attribute", ref, "training")
+        mode: Value = rec.fields.get(_TRAINING, Term("attribute", ref, "training"))
+        return mode
     return Bound(ref, name) if name in _METHODS or name.startswith("register_") else None
 
 
@@ -407,6 +409,8 @@ def method(
         key = HOOK if name == "register_forward_hook" else PRE_HOOK
         _add_hook(ctx, ref, key, args[0], keywords.get("with_kwargs") == TRUE)
         return UNKNOWN
+    if name in ("eval", "train"):
+        _set_training(ctx, ref, FALSE if name == "eval" else args[0] if args else keywords.get("mode", TRUE))
     if name in _SELF:
         return ref
     if name in _LISTED or name in ("get_parameter", "get_buffer"):
@@ -444,6 +448,18 @@ def method(
         held = Tup((NUMBER, value)) if pair else NUMBER if name == "keys" else value
         return ctx.new(site, "generator", None, {"*": held}, tag=name)
     return Term("unknown", site) if site is not None else UNKNOWN
+
+
+def _set_training(ctx: Context, value: Value, mode: Value, deep: int = 6) -> None:
+    """`module.eval()` and `module.train()`, which tell the submodules as well."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind != "module" or not deep:
+        return
+    for key, content in rec.fields.items():
+        if isinstance(key, tuple) or key == "*" or key.startswith("."):
+            for one in alternatives(content):
+                _set_training(ctx, one, mode, deep - 1)
+    ctx.put(value, _TRAINING, mode)
 
 
 @contextmanager

@@ -272,7 +272,7 @@ def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site |
                 from torchdevlint.infer.calls import call
 
                 return call(ctx, missing, [key], {}, site)
-            others: Value = rec.fields.get("*", UNKNOWN)
+            others: Value = rec.fields.get("*", NOTHING)  # a key that is not there raises
             return others
     elif (
         rec.kind == "dict" and "default" in rec.fields and not any(isinstance(k, tuple) or k == "*" for k in rec.fields)

@@ -204,7 +204,10 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
                 found += flattened(ctx, item, deep - 1)
         else:
             found.append(one)
-    return found if changed else [value]
+    if not changed:
+        return [value]
+    # Of a list and of something else, nobody knows which is given.
+    return found if len(options) == 1 else [one_of([(NO_FACTS, one), (NO_FACTS, UNKNOWN)]) for one in found]
 
 
 def _is_container(ctx: Context, value: Value) -> bool:
@@ -445,6 +448,8 @@ def index(ctx: Context, value: Value, key: Value, site: Site | None, *, is_left:
         _claim_index(ctx, value, parts, site)
     if not isinstance(value, Tensor):
         return Term("item", value, key)
+    if value.rank == 0 and isinstance(key, Const) and type(key.value) is int:
+        return NUMBER  # `loss.data[0]`: a number before torch 0.4, and no other torch comes behind it
     return Tensor(value.device, _rank_of_index(value.rank, parts), value.origin, value.implicit, kept=value.kept)
 
 

@@ -523,7 +523,10 @@ def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
 
 
 def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozenset[Guard], Value]]) -> Value:
-    """The join of guarded values. What is equal is told once, under what all its guards share."""
+    """The join of guarded values. What is equal is told once, under what all its guards share.
+
+    An alternative of which nothing is known is kept: no claim of the others is certain then.
+    """
     found: dict[Value, frozenset[Guard]] = {}
     ruled_out: dict[Value, frozenset[Guard]] = {}
     for guards, value in options:
@@ -539,7 +542,6 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) == 1:
         return next(iter(found))
     if len(found) > 1:
-        found.pop(UNKNOWN, None)
         _join_tensors(found)
     if len(found) > MOST_ALTERNATIVES:
         _join_texts(found)
