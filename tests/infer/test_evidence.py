@@ -165,3 +165,20 @@ def test_a_key_that_is_not_there_gives_nothing() -> None:
         print(x + cache["mask"].clone())
     """
     assert told(text) == [("TDL505", "error")] or told(text) == [("TDL504", "error")]
+
+
+def test_a_loader_makes_tensors_of_arrays() -> None:
+    text = """
+        class Points(torch.utils.data.Dataset):
+            def __init__(self):
+                self.data = np.zeros((8, 3))
+
+            def __getitem__(self, item):
+                points = self.data[item][:2]
+                np.random.shuffle(points)
+                return points, self.data[item]
+
+        for data, label in torch.utils.data.DataLoader(Points(), batch_size=4):
+            data, label = data.to(device), label.to(device).squeeze()
+    """
+    assert told(text) == []

@@ -513,6 +513,8 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
     if isinstance(value, Tensor):
         rank = MANY if value.rank in (None, MANY) else value.rank + 1
         return Tensor(HOST, rank, value.origin, "batch") if value.device == HOST else value
+    if value == ARRAY:
+        return Tensor(HOST, MANY, None, "batch")  # `default_collate` makes a tensor of each array
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value
