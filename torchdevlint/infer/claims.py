@@ -50,7 +50,9 @@ class _Side(NamedTuple):
     tensor: Tensor
     operand: Operand
     may_be_host: bool  # the operand may be on the CPU as well
-    is_moved: bool  # this one is left behind on a condition alone
+    is_moved: (
+        bool  # this one is left behind on a condition alone, or made on the CPU where a flag does not ask for a GPU
+    )
     may_be_apart: bool  # on another path the operand is on another device, is no tensor, or nobody knows what it is
 
 
@@ -167,8 +169,11 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     may_be_moved = any(one.device == NOWHERE and not guards for guards, one in known)
     possible = [one for guards, one in found if consistent(guards, ctx.facts) and one != NONE]
     may_be_apart = len({one.device if isinstance(one, Tensor) else UNKNOWN for one in possible}) > 1
+    chosen = {(term, not outcome) for guards, one in known if is_elsewhere(one.device) for term, outcome in guards}
     for guards, one in known:
-        is_left = one.device == HOST and (one.origin in moved or (may_be_moved and not guards))
+        is_left = one.device == HOST and (
+            one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards)
+        )
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart)
 
 
