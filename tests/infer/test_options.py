@@ -50,3 +50,34 @@ def test_what_runs_without_a_gpu_alone_is_not_told(test: str) -> None:
         "    print(x * torch.ones(4, 4), x.numpy())\n"
     )
     assert told(program) == []
+
+
+def test_a_variable_that_a_flag_places_is_where_its_program_chose() -> None:
+    program = """
+class Runner:
+    def __init__(self, args):
+        self.net = nn.Linear(4, 4)
+        self.on_gpu = False
+        if args.gpu:
+            self.on_gpu = True
+            self.net.cuda()
+    def run(self):
+        if self.on_gpu:
+            x = torch.ones(4, 4).cuda()
+        else:
+            x = torch.ones(4, 4)
+        return self.net(x)
+"""
+    assert told(program) == []
+
+
+def test_a_loader_makes_tensors_of_arrays_and_numbers() -> None:
+    program = """
+import numpy as np
+class Points(Dataset):
+    def __getitem__(self, at):
+        return np.ones(4), 1
+for points, label in DataLoader(Points()):
+    print(points.to("cuda") * label.to("cuda"), points.to("cuda") * torch.ones(4, device="cuda"))
+"""
+    assert told(program) == []

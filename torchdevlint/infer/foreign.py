@@ -513,17 +513,11 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
     if isinstance(value, Tensor):
         rank = MANY if value.rank in (None, MANY) else value.rank + 1
         return Tensor(HOST, rank, value.origin, "batch") if value.device == HOST else value
-    if value == ARRAY:
-        return Tensor(HOST, MANY, None, "batch")  # `default_collate` makes a tensor of each array
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
-    if is_number or value in (
-        ARRAY,
-        ARRAY_NUMBER,
-        NUMBER,
-    ):  # it makes tensors of them (torch/utils/data/_utils/collate.py)
-        return Tensor(HOST, MANY, None, "batch")
+    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMBER):
+        return Tensor(HOST, MANY, None, "batch")  # it makes a tensor of them (torch/utils/data/_utils/collate.py)
     return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value
 
 
