@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import callers, claims, classes, devices
-from torchdevlint.infer.calls import Replay
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
+from torchdevlint.infer.replay import Replay
 from torchdevlint.infer.state import NO_FACTS, Facts, Heap
 from torchdevlint.infer.stored import FILES
 from torchdevlint.infer.summary import Fault, Heard, Summary

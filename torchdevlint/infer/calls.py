@@ -1,31 +1,26 @@
-"""Calls: what is called, with what, and the summary of a body run again under actual arguments."""
+"""Calls: what is called, and with what."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import (
     claims,
     classes,
-    conditions,
     containers,
     devices,
     foreign,
     modules,
     opaque,
-    paths,
     reading,
     samples,
     stored,
     tensors,
 )
-from torchdevlint.infer.state import NO_FACTS, Facts, join_heaps
-from torchdevlint.infer.summary import Claim, Event, Operand, Summary
+from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
-    DEFAULT,
     HOST,
-    MANY,
     NONE,
     NOTHING,
     UNKNOWN,
@@ -43,10 +38,8 @@ from torchdevlint.infer.values import (
     Site,
     Sort,
     Star,
-    Super,
     Tensor,
     Term,
-    Text,
     Tup,
     Value,
     alternatives,
@@ -56,7 +49,6 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
     parts_of,
-    text_of,
     waits,
 )
 from torchdevlint.program import ir
@@ -70,8 +62,6 @@ MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fix
 MOST_DEEP = 14
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
 _MOST_CALLEES = 4
-MOST_COPIES = 100  # objects of a call, of which those that are made by deeper calls are copied
-MOST_EFFECTS = 40  # attributes of one object that a call may set: each caller sets them again
 
 Arguments = Sequence[Value]
 Keywords = dict[str, Value]
@@ -255,6 +245,8 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         return NOTHING  # the least fixed point: what comes back is what the other returns give
     ctx.entered.append(given)
     try:
+        from torchdevlint.infer.replay import Replay
+
         return Replay(ctx, summary, body, parameters, site).run()
     finally:
         ctx.entered.pop()
@@ -391,378 +383,4 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     return ref
 
 
-class Replay:
-    """A summary under actual parameters: what was left open is done now, by the same transfer functions."""
-
-    def __init__(
-        self, ctx: Context, summary: Summary, body: ir.Body, parameters: dict[str, Value], site: Site | None
-    ) -> None:
-        self.ctx, self.summary, self.body, self.parameters, self.site = ctx, summary, body, parameters, site
-        self._memo: dict[Term, Value] = {}
-        self._copies: dict[Ref, Ref] = {}
-        self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
-
-    def run(self) -> Value:
-        """Claims and calls in their order, then effects, then what comes back."""
-        ctx, summary = self.ctx, self.summary
-        saved = ctx.stack, ctx.chain
-        ctx.stack = (*ctx.stack, self.body)
-        if self.site is not None:
-            ctx.chain = (self.site, *ctx.chain)
-        try:
-            for event in summary.events:
-                self._event(event)
-            self._effects()
-            result = self.value(summary.result)
-            for one in summary.raised:
-                ctx.raise_(self.value(one))
-            if ctx.mode == "root" and self.site is None:
-                claims.returned(ctx, result, self.body)
-            if ctx.mode == "summary":
-                for term in summary.proven:
-                    for proven in alternatives(self.value(term)):
-                        ctx.prove(proven)
-            for term, _ in summary.trained:
-                stored.trains(ctx, self._receiver() if term.args[0] == NONE else self.value(term.args[0]), self.site)
-            if ctx.analysis.recorder is not None:
-                ctx.analysis.recorder.replayed(self)
-        finally:
-            ctx.stack, ctx.chain = saved
-        return result
-
-    def _receiver(self) -> Value:
-        """The object whose method is called; None for a function."""
-        first = self.body.parameters[0].name if self.body.owner is not None and self.body.parameters else ""
-        return self.parameters.get(first, NONE)
-
-    def _event(self, event: Event) -> None:
-        ctx = self.ctx
-        if ctx.is_full:
-            ctx.analysis.hit("events of a summary")
-            return
-        facts = self._facts(event.facts)
-        if facts is None:
-            return
-        what = event.what
-        if not facts:
-            saved = ctx.facts
-            self._done(what)
-            ctx.facts = saved
-            return
-        with ctx.under(facts):
-            if isinstance(what, Term) and what.op == "moved" and not event.facts <= self.summary.passed:
-                self._may_move(what, facts)
-            else:
-                self._done(what)
-
-    def _done(self, what: Claim | Term) -> None:
-        if isinstance(what, Claim):
-            operands = [Operand(self.value(value), tolerant, role) for value, tolerant, role in what.operands]
-            claims.claim(self.ctx, what.kind, operands, what.site, chain=what.chain)
-        else:
-            self.value(what)
-
-    def _may_move(self, move: Term, facts: Facts) -> None:
-        """A move under conditions that are still open: what somebody moves to an accelerator is there, as whoever wrote that knew where it lives;
-        what is moved to the CPU may still be elsewhere.
-        """
-        ctx, before = self.ctx, dict(self.ctx.heap)
-        self.value(move)
-        if move.args[1] == HOST:
-            ctx.heap = join_heaps([before, ctx.heap], [NO_FACTS, facts])
-
-    def _facts(self, facts: Facts) -> Facts | None:
-        """What is left open of the conditions, None where one does not hold; many events share theirs."""
-        if not facts:
-            return facts
-        key = facts, self.ctx.facts
-        if key not in self._residual:
-            given = [(self.value(term), outcome) for term, outcome in facts]
-            self._residual[key] = conditions.residual(self.ctx, given)
-        return self._residual[key]
-
-    def _effects(self) -> None:
-        ctx = self.ctx
-        for place, rec in self.summary.effects.items():
-            target = self.value(place)
-            fields = list(rec.fields.items())
-            if len(fields) > MOST_EFFECTS:
-                ctx.analysis.hit("effects of a call")
-                fields = [item for item in fields if item[0] == "@device"] + fields[:MOST_EFFECTS]
-            for key, content in fields:
-                if key == "@device":
-                    new = self.place(content)
-                    for one in alternatives(target):
-                        devices.move_module(ctx, one, new)
-                else:
-                    here = self._field(key, content)
-                    is_attribute = isinstance(key, str) and key.startswith(".")
-                    ctx.put(target, key, modules.still_following(ctx, target, key, here) if is_attribute else here)
-
-    def place(self, place: Any) -> Any:
-        """A place of the summary, here."""
-        if not isinstance(place, Term):
-            return place
-        found = self.value(place)
-        return found.place if isinstance(found, Device) else found
-
-    def value(self, value: Value) -> Value:
-        """A value of the summary, here."""
-        here = _VALUES.get(type(value))
-        return value if here is None else here(self, value)
-
-    def all_of(self, values: Sequence[Value]) -> list[Value]:
-        """Several values of the summary, here."""
-        return [self.value(one) for one in values]
-
-    def _object(self, value: Ref) -> Value:
-        return self._copy(value) if value.place in self.summary.locals else value
-
-    def _tuple(self, value: Tup) -> Value:
-        parts = [self.value(item) for item in value.items]
-        if any(isinstance(item, Star) for item in parts):
-            parts, _ = spread(self.ctx, parts)
-        return Tup(tuple(parts))
-
-    def _text(self, value: Text) -> Value:
-        return text_of(*(self.value(part) for part in value.parts)) if waits(value) else value
-
-    def _function(self, value: Func) -> Value:
-        frame = self.value(value.frame) if value.frame is not None else None
-        receiver = self.value(value.receiver) if value.receiver is not None else None
-        return Func(value.body, frame, receiver, tuple((n, self.value(d)) for n, d in value.defaults), value.form)
-
-    def _partial(self, value: Partial) -> Value:
-        keywords = tuple((name, self.value(one)) for name, one in value.keywords)
-        return Partial(self.value(value.function), tuple(map(self.value, value.args)), keywords)
-
-    def _class(self, value: Cls) -> Value:
-        return Cls(value.cls, self.value(value.frame) if value.frame is not None else None)
-
-    def _one_of(self, value: OneOf) -> Value:
-        found = []
-        for guards, option in value.options:
-            facts = self._facts(guards)
-            if facts is not None:
-                found.append((facts, self.value(option)))
-        return one_of(found) if found else NOTHING
-
-    def _tensor(self, value: Tensor) -> Value:
-        ctx, place = self.ctx, value.device
-        if not isinstance(place, Term):
-            if value.implicit == "default" and place == HOST:
-                default = ctx.default()
-                if default is not None:
-                    return Tensor(default, value.rank)
-            return value
-        if place.op == "device_of" and self.value(place.args[0]) == NOTHING:
-            return NOTHING
-        here = self.place(place)
-        if here == DEFAULT:  # `device=None`
-            return tensors.made(ctx, value.origin, value.rank)
-        if place.op == "default" and here is not place:
-            implicit: Literal["", "default"] = "" if ctx.default() else "default"
-            origin = value.origin if here == HOST else None
-            return Tensor(here, value.rank, origin, implicit, value.follows, value.kept)
-        if place.op == "device_of":  # what it was computed from tells where it was made
-            for one in alternatives(self.value(place.args[0])):
-                if isinstance(one, Tensor) and one.device == here:
-                    rank = None if one.rank in (0, None) and value.rank == MANY else value.rank
-                    return Tensor(here, rank, one.origin, one.implicit, value.follows, value.kept)
-        return Tensor(here, value.rank, value.origin, value.implicit, value.follows, value.kept)
-
-    def _term(self, term: Term) -> Value:
-        if not term.waits:
-            is_proven = self.ctx.mode == "root" and term in self.summary.proven
-            return Tensor(Term("own", term), MANY) if is_proven else term
-        known = self._memo.get(term)
-        if known is not None:
-            return known
-        self._memo[term] = UNKNOWN  # a term that holds itself
-        found = self._run(term)
-        if isinstance(found, Term) and found is not UNKNOWN and self.ctx.mode == "root" and term in self.summary.proven:
-            tensor = tensors.as_tensor(self.ctx, found)
-            found = tensor if isinstance(tensor, Tensor) else Tensor(Term("own", term if found.waits else found), MANY)
-        self._memo[term] = found
-        return found
-
-    def _run(self, term: Term) -> Value:
-        return _OPERATIONS[term.op](self, term) if self.ctx.analysis.may_step() else UNKNOWN
-
-    def _copy(self, ref: Ref) -> Value:
-        """An object that the summary makes, made for this call."""
-        found = self._copies.get(ref)
-        if found is not None:
-            return found
-        is_nested = _nesting(ref.place) >= MOST_NESTED
-        if is_nested and len(self._copies) >= MOST_COPIES:
-            self.ctx.analysis.hit("objects of a call")
-            return UNKNOWN
-        depth = self.ctx.stack.count(self.body)
-        where = self.site if depth < 2 else (self.site, depth)  # each level of a recursion makes its own
-        place = ref.place if is_nested else ("at", where, ref.place)
-        found = self._copies[ref] = Ref(place)
-        self.ctx.made.add(place)
-        rec = self.summary.heap.get(ref)
-        if rec is not None:
-            self.ctx.heap[found] = Rec(rec.kind, rec.cls, {})
-            cls = self.value(rec.cls) if rec.cls is not None else None
-            fields = {key: self._field(key, content) for key, content in rec.fields.items()}
-            if "@implicit" in fields and self.ctx.default() is not None:
-                del fields["@implicit"]
-                fields["@device"] = self.ctx.default()  # nobody said where: the default device of this call
-            self.ctx.heap[found] = Rec(rec.kind, cls, fields)
-        return found
-
-    def _field(self, key: Any, content: Any) -> Any:
-        if isinstance(key, str) and key.startswith("@"):
-            return self.place(content)
-        return self.value(content)
-
-
-# How a value of a summary is made into one here, by its type; a value of any other type is the same for each call.
-_VALUES: dict[type, Callable[[Replay, Any], Value]] = {
-    Tensor: Replay._tensor,
-    Term: Replay._term,
-    Ref: Replay._object,
-    Tup: Replay._tuple,
-    Text: Replay._text,
-    OneOf: Replay._one_of,
-    Func: Replay._function,
-    Bound: lambda here, value: Bound(here.value(value.object), value.name),
-    Partial: Replay._partial,
-    Star: lambda here, value: Star(here.value(value.value)),
-    DoubleStar: lambda here, value: DoubleStar(here.value(value.value)),
-    Device: lambda here, value: Device(here.place(value.place)),
-    Cls: Replay._class,
-    Super: lambda here, value: Super(value.owner, here.value(value.receiver)),
-}
-
-
-def _itself(here: Replay, term: Term) -> Value:
-    return term
-
-
-def _parameter(here: Replay, term: Term) -> Value:
-    body, name = term.args
-    return here.parameters.get(name, term) if body is here.body else term
-
-
-def _sample(here: Replay, term: Term) -> Value:
-    found = here.value(term.args[0])
-    return Term("sample", found, term.args[1]) if isinstance(found, Term) else found
-
-
-def _default(here: Replay, term: Term) -> Value:
-    ctx = here.ctx
-    place = ctx.default()
-    is_open = place is None and ctx.mode == "summary" and ctx.unit.sets_default
-    return term if is_open else Device(HOST if place is None else place)
-
-
-def _stored(here: Replay, term: Term) -> Value:
-    target, key, value, site = term.args
-    tensors.store_item(here.ctx, here.value(target), here.value(key), here.value(value), site)
-    return NONE
-
-
-def _saved(here: Replay, term: Term) -> Value:
-    name, keys, leaves, site, chain = term.args[:5]
-    file = paths.file_of(here.ctx, here.value(name))
-    stored.write(here.ctx, file, here.value(keys), here.value(leaves), site, chain)
-    return NONE
-
-
-def _loaded(here: Replay, term: Term) -> Value:
-    name, site, chain, owner, found = term.args[:5]
-    stored.read(here.ctx, paths.file_of(here.ctx, here.value(name)), site, chain, here.value(owner), found)
-    return NONE
-
-
-def _set(here: Replay, term: Term) -> Value:
-    modules.store_named(here.ctx, *map(here.value, term.args))
-    return NONE
-
-
-def _item(here: Replay, term: Term) -> Value:
-    held, key = here.all_of(term.args[:2])
-    return reading.item(here.ctx, held, key, here.site)
-
-
-def _called(here: Replay, term: Term) -> Value:
-    function, arguments, named, site = term.args
-    keywords = {name: here.value(one) for name, one in named}
-    return call(here.ctx, here.value(function), [here.value(one) for one in arguments], keywords, site)
-
-
-def _binary(here: Replay, term: Term) -> Value:
-    operator, *operands = term.args
-    left, right = map(here.value, operands)
-    in_place = operator.endswith("=")
-    return tensors.binary(here.ctx, operator.removesuffix("="), left, right, None, in_place=in_place)
-
-
-def _carried(here: Replay, term: Term) -> Value:
-    devices.carry(here.ctx, here.value(term.args[0]), here.place(term.args[1]))
-    return NONE
-
-
-def _handed(here: Replay, term: Term) -> Value:
-    foreign.hand_over(here.ctx, [here.value(one) for one in term.args[1:]])
-    return NONE
-
-
-# What a term waits to do, by its operation.
-_OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
-    "parameter": _parameter,
-    "unknown": _itself,
-    "own": _itself,
-    "top": _itself,
-    "turn": _itself,
-    "sample": _sample,
-    "near": lambda here, term: Term("near", here.place(term.args[0])),
-    "default": _default,
-    "stored": _stored,
-    "saved": _saved,
-    "loaded": _loaded,
-    "trained": lambda here, term: Term("trained", here.value(term.args[0])),
-    "got": lambda here, term: call(here.ctx, Ext("builtins.getattr"), here.all_of(term.args), {}, here.site),
-    "type": lambda here, term: call(here.ctx, Ext("builtins.type"), here.all_of(term.args[:1]), {}, here.site),
-    "set": _set,
-    "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
-    "item": _item,
-    "element": lambda here, term: reading.element(here.ctx, here.value(term.args[0])),
-    "unpack": lambda here, term: reading.unpacked(here.ctx, here.value(term.args[0]), *term.args[1:4]),
-    "call": _called,
-    "binary": _binary,
-    "device_of": lambda here, term: _as_value(devices.device_of(here.ctx, here.value(term.args[0]))),
-    "as_device": lambda here, term: _as_value(devices.as_device(here.ctx, here.value(term.args[0]))),
-    "moved": lambda here, term: devices.move(
-        here.ctx, here.value(term.args[0]), here.place(term.args[1]), term.args[2]
-    ),
-    "carried": _carried,
-    "handed": _handed,
-    "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
-    "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),
-    "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args[:2])),
-    "equal": lambda here, term: conditions.equal(*here.all_of(term.args[:2])),
-    "not": lambda here, term: conditions.negated(here.value(term.args[0])),
-    "is_cuda": lambda here, term: conditions.on_accelerator(here.value(term.args[0])),
-    "device_type": lambda here, term: conditions.device_type(here.place(term.args[0])),
-    "has": lambda here, term: foreign.has_attribute(here.ctx, here.value(term.args[0]), term.args[1]),
-}
-
-
-def _as_value(place: Any) -> Value:
-    return place if isinstance(place, Term) else Device(place)
-
-
-def _nesting(place: Any) -> int:
-    count = 0
-    while isinstance(place, tuple) and len(place) == 3 and place[0] == "at":
-        place = place[2]
-        count += 1
-    return count
-
-
-__all__ = ["Replay", "Sort", "bind", "call", "construct", "join", "options_of", "residual", "spread", "unknown"]
+__all__ = ["Sort", "bind", "call", "construct", "join", "options_of", "residual", "spread", "unknown"]

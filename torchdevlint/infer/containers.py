@@ -178,7 +178,7 @@ def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str) -> None:
 
 def _sent(ctx: Context, value: Value, given: Value) -> Value:
     """What a generator yields once something was sent into it."""
-    from torchdevlint.infer.calls import Replay
+    from torchdevlint.infer.replay import Replay
     from torchdevlint.infer.summary import Summary
 
     found = []

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from torchdevlint.infer import classes, devices, tensors
 from torchdevlint.infer.analysis import OWN_SELF, Analysis
-from torchdevlint.infer.calls import Replay
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.kept import Kept
+from torchdevlint.infer.replay import Replay
 from torchdevlint.infer.summary import Claim
 from torchdevlint.infer.values import (
     HOST,

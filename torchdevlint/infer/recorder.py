@@ -13,8 +13,8 @@ from torchdevlint.program import ir
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
-    from torchdevlint.infer.calls import Replay
     from torchdevlint.infer.context import Context, Mode
+    from torchdevlint.infer.replay import Replay
 
 Outcome = Literal["met", "broken", "open", "left to the callers", "undecided", "only on the CPU"]
 MOST_CALLS = 100  # of which the values are kept
