@@ -56,6 +56,7 @@ from torchdevlint.program import ir
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
+MOST_SHOWN = 16  # attributes, the last written, that a callee finds that nobody knows yet
 MOST_SAME = 3  # times that one body may be on the stack
 MOST_OPEN = 1  # ... of functions that call each other, with values that are open
 MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fixed point
@@ -189,9 +190,13 @@ def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keyw
     receiver = function.args[0] if isinstance(function, Term) and function.op == "attribute" else None
     for one in (receiver, *args, *keywords.values()):
         rec = ctx.heap.get(one) if isinstance(one, Term) and one is not UNKNOWN else None
-        for key, value in rec.fields.items() if rec is not None and rec.kind == "overlay" else ():
-            if isinstance(key, str) and key.startswith("."):
-                ctx.emit(Term("set", one, Const(key[1:]), value))
+        if rec is None or rec.kind != "overlay":
+            continue
+        written = [(key[1:], value) for key, value in rec.fields.items() if isinstance(key, str) and key[:1] == "."]
+        if len(written) > MOST_SHOWN:
+            ctx.analysis.hit("attributes that an open callee is shown")
+        for name, value in written[-MOST_SHOWN:]:
+            ctx.emit(Term("set", one, Const(name), value))
 
 
 def _may_matter(argument: Value) -> bool:

@@ -6,8 +6,12 @@ import sys
 
 from torchdevlint.program import project
 
-_RULES = ("torchdevlint.rules.",)
-_ROOMS = (*_RULES, "torchdevlint.program.project", "torchdevlint.infer.kept")
+_RULES = ("torchdevlint.rules.", "torchdevlint.facts.")
+_ROOMS = (
+    *_RULES,
+    *(f"torchdevlint.program.{name}" for name in ("order", "project", "roles")),
+    "torchdevlint.infer.kept",
+)
 _STAYS = "torchdevlint.rules.registry"  # what the rules are does not change
 MOST_PROJECTS = 8
 
@@ -19,7 +23,7 @@ def forget_projects() -> None:
 
 
 def forget_answers() -> None:
-    """Lets go of what rules remember of a Program that may change (see torchdevlint.program.revision)."""
+    """Lets go of what rules and facts remember of a Program that may change (see torchdevlint.program.revision)."""
     _forget(_RULES)
 
 
