@@ -239,13 +239,20 @@ def _of_property(value: Value, position: int, name: str, receiver: Value) -> Val
     return Func(found.body, found.frame, receiver, found.defaults, found.form) if isinstance(found, Func) else None
 
 
-def setter_of(ctx: Context, value: Value, name: str) -> Value | None:
-    """What is called for `value.name = ...`: the setter of a property, the `__set__` of a descriptor; None where it is a plain attribute."""
+def setter_of(ctx: Context, value: Value, name: str, *, is_raw: bool = False) -> Value | None:
+    """What is called for `value.name = ...`: the class's `__setattr__`, the setter of a property, the `__set__` of a descriptor; None where it is a
+    plain attribute. With `is_raw`, `__setattr__` is who asks.
+    """
     rec = ctx.rec(value)
     cls = rec.cls if rec is not None else ctx.analysis.class_of_receiver(value)
     if not isinstance(cls, Cls):
         return None
-    for one in bases_of(ctx.analysis, cls.cls):
+    own = bases_of(ctx.analysis, cls.cls)
+    if not is_raw and any("__setattr__" in one.methods for one in own):
+        of_class = attribute_of(ctx, cls, "__setattr__", value)
+        if isinstance(of_class, Func):
+            return Partial(of_class, (Const(name),), ())
+    for one in own:
         method = one.methods.get(name + ".setter")
         if method is not None:
             return Func(method, ctx.analysis.unit_of(method).globals, value, defaults_of(method))
@@ -298,9 +305,21 @@ def defaults_of(method: ir.Body) -> tuple[tuple[str, Value], ...]:
     return tuple(found)
 
 
+# What a class may override and then asks `super()` for (see torchdevlint.infer.protocols).
+PROTOCOLS = frozenset({"__setattr__", "__getattr__", "__getattribute__", "__setitem__", "__getitem__"})
 _INHERITED = frozenset(
     "to cuda cpu xpu mps npu hpu train eval register_buffer register_parameter add_module state_dict parameters".split()
 )
+
+
+def told_of_subclass(ctx: Context, cls: Cls) -> Func | None:
+    """The `__init_subclass__` that runs for a new class: the one that it inherits. None where the class statement may give it arguments."""
+    for one in bases_of(ctx.analysis, cls.cls)[1:]:
+        method = one.methods.get("__init_subclass__")
+        if method is not None:
+            own = [parameter for parameter in method.parameters[1:] if parameter.kind not in ("*", "**")]
+            return None if own else Func(method, ctx.analysis.unit_of(method).globals, cls, defaults_of(method))
+    return None
 
 
 def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
@@ -318,4 +337,4 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         placing = next((one for one in bases if ctx.analysis.stubs.places_module(one)), None)
         if placing is not None:
             return Ext(placing)
-    return Bound(value.receiver, name) if name in _INHERITED else Ext("builtins.super." + name)
+    return Bound(value.receiver, name) if name in _INHERITED or name in PROTOCOLS else Ext("builtins.super." + name)

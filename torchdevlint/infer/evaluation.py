@@ -305,6 +305,9 @@ class Evaluation:
         fields: dict[Any, Value] = {"." + name: value for name, value in inner.env.items()}
         ctx.heap[made] = Rec("overlay" if ctx.mode == "summary" else "object", None, fields)
         self.unit.class_fields[cls] = fields
+        told = classes.told_of_subclass(ctx, made)
+        if told is not None:
+            calls.call(ctx, told, [], {}, self._site(op))
         return made
 
     def call(self, op: ir.Call) -> Value:

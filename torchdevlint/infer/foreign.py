@@ -16,12 +16,13 @@ from torchdevlint.infer import (
     modules,
     operators,
     paths,
+    protocols,
     python_calls,
     reading,
     stored,
     tensors,
 )
-from torchdevlint.infer.classes import attribute_of, is_named_tuple
+from torchdevlint.infer.classes import PROTOCOLS, attribute_of, is_named_tuple
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
@@ -181,6 +182,8 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         place = devices.target_of(ctx, last, args, keywords)  # `batch.cuda()` of what an unknown file defines
         if place is not None:
             return devices.move(ctx, UNKNOWN, place, site)
+    if last in PROTOCOLS and owner in protocols.OWNERS and args:
+        return protocols.method(ctx, args[0], last, args[1:], site)
     if root == "builtins":
         return python_calls.builtin(ctx, name[9:], args, keywords, site)
     if root == "torch":
@@ -528,6 +531,8 @@ def call_method(
     ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
     """`value.name(...)` where the attribute was no function of the project."""
+    if name in PROTOCOLS and not isinstance(value, Tensor):
+        return protocols.method(ctx, value, name, args, site)
     if isinstance(value, Tensor):
         return tensors.method(ctx, value, name, args, keywords, site)
     if isinstance(value, Ref):
@@ -576,7 +581,7 @@ def _of_fields(
         given = containers.contents(ctx, "dict", args, keywords)
         for key, content in given.items():
             if isinstance(key, tuple):
-                modules.store_attribute(ctx, value, str(key[1]), content)
+                modules.store_attribute(ctx, value, str(key[1]), content, is_raw=True)
         return NONE
     if name in ("get", "pop", "setdefault") and isinstance(first, Const):
         return reading.attribute(ctx, value, str(first.value), site)

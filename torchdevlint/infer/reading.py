@@ -239,7 +239,19 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
     return NUMBER if value == SIZE and not isinstance(key, SliceValue) else UNKNOWN
 
 
-def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site | None) -> Value:
+def item_of_dict(ctx: Context, value: Value, key: Value) -> Value:
+    """`dict.__getitem__(value, key)`, whatever the class of the dict makes of `value[key]`."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    return (
+        UNKNOWN
+        if rec is None or not isinstance(value, Ref)
+        else _item_of_object(ctx, value, rec, key, None, is_raw=True)
+    )
+
+
+def _item_of_object(
+    ctx: Context, value: Ref, rec: Rec, key: Value, site: Site | None, *, is_raw: bool = False
+) -> Value:
     if rec.kind == "dict":
         key = as_key(key)
         if ctx.mode == "summary" and waits(key) and "default" not in rec.fields and not isinstance(rec.cls, Cls):
@@ -249,7 +261,12 @@ def _item_of_object(ctx: Context, value: Ref, rec: Rec, key: Value, site: Site |
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)
     if rec.kind == "module" and isinstance(key, Sort):
         return element(ctx, value)
-    if isinstance(rec.cls, Cls) and rec.kind in ("object", "module", "dict") and ("k", 0) not in rec.fields:
+    if (
+        not is_raw
+        and isinstance(rec.cls, Cls)
+        and rec.kind in ("object", "module", "dict")
+        and ("k", 0) not in rec.fields
+    ):
         getter = attribute_of(ctx, rec.cls, "__getitem__", value, site=site)
         if getter is not None:
             from torchdevlint.infer.calls import call

@@ -12,6 +12,7 @@ from torchdevlint.infer import (
     foreign,
     modules,
     paths,
+    protocols,
     reading,
     stored,
     tensors,
@@ -347,7 +348,8 @@ def _loaded(here: Replay, term: Term) -> Value:
 
 
 def _set(here: Replay, term: Term) -> Value:
-    modules.store_named(here.ctx, *map(here.value, term.args))
+    target, name, value = map(here.value, term.args)
+    modules.store_named(here.ctx, target, name, value, is_raw=term.op == "raw_set")
     return NONE
 
 
@@ -396,6 +398,9 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "got": lambda here, term: call(here.ctx, Ext("builtins.getattr"), here.all_of(term.args), {}, here.site),
     "type": lambda here, term: call(here.ctx, Ext("builtins.type"), here.all_of(term.args[:1]), {}, here.site),
     "set": _set,
+    "raw_set": _set,
+    "held": lambda here, term: protocols.held(here.ctx, *here.all_of(term.args)),
+    "held_item": lambda here, term: protocols.item(here.ctx, *here.all_of(term.args)),
     "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
     "item": _item,
     "element": lambda here, term: reading.element(here.ctx, here.value(term.args[0])),

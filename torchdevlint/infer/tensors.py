@@ -514,7 +514,7 @@ def placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
 
 def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None) -> None:
     if isinstance(target, Bound) and target.name == "__dict__":
-        modules.store_named(ctx, target.object, key, value)
+        modules.store_named(ctx, target.object, key, value, is_raw=True)
         return
     setter = _setter(ctx, target)
     if setter is not None:

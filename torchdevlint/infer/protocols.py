@@ -1,0 +1,63 @@
+"""What `object`, `dict` and `nn.Module` do themselves for a name that a class of the project overrides: `super().__setattr__(name, value)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer import classes, modules, reading, tensors
+from torchdevlint.infer.python_calls import builtin as call_builtin
+from torchdevlint.infer.values import NONE, NOTHING, UNKNOWN, Cls, Const, Site, Term, Value, alternatives, join, waits
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+OWNERS = frozenset(
+    {"builtins.object", "builtins.dict", "torch.nn.Module", "collections.OrderedDict"}
+)  # `dict.__setitem__(self, ...)`
+
+
+def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site | None) -> Value:
+    """`super().name(*args)` in a method of `value`, and `object.name(value, *args)`."""
+    if name == "__setattr__" and len(args) > 1:
+        modules.store_named(ctx, value, args[0], args[1], is_raw=True)
+        return NONE
+    if name == "__setitem__" and len(args) > 1:
+        tensors.store_item(ctx, value, args[0], args[1], site)
+        return NONE
+    if name == "__getattr__" and args:
+        return held(ctx, value, args[0])
+    if name == "__getattribute__" and args:
+        return call_builtin(ctx, "getattr", [value, args[0]], {}, site)
+    if name == "__getitem__" and args:
+        return item(ctx, value, args[0])
+    return UNKNOWN
+
+
+def held(ctx: Context, value: Value, name: Value) -> Value:
+    """The parameter, buffer or module of a name, as `nn.Module.__getattr__` finds it; nothing where it raises."""
+    if ctx.mode == "summary" and (waits(name) or waits(value)):
+        return Term("held", value, name)
+    found = [_held(ctx, one, each) for one in alternatives(value) for each in alternatives(name)]
+    return join(*found)
+
+
+def _held(ctx: Context, value: Value, name: Value) -> Value:
+    rec = ctx.rec(value)
+    if rec is None or not isinstance(rec.cls, Cls) or not isinstance(name, Const):
+        return UNKNOWN
+    if f".{name.value}" in rec.fields:
+        kept: Value = rec.fields[f".{name.value}"]
+        return kept
+    bases = classes.foreign_bases_of(ctx.analysis, rec.cls.cls)
+    return NOTHING if all(base in _PLAIN for base in bases) and "*" not in rec.fields else UNKNOWN
+
+
+_PLAIN = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "builtins.object"})
+
+
+def item(ctx: Context, value: Value, key: Value) -> Value:
+    """What a dict holds under a key, as `dict.__getitem__` finds it."""
+    if ctx.mode == "summary" and (waits(key) or waits(value)):
+        return Term("held_item", value, key)
+    found = [reading.item_of_dict(ctx, one, key) for one in alternatives(value)]
+    return join(*found)
