@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,14 +80,21 @@ def build(spec: Spec, right: bool) -> Program:
 def rows(with_kept: bool, batches: Sequence[str] = BATCHES) -> dict[str, dict[str, Any]]:
     """The entries of some batches by table and name."""
     modules = [module for batch, module, is_kept in _MODULES if batch in batches and (with_kept or not is_kept)]
-    found: dict[str, dict[str, Any]] = {
-        table: {row.name: row for module in modules for row in getattr(module, f"{table.upper()}S", ())}
-        for table in TABLES
-        if table != "shape"
-    }
+    found = {table: named(table, modules) for table in TABLES if table != "shape"}
     found["shape"] = {
         name: shape for name, shape in SHAPES.items() if shape.batch in batches and (with_kept or not shape.kept)
     }
+    return found
+
+
+def named(table: str, modules: Iterable[object]) -> dict[str, Any]:
+    """The entries of one table in these modules, by name; a ValueError where two have the same name."""
+    found: dict[str, Any] = {}
+    for module in modules:
+        for row in getattr(module, f"{table.upper()}S", ()):
+            if row.name in found:
+                raise ValueError(f"two entries of the table of {table}s are called {row.name!r}")
+            found[row.name] = row
     return found
 
 

@@ -13,7 +13,9 @@ BUILDERS: dict[str, Builder] = {}
 
 
 def shape(name: str, family: str, batch: str = "first", **marks: bool) -> Callable[[Builder], Builder]:
-    """Enters a builder into the table. Families: one-file, files, open, distributed."""
+    """Enters a builder into the table. Families: one-file, files, open, distributed. A name can be entered once."""
+    if name in SHAPES:
+        raise ValueError(f"two shapes are called {name!r}")
 
     def enter(builder: Builder) -> Builder:
         SHAPES[name] = Shape(name, family, batch, **marks)

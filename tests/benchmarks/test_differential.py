@@ -7,13 +7,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import warm
-from differential import agreed, command, draw
+from differential import agreed, command, draw, shapes
 from differential.judges import ROOT, Answer, Linter, Machine, Said, Verdict, judges
 from differential.programs import Program
+from differential.rows import Maker
 from differential.score import (
     DROPPED,
     ELSEWHERE,
@@ -88,6 +90,21 @@ def test_a_batch_is_drawn_alone() -> None:
 def test_no_batch_repeats_a_name() -> None:
     for table, found in draw.rows(True).items():
         assert len(found) == sum(len(draw.rows(True, (batch,))[table]) for batch in draw.BATCHES), table
+
+
+def test_a_shape_cannot_replace_another() -> None:
+    before = dict(shapes.BUILDERS)
+    with pytest.raises(ValueError, match="two shapes are called 'script'"):
+        shapes.shape("script", "one-file")
+    assert before == shapes.BUILDERS
+
+
+def test_an_entry_cannot_replace_another_of_its_table() -> None:
+    first, second = (SimpleNamespace(MAKERS=(Maker("zeros", "F", "torch.zeros(3)"),)) for _ in range(2))
+    assert list(draw.named("maker", [first])) == ["zeros"]
+    assert draw.named("carrier", [first, second]) == {}
+    with pytest.raises(ValueError, match="two entries of the table of makers are called 'zeros'"):
+        draw.named("maker", [first, second])
 
 
 def test_half_of_each_later_batch_is_kept() -> None:
