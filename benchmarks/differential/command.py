@@ -7,7 +7,7 @@
     python benchmarks/differential --kept                  with the entries that are kept from the authors of the analysis: at the end, to tell the figure
     python benchmarks/differential --show 5 --shrink       five disagreements of each kind, made small
     python benchmarks/differential --only meeting=cat      pairs of one entry alone, to look at a cause
-    python benchmarks/differential --batch fifth           the entries of one batch alone (`first` draws what a seed drew before the third was written)
+    python benchmarks/differential --batch sixth           the entries of one batch alone (`first` draws what a seed drew before the third was written)
     python benchmarks/differential --confirm --kept        entries whose pairs the machine does not confirm; no linter is asked
 
 Each program is run on a virtual machine with two GPUs, which says whether and where a device fault happens. The linter must say so too: an error or a warning of

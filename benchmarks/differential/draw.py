@@ -15,14 +15,18 @@ from differential import (  # noqa: F401  (the modules of shapes enter them into
     kept_shapes,
     kept_shapes_fifth,
     kept_shapes_fourth,
+    kept_shapes_sixth,
     kept_shapes_third,
+    kept_sixth,
     kept_third,
     shapes_fifth,
     shapes_fourth,
+    shapes_sixth,
     shapes_third,
     tables,
     tables_fifth,
     tables_fourth,
+    tables_sixth,
     tables_third,
 )
 from differential.programs import Parts, Program, Shape, Spec
@@ -30,7 +34,7 @@ from differential.rows import FIXES
 from differential.shapes import BUILDERS, SHAPES
 
 TABLES = ("maker", "carrier", "meeting", "placer", "device", "shape")
-BATCHES = ("first", "third", "fourth", "fifth")
+BATCHES = ("first", "third", "fourth", "fifth", "sixth")
 """When entries were written: those of `first` by 2026-11-23 by the authors of the analysis, the later ones by others who knew nothing of it."""
 _MODULES = (
     ("first", tables, False),
@@ -42,6 +46,8 @@ _MODULES = (
     ("fourth", kept_fourth, True),
     ("fifth", tables_fifth, False),
     ("fifth", kept_fifth, True),
+    ("sixth", tables_sixth, False),
+    ("sixth", kept_sixth, True),
 )
 PLAIN = {
     "maker": ("zeros", "rand", "ones", "tensor-of-list"),
