@@ -151,6 +151,34 @@ def test_a_function_that_nobody_names(more: dict[str, str], expected: list[str],
     assert told(tmp_path, {"figures.py": DEAD, "main.py": MAIN, "third.py": "x = 1\n", **more}) == expected
 
 
+OPEN = """\
+import torch
+
+class Unused:
+    def mix(self, x):
+        return x.unsqueeze(1) * torch.ones(3)
+
+class Used:
+    def run(self, x):
+        return x.unsqueeze(1) * torch.ones(3)
+
+    def stale(self, x):
+        return x.unsqueeze(1) * torch.ones(3)
+
+class Derived(Used):
+    def more(self, x):
+        return x.unsqueeze(1) * torch.ones(3)
+"""
+
+
+def test_what_nobody_names_is_not_run(tmp_path: Path) -> None:
+    """A class with bases may be found by them; a claim that a call breaks is told wherever it stands."""
+    main = MAIN.replace("import figures", "from ops import Used\nUsed().run(1)")
+    write(tmp_path, {"ops.py": OPEN, "main.py": main, "third.py": "x = 1\n", "LICENSE": ""})
+    found = [one for one in check_paths([tmp_path], isolated=True) if one.code == "TDL504"]
+    assert sorted((Path(one.filename).name, one.span.start.row) for one in found) == [("ops.py", 9), ("ops.py", 16)]
+
+
 @pytest.mark.parametrize(
     ("head", "expected"),
     [("test_logits()", []), ("test_logits(n=3)", []), ("test_logits(model)", ["ops.py"]), ("logits()", ["ops.py"])],

@@ -56,23 +56,30 @@ def _lacks_name(qualified: str, member: Member) -> bool:
 
 
 def is_named_nowhere(body: ir.Body, analysis: FileFacts) -> bool:
-    """True in a function whose name stands nowhere in its project but where it is defined: in no file, notebook, setting, script or documentation.
+    """True in a function, or a class without bases, whose name stands nowhere in its project but where it is defined: in no file, notebook, setting,
+    script or documentation. So are methods of such classes that nobody names.
 
-    What a package defines others may call, but for its tests of itself, and what a decorator takes may be called by it.
+    What a package defines others may call, but for its tests of itself, and what a decorator takes may be called by it. A class with bases may be
+    found by them, or by a name that is put together.
     """
     member = analysis.member
-    while body.parent is not None and body.parent.kind != "module":
-        body = body.parent
-    if (
-        member is None
-        or body.kind != "function"
-        or body.parent is None
-        or body.decorators
-        or not has_programs(analysis)
-    ):
+    if member is None or not member.project.tells_by_silence or not has_programs(analysis):
         return False
+    around = [body]
+    while around[-1].parent is not None and around[-1].parent.kind != "module":
+        around.append(around[-1].parent)
+    outer = around[-1]
+    if outer.decorators or (outer.owner is not None and any(base != "object" for base in outer.owner.bases)):
+        return False
+    several = around[-2:] if outer.kind == "class" else [outer]
+    return any(_is_unnamed(one, analysis, member) for one in several)
+
+
+def _is_unnamed(body: ir.Body, analysis: FileFacts, member: Member) -> bool:
     return (
-        member.project.tells_by_silence
+        body.kind in ("function", "class")
+        and body.parent is not None
+        and not body.decorators
         and (not analysis.roles.is_library or body.name.startswith("_") or _is_self_test(body))
         and not body.name.startswith("__")
         and not member.project.is_mentioned(body.name, besides="")

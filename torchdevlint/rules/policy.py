@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.relevance import is_of_a_number
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
@@ -49,6 +50,7 @@ _BY_CLAIM: dict[tuple[str, str], Row] = {
 }
 ATTRIBUTE = Row("TDL603", ERROR, WARNING)
 _FACTORY = Row("TDL504", ERROR, WARNING)
+_RETURNED = Row("TDL504", INFO, INFO)  # who uses both may never bring them together
 _OF_A_NUMBER = Row("TDL522", ERROR, WARNING)
 _INPUT = Row("TDL401", ERROR, WARNING)
 _SAMPLE = Row("TDL518", ERROR, WARNING)
@@ -60,6 +62,8 @@ _OTHER = Row("TDL505", ERROR, WARNING)
 def row_of(fault: Fault) -> Row:
     """The row that a fault falls under."""
     host = fault.host
+    if fault.roles == RETURNED:
+        return _RETURNED
     if fault.kind == "host":
         return _BY_CLAIM["host", "lengths" if fault.roles[1] == "lengths" else ""]
     if fault.beside is not None:
@@ -212,7 +216,7 @@ PLACES: tuple[Place, ...] = (
     _place(at.in_benchmark, INFO, "605 801"),
     _place(at.under_test_for_a_build, INFO, "605 801 807"),
     _place(at.where_memory_is_allocated, INFO, "807"),
-    _place(at.in_function_that_nobody_names, INFO, "801"),
+    _place(at.in_function_that_nobody_names, INFO, f"{_TENSORS_MEET} 517 801"),
     _place(is_told_at_another_program, INFO, "605 801"),
     _place(in_program_for_several_gpus, INFO, "605 801"),
     _place(at.where_moves_keep_parameters, INFO, "203"),

@@ -154,7 +154,7 @@ def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:
 
 
 def in_function_that_nobody_names(op: ir.Op, facts: Facts) -> bool:
-    """True in a function whose name stands nowhere else in a project of programs."""
+    """True in a function, a class without bases, or a method of one, whose name stands nowhere else in a project of programs."""
     body = facts.analysis.body_of(op)
     return body is not None and is_named_nowhere(body, facts.analysis)
 

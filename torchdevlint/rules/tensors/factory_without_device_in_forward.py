@@ -12,8 +12,7 @@ class FactoryWithoutDeviceInForward(Inferred):
     ## What it does
     Follows tensors made by a factory without `device=` (`torch.zeros`, `torch.arange`, `torch.from_numpy`, ...) to the operation where
     they meet an argument, a parameter, a buffer or the output of a submodule: an error in `forward` and what it calls, a warning elsewhere.
-    A tensor with one value for each row of another that is returned beside what is computed from an argument is told too: who uses both
-    brings them together.
+    One that is returned beside what is computed from an argument, with a value for each of its rows, is a note.
 
     ## Why is this bad?
     Once the module or the argument is on an accelerator the operation raises `RuntimeError: Expected all tensors to be on the same device`.
