@@ -173,7 +173,7 @@ class Derived(Used):
 
 def test_what_nobody_names_is_not_run(tmp_path: Path) -> None:
     """A class with bases may be found by them; a claim that a call breaks is told wherever it stands."""
-    main = MAIN.replace("import figures", "from ops import Used\nUsed().run(1)")
+    main = MAIN.replace("import figures", "from ops import Used\nprint(Used().run)")
     write(tmp_path, {"ops.py": OPEN, "main.py": main, "third.py": "x = 1\n", "LICENSE": ""})
     found = [one for one in check_paths([tmp_path], isolated=True) if one.code == "TDL504"]
     assert sorted((Path(one.filename).name, one.span.start.row) for one in found) == [("ops.py", 9), ("ops.py", 16)]
