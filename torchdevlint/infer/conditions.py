@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 import re
 import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -354,14 +356,23 @@ def on_accelerator(value: Value) -> Value:
     return one_of(found)
 
 
-def residual(ctx: Context, guards: list[tuple[Value, bool]]) -> Facts | None:
-    """The conditions that are still open, None where one does not hold."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A condition of a summary whose outcome no caller tells."""
+
+    term: Term
+
+
+def residual(ctx: Context, guards: Iterable[tuple[Value, bool, Term]]) -> Facts | None:
+    """The conditions that are still open, None where one does not hold. Each is given as it is known here, and as the summary asks it: what is not
+    known here either comes out the same wherever the summary asks it.
+    """
     found: set[Guard] = set()
-    for value, outcome in guards:
+    for value, outcome, asked in guards:
         known = known_outcome(ctx, value)
         if known is not None:
             if known != outcome:
                 return None
             continue
-        found |= guards_of(value, outcome)
+        found |= guards_of(value, outcome) or {(Term("undecided", Asked(asked)), outcome)}
     return frozenset(found)

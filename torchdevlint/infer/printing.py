@@ -167,6 +167,8 @@ def _term(term: Term, ctx: Context | None, nested: int) -> str:
         case "parameter":
             name = "enclosing variables" if args[1].startswith("@") else args[1]
             return name if nested else f"parameter {name}"
+        case "undecided":
+            return inner(args[0].term)
         case "attribute":
             return f"{inner(args[0])}.{args[1]}"
         case "item":

@@ -145,7 +145,7 @@ class Replay:
             return facts
         key = facts, self.ctx.facts
         if key not in self._residual:
-            given = [(self.value(term), outcome) for term, outcome in facts]
+            given = [(self.value(term), outcome, term) for term, outcome in facts]
             self._residual[key] = conditions.residual(self.ctx, given)
         return self._residual[key]
 
