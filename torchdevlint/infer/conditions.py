@@ -45,6 +45,7 @@ from torchdevlint.stubs.loader import libraries
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
+    from torchdevlint.program import ir
 
 _TENSOR_CLASSES = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.autograd.Variable", "torch.FloatTensor"})
 TENSOR_ATTRIBUTES = frozenset({"device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda"})
@@ -358,9 +359,14 @@ def on_accelerator(value: Value) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A condition of a summary whose outcome no caller tells."""
+    """A condition whose outcome nothing tells: a term of a summary, or a register of a body."""
 
-    term: Term
+    what: Term | tuple[ir.Body, ir.Register]
+
+
+def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Register]) -> Facts:
+    """What holds where a test comes out one way. A test of which nothing is known comes out the same wherever it is asked."""
+    return guards_of(value, outcome) or frozenset({(Term("undecided", Asked(asked)), outcome)})
 
 
 def residual(ctx: Context, guards: Iterable[tuple[Value, bool, Term]]) -> Facts | None:
@@ -374,5 +380,5 @@ def residual(ctx: Context, guards: Iterable[tuple[Value, bool, Term]]) -> Facts 
             if known != outcome:
                 return None
             continue
-        found |= guards_of(value, outcome) or {(Term("undecided", Asked(asked)), outcome)}
+        found |= sides_of(value, outcome, asked)
     return frozenset(found)

@@ -163,9 +163,9 @@ class Evaluation:
         known = self._known(test, state)
         if known is not None:
             return [state] if known == outcome else []
-        guards = conditions.guards_of(test, outcome)
-        if not guards or len(state.facts) >= MOST_FACTS:
+        if len(state.facts) >= MOST_FACTS:
             return [state]
+        guards = conditions.sides_of(test, outcome, (self.body, block.test))
         return [State(state.env, state.heap, state.facts | guards)]
 
     def _known(self, test: Value, state: State) -> bool | None:
@@ -351,7 +351,8 @@ class Evaluation:
             known = conditions.known_outcome(self.ctx, test)
             if known is not None:
                 return values[0 if known else 1]
-            guards = [conditions.guards_of(test, outcome) for outcome in (True, False)]
+            asked = self.body, op.dst if op.test is None else op.test
+            guards = [conditions.sides_of(test, outcome, asked) for outcome in (True, False)]
             return one_of(list(zip(guards, values, strict=True)))
         return _and_or(op.shape, values)
 

@@ -168,7 +168,8 @@ def _term(term: Term, ctx: Context | None, nested: int) -> str:
             name = "enclosing variables" if args[1].startswith("@") else args[1]
             return name if nested else f"parameter {name}"
         case "undecided":
-            return inner(args[0].term)
+            asked = args[0].what
+            return inner(asked) if isinstance(asked, Term) else "a test of which nothing is known"
         case "attribute":
             return f"{inner(args[0])}.{args[1]}"
         case "item":
