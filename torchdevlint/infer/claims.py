@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import samples, tensors
-from torchdevlint.infer.conditions import is_for_the_host
+from torchdevlint.infer.conditions import are_together, is_for_the_host
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
@@ -238,7 +238,7 @@ def _judge(
     ctx: Context, kind: ClaimKind, a: _Side, b: _Side, site: Site, chain: tuple[Site, ...], *, weak: bool
 ) -> bool:
     """Whether two sides are surely on one device; reports them where they are not."""
-    if a.tensor.device == b.tensor.device:
+    if a.tensor.device == b.tensor.device or are_together(ctx.facts, a.tensor.device, b.tensor.device):
         return True
     if is_elsewhere(a.tensor.device) and is_elsewhere(b.tensor.device):
         if _are_apart(ctx, a, b):

@@ -30,6 +30,7 @@ from torchdevlint.infer.values import (
     Func,
     Guard,
     OneOf,
+    Place,
     Ref,
     Sort,
     Tensor,
@@ -38,8 +39,10 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     is_accelerator,
+    is_elsewhere,
     one_of,
     options_of,
+    waits,
 )
 from torchdevlint.stubs.loader import libraries
 
@@ -121,6 +124,8 @@ def guards_of(value: Value, outcome: bool) -> Facts:
         if len(fitting) == 1:
             guards, option = fitting[0]
             return guards | (guards_of(option, outcome) if truth(option) is None else NO_FACTS)
+        test = Term("test", value) if waits(value) else UNKNOWN
+        return frozenset({(test, outcome)}) if test is not UNKNOWN else NO_FACTS
     return NO_FACTS
 
 
@@ -205,8 +210,13 @@ def equal(first: Value, second: Value) -> Value:
     """`first == second` of values that are no tensors."""
     if isinstance(first, OneOf):
         return one_of([(guards, equal(option, second)) for guards, option in first.options])
+    if isinstance(second, OneOf) and isinstance(first, (Device, Term)):
+        return one_of([(guards, equal(first, option)) for guards, option in second.options])
     if isinstance(first, Const) and isinstance(second, Const):
         return Const(bool(first.value == second.value))
+    if isinstance(first, Device) and isinstance(second, Device) and HOST in (first.place, second.place):
+        is_known = first == second or is_elsewhere(first.place) or is_elsewhere(second.place)
+        return Const(first == second) if is_known else _of_open_place(first, second)
     if isinstance(second, (Ext, Cls)):
         return identical(first, second)
     if isinstance(second, (Const, Device, Term)) and isinstance(first, Term) and first is not UNKNOWN:
@@ -218,6 +228,29 @@ def equal(first: Value, second: Value) -> Value:
     if first == ACCELERATOR_NAME and isinstance(second, Const):
         return FALSE if str(second.value).startswith("cpu") else TRUE if second.value == "cuda" else NUMBER
     return NUMBER
+
+
+def _of_open_place(first: Device, second: Device) -> Value:
+    place, other = (first, second) if isinstance(first.place, Term) else (second, first)
+    return Term("equal", place.place, other) if isinstance(place.place, Term) else NUMBER
+
+
+def are_together(facts: Facts, one: Place, other: Place) -> bool:
+    """True behind `x.device == y.device`, for tensors on these devices."""
+    wanted = {_device_in(one), _device_in(other)}
+    return any(
+        outcome and term.op == "equal" and {_device_in(side) for side in term.args} == wanted for term, outcome in facts
+    )
+
+
+def _device_in(value: Value | Place) -> object:
+    """What tells a device in a comparison: of whose it is, or its place."""
+    place = value.place if isinstance(value, Device) else value
+    if isinstance(place, Term) and place.op in ("device_of", "own"):
+        return place.args[0]
+    if isinstance(place, Term) and place.op == "attribute" and place.args[1] == "device":
+        return place.args[0]
+    return place
 
 
 def identical(first: Value, second: Value) -> Value:

@@ -1,0 +1,101 @@
+"""What a test tells of the two sides behind it, also where nobody knows how it comes out."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from torchdevlint import check_source
+
+HEAD = """
+import torch
+from torch import nn
+
+"""
+PLACED_BY_FLAG = {
+    "a list of GPUs": """
+def start(net, gpu_ids):
+    if len(gpu_ids) > 0:
+        net.to(gpu_ids[0])
+        net = nn.DataParallel(net, gpu_ids)
+    return net
+
+gpu_ids = [0] if torch.cuda.is_available() else []
+net = start(nn.Linear(3, 3), gpu_ids)
+if gpu_ids:
+    x = torch.randn(3, 3, device="cuda")
+else:
+    x = torch.randn(3, 3)
+print(net(x))
+""",
+    "an attribute that another function writes": """
+class Agent:
+    def __init__(self, model):
+        self.model, self.gpu = model, -1
+
+    def step(self):
+        if self.gpu >= 0:
+            state = torch.zeros(3).cuda()
+        else:
+            state = torch.zeros(3)
+        return self.model(state)
+
+def run(rank, gpus):
+    gpu = gpus[rank]
+    agent = Agent(nn.Linear(3, 3))
+    agent.gpu = gpu
+    if gpu >= 0:
+        agent.model = agent.model.cuda()
+    return agent.step()
+""",
+    "a comparison of devices": """
+x = torch.randn(3, device="cuda")
+bias = torch.randn(3)
+if bias.device == x.device:
+    x = x + bias
+""",
+    "a comparison in a function": """
+def add(a, b):
+    bias = torch.zeros(3)
+    if bias.device == a.device:
+        a = a + bias
+    if a.device == b.device:
+        return a + b
+    return a
+
+print(add(torch.ones(3, device="cuda"), torch.ones(3)))
+""",
+}
+BROKEN = {
+    "the other outcome of a comparison": """
+def add(a, b):
+    if a.device != b.device:
+        return a + b
+    return a
+
+print(add(torch.ones(3, device="cuda"), torch.ones(3)))
+""",
+    "a side that moves the other operand": """
+gpu_ids = [0] if torch.cuda.is_available() else []
+net = nn.Linear(3, 3).cuda()
+if gpu_ids:
+    net = nn.DataParallel(net, gpu_ids)
+print(net(torch.ones(3, 3)))
+""",
+}
+
+
+def told(text: str) -> list[str]:
+    """The codes of what is told of a program, but for what concerns machines without a GPU."""
+    return [one.code for one in check_source(HEAD + textwrap.dedent(text), "program.py", ignore=["TDL8"])]
+
+
+@pytest.mark.parametrize("case", PLACED_BY_FLAG)
+def test_what_a_flag_places_is_where_its_program_chose(case: str) -> None:
+    assert told(PLACED_BY_FLAG[case]) == []
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_no_side_places_is_told(case: str) -> None:
+    assert told(BROKEN[case])
