@@ -66,8 +66,43 @@ def add(a, b):
 
 print(add(torch.ones(3, device="cuda"), torch.ones(3)))
 """,
+    "an instance of a module": """
+class Trainer:
+    def __init__(self):
+        self.net, self.step, self.bias = nn.Linear(3, 3), 0, torch.zeros(3)
+
+    def set_up(self):
+        for name, value in self.__dict__.items():
+            if isinstance(value, nn.Module):
+                value.cuda()
+
+def pick(given):
+    part = given or torch.zeros(3)
+    if not isinstance(part, nn.Module):
+        return part
+    part.cuda()
+    return part
+
+Trainer().set_up()
+""",
+    "no tensor at all": """
+def add(x, bias):
+    kept = bias if x.sum() > 0 else None
+    if kept is None:
+        kept = torch.zeros(3, device=x.device)
+    return x + kept
+
+print(add(torch.ones(3, device="cuda"), torch.ones(3, device="cuda")))
+""",
 }
 BROKEN = {
+    "an instance of a tensor": """
+def pick(given):
+    part = given or torch.zeros(3)
+    if isinstance(part, torch.Tensor):
+        part.cuda()
+    return part
+""",
     "the other outcome of a comparison": """
 def add(a, b):
     if a.device != b.device:

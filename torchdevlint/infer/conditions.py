@@ -310,7 +310,7 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Tensor):
         if name in _TENSOR_CLASSES:
             return True if name in ("torch.Tensor", "torch.autograd.Variable") else None
-        return None if not name.startswith(("builtins.", "numpy.", "collections.")) else False
+        return False if name.startswith(_NO_TENSORS) and "Parameter" not in name else None
     if isinstance(value, Tup):
         return name in _TUPLES
     if isinstance(value, Const):
@@ -322,13 +322,15 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
         if value == ARRAY:
             return True if name == "numpy.ndarray" else False if name.startswith(("builtins.", "torch.")) else None
         if value in (NUMBER, SIZE) or isinstance(value, Text):
-            return False if name in _TENSOR_CLASSES or name in ("builtins.list", "builtins.dict") else None
+            is_other = name in _TENSOR_CLASSES or name in ("builtins.list", "builtins.dict")
+            return False if is_other or name.startswith("torch.nn.") else None
         return None
     if isinstance(value, Ref):
         return _is_object_of(ctx, value, cls, name)
     return None
 
 
+_NO_TENSORS = ("builtins.", "numpy.", "collections.", "torch.nn.", "torch.optim.", "torch.utils.data.")
 _TUPLES = ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence", "collections.abc.Iterable")
 
 

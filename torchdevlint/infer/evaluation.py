@@ -18,6 +18,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.context import Context
+from torchdevlint.infer.narrowing import narrowed
 from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Facts, Heap, State, join_states
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
@@ -163,6 +164,9 @@ class Evaluation:
         known = self._known(test, state)
         if known is not None:
             return [state] if known == outcome else []
+        env = narrowed(self.ctx, state.env, self.body, block.test, self.registers, outcome)
+        if env is not state.env:
+            state = state._replace(env=env)
         if len(state.facts) >= MOST_FACTS:
             return [state]
         guards = conditions.sides_of(test, outcome, (self.body, block.test))

@@ -1,0 +1,61 @@
+"""What a test of a name leaves of its value: behind `if isinstance(x, nn.Module):` the name is no tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer import conditions
+from torchdevlint.infer.values import NONE, UNKNOWN, Ext, OneOf, Value
+from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+    from torchdevlint.infer.state import Env
+
+Test = Callable[[Value], Value]
+
+
+def narrowed(
+    ctx: Context, env: Env, body: ir.Body, register: ir.Register, registers: Mapping[ir.Register, Value], outcome: bool
+) -> Env:
+    """The names along the side of a test on which it comes out one way."""
+    known = Lookup.of(body)
+    op = known.definition(register)
+    while isinstance(op, ir.Unary) and op.operator == "not":
+        op, outcome = known.definition(op.operand), not outcome
+    asked = _asked(ctx, op, known, registers)
+    if asked is None:
+        return env
+    name, test = asked
+    value = env.get(name)
+    if not isinstance(value, OneOf):
+        return env
+    fitting = tuple((guards, one) for guards, one in value.options if conditions.truth(test(one)) in (outcome, None))
+    if not fitting or len(fitting) == len(value.options):
+        return env
+    left: Value = fitting[0][1] if len(fitting) == 1 and not fitting[0][0] else OneOf(fitting)
+    return {**env, name: left}
+
+
+def _asked(
+    ctx: Context, op: ir.Op | None, known: Lookup, registers: Mapping[ir.Register, Value]
+) -> tuple[str, Test] | None:
+    """The name that a test is about, and what it asks of each value that the name may have."""
+    if isinstance(op, ir.Call) and len(op.arguments) == 2 and registers.get(op.function) == Ext("builtins.isinstance"):
+        read = known.definition(op.arguments[0].value)
+        cls = registers.get(op.arguments[1].value, UNKNOWN)
+        return (read.name, lambda one: conditions.is_instance(ctx, one, cls)) if isinstance(read, ir.Load) else None
+    if isinstance(op, ir.Compare) and op.operators in (("is",), ("is not",)):
+        read = known.definition(op.left)
+        if isinstance(read, ir.Load) and registers.get(op.comparators[0]) == NONE:
+            is_not = op.operators == ("is not",)
+            return (
+                read.name,
+                lambda one: conditions.negated(conditions.is_none(one)) if is_not else conditions.is_none(one),
+            )
+    return None
+
+
+__all__ = ["narrowed"]
