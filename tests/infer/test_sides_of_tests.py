@@ -94,6 +94,25 @@ def add(x, bias):
 
 print(add(torch.ones(3, device="cuda"), torch.ones(3, device="cuda")))
 """,
+    "one of several values, compared with the device of the other": """
+def apply_nested(value, function):
+    if isinstance(value, list):
+        return [apply_nested(item, function) for item in value]
+    return function(value) if torch.is_tensor(value) else value
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(3, 3)
+        self.cache = {"bias": torch.ones(3)}
+
+    def forward(self, scores):
+        scores = self.project(scores)
+        bias = apply_nested([[self.cache["bias"]], 1], lambda item: item.clone())[0][0]
+        if bias.device == scores.device:
+            scores = scores + bias
+        return scores
+""",
 }
 BROKEN = {
     "an instance of a tensor": """
@@ -110,6 +129,25 @@ def add(a, b):
     return a
 
 print(add(torch.ones(3, device="cuda"), torch.ones(3)))
+""",
+    "the other outcome of a comparison of one of several values": """
+def apply_nested(value, function):
+    if isinstance(value, list):
+        return [apply_nested(item, function) for item in value]
+    return function(value) if torch.is_tensor(value) else value
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(3, 3)
+        self.cache = {"bias": torch.ones(3)}
+
+    def forward(self, scores):
+        scores = self.project(scores)
+        bias = apply_nested([[self.cache["bias"]], 1], lambda item: item.clone())[0][0]
+        if bias.device != scores.device:
+            scores = scores + bias
+        return scores
 """,
     "a side that moves the other operand": """
 gpu_ids = [0] if torch.cuda.is_available() else []

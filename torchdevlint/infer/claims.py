@@ -238,7 +238,8 @@ def _judge(
     ctx: Context, kind: ClaimKind, a: _Side, b: _Side, site: Site, chain: tuple[Site, ...], *, weak: bool
 ) -> bool:
     """Whether two sides are surely on one device; reports them where they are not."""
-    if a.tensor.device == b.tensor.device or are_together(ctx.facts, a.tensor.device, b.tensor.device):
+    facts = ctx.facts | a.guards | b.guards
+    if a.tensor.device == b.tensor.device or are_together(facts, a.tensor.device, b.tensor.device):
         return True
     if is_elsewhere(a.tensor.device) and is_elsewhere(b.tensor.device):
         if _are_apart(ctx, a, b):

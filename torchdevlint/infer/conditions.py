@@ -38,6 +38,7 @@ from torchdevlint.infer.values import (
     Text,
     Tup,
     Value,
+    consistent,
     is_accelerator,
     is_elsewhere,
     one_of,
@@ -124,7 +125,7 @@ def guards_of(value: Value, outcome: bool) -> Facts:
         if len(fitting) == 1:
             guards, option = fitting[0]
             return guards | (guards_of(option, outcome) if truth(option) is None else NO_FACTS)
-        test = Term("test", value) if waits(value) else UNKNOWN
+        test = Term("test", value) if waits(value) or any(map(_compares_devices, value.options)) else UNKNOWN
         return frozenset({(test, outcome)}) if test is not UNKNOWN else NO_FACTS
     return NO_FACTS
 
@@ -235,12 +236,25 @@ def _of_open_place(first: Device, second: Device) -> Value:
     return Term("equal", place.place, other) if isinstance(place.place, Term) else NUMBER
 
 
+def _compares_devices(option: tuple[Facts, Value]) -> bool:
+    value = option[1]
+    return isinstance(value, Term) and value.op == "equal" and any(isinstance(side, Device) for side in value.args)
+
+
 def are_together(facts: Facts, one: Place, other: Place) -> bool:
-    """True behind `x.device == y.device`, for tensors on these devices."""
+    """True behind `x.device == y.device`, for tensors on these devices.
+
+    Of a test of several possible values those count that can be where all these facts hold.
+    """
     wanted = {_device_in(one), _device_in(other)}
-    return any(
-        outcome and term.op == "equal" and {_device_in(side) for side in term.args} == wanted for term, outcome in facts
-    )
+    return any(outcome and _says_together(term, facts, wanted) for term, outcome in facts)
+
+
+def _says_together(term: Term, facts: Facts, wanted: set[object]) -> bool:
+    if term.op == "test":
+        possible = [option for guards, option in term.args[0].options if consistent(guards, facts)]
+        return any(isinstance(option, Term) and _says_together(option, facts, wanted) for option in possible)
+    return term.op == "equal" and {_device_in(side) for side in term.args} == wanted
 
 
 def _device_in(value: Value | Place) -> object:
