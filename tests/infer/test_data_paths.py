@@ -380,3 +380,21 @@ class Masking:
 
 def test_what_a_helper_moves_on_a_condition_meets_what_is_computed_from_it() -> None:
     assert told(MASKED) == []
+
+
+def test_a_method_of_another_file_that_returns_stands_in_that_file(tmp_path: Path) -> None:
+    base = "class Base(nn.Module):\n    def forward(self, x):\n        return self.one(x)\n"
+    part = """from base import Base
+class Part(Base):
+    def one(self, x):
+        return torch.relu(x), torch.zeros(x.shape[0])
+"""
+    for name, text in (("base.py", base), ("part.py", part)):
+        (tmp_path / name).write_text(HEAD + text, encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    asked = member(str(tmp_path / "part.py"))
+    assert asked is not None
+    analysis = analyse(from_ast.lower(ast.parse(HEAD + part)), asked.path, asked.project)
+    sites = [fault.site for fault in analysis.faults.values()]
+    assert {Path(site.unit.path).name for site in sites} == {"base.py", "part.py"}
+    assert all(site.body is not None and analysis.unit_of(site.body) is site.unit for site in sites)

@@ -135,7 +135,7 @@ def _inputs_of(body: ir.Body) -> list[Term]:
 
 def _return_of(ctx: Context, body: ir.Body) -> Site | None:
     found = [op for block in body.blocks for op in block.ops if isinstance(op, ir.Return)]
-    return ctx.unit.site(found[-1], body) if found else None
+    return ctx.analysis.unit_of(body).site(found[-1], body) if found else None
 
 
 def _apart(sides: list[list[_Side]]) -> Iterator[tuple[list[_Side], list[_Side]]]:
