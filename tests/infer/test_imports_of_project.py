@@ -19,6 +19,7 @@ from torchdevlint.program import from_ast
 from torchdevlint.program.project import Member, member
 from torchdevlint.rules.policy import row_of
 from torchdevlint.settings import Settings
+from torchdevlint.severity import Severity
 
 UTIL = """import torch
 
@@ -358,3 +359,15 @@ def test_a_class_derives_from_one_that_a_star_import_brings(tmp_path: Path) -> N
 def test_names_of_torch_come_by_a_star_import_too(tmp_path: Path) -> None:
     main = "from torch import *\nx = ones(4, device='cuda')\nprint(x + zeros(4))\n"
     assert told(tmp_path, {"main.py": main}, "main.py") == [(3, "TDL505", "broken")]
+
+
+def test_a_return_in_a_base_class_of_another_file_belongs_to_that_file(tmp_path: Path) -> None:
+    base = "from torch import nn\n\nclass Base(nn.Module):\n    def forward(self, x):\n        return self.pair(x)\n"
+    main = (
+        "import torch\nfrom torch import nn\nfrom base import Base\n\nclass Pair(Base):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.scale = nn.Parameter(torch.zeros(3))\n\n    def pair(self, x):\n"
+        "        return x * self.scale, torch.zeros(x.shape[0])\n"
+    )
+    member_of(tmp_path, {"base.py": base, "main.py": main}, "main.py")
+    checked = lint(str(tmp_path / "main.py"), main.encode(), Settings(project=True, level=Severity.INFO))
+    assert checked.problems == ()
