@@ -398,3 +398,8 @@ class Part(Base):
     sites = [fault.site for fault in analysis.faults.values()]
     assert {Path(site.unit.path).name for site in sites} == {"base.py", "part.py"}
     assert all(site.body is not None and analysis.unit_of(site.body) is site.unit for site in sites)
+
+
+def test_the_index_of_a_copy_is_where_the_tensor_is() -> None:
+    text = "x = torch.ones(4, 4).cuda()\nprint(x.index_copy(0, torch.arange(4), x))\n"
+    assert told(text) == [(4, "TDL505", "broken")]

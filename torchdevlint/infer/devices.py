@@ -146,7 +146,7 @@ def target_of(ctx: Context, name: str, args: list[Value], keywords: dict[str, Va
             return _accelerator(ctx)
         return place if is_accelerator(place) else indexed(ACCELERATOR, UNKNOWN_INDEX)
     value = keywords.get("device", keywords.get("other", args[0] if args else None))
-    if value is None or all(_is_dtype(one) for one in alternatives(value)):
+    if value is None or all(is_dtype(one) for one in alternatives(value)):
         return None
     place = as_device(ctx, value)
     return None if place == DEFAULT else _accelerator(ctx) if place == ACCELERATOR else place
@@ -158,7 +158,8 @@ def _accelerator(ctx: Context) -> Place:
     return device_of(ctx, asked[0]) if len(asked) == 1 else ACCELERATOR
 
 
-def _is_dtype(value: Value) -> bool:
+def is_dtype(value: Value) -> bool:
+    """True for a data type, which names no device, and for an attribute that is named as one."""
     if isinstance(value, Term):
         return value.op == "attribute" and "dtype" in value.args[1]
     if isinstance(value, Sort):

@@ -661,6 +661,11 @@ def rank_after(
 # ---------------------------------------------------------------------------------------------------- methods
 
 
+def _is_dtype_alone(value: Value) -> bool:
+    """True for a data type that, unlike `torch.cuda.FloatTensor`, names no device."""
+    return devices.is_dtype(value) and _place_of_type(value) is None
+
+
 def _place_of_type(named: Value) -> Place | None:
     """Where `x.type(torch.FloatTensor)` brings a tensor: a tensor type names a device, and a data type none (python_variable_methods.cpp, `THPVariable_type`)."""
     name = named.name if isinstance(named, Ext) else named.value if isinstance(named, Const) else None
@@ -685,7 +690,8 @@ def method(
         place = _place_of_type(first)
         if place is not None:
             return devices.move(ctx, value, place, site)
-        return value if isinstance(first, Ext) else Tensor(NOWHERE, value.rank)
+        is_place_kept = isinstance(first, Ext) or all(map(_is_dtype_alone, alternatives(first)))
+        return value if is_place_kept else Tensor(NOWHERE, value.rank)
     if name == "numpy" and keywords.get("force", NONE) != NONE:
         return ARRAY
     if name in ("numpy", "__array__"):
