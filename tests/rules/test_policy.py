@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from torchdevlint import check_source
+from torchdevlint import check_paths, check_source
 from torchdevlint.rules import policy
 from torchdevlint.rules.registry import own_rules
 from torchdevlint.rules.rule import Rule
@@ -53,3 +53,32 @@ def load(name, device):
     return model.to(device)
 """
     assert [one.severity for one in check_source(text, "load.py") if one.code == "TDL403"] == told
+
+
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [("self.weight = nn.Parameter(torch.ones(3))", [Severity.WARNING]), ("self.size = 3", [])],
+)
+def test_a_folder_of_transforms_in_which_something_learns_holds_no_data_code(
+    beside: str, told: list[Severity], tmp_path: Path
+) -> None:
+    folder = tmp_path / "flows" / "transforms"
+    folder.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    for package in (folder, folder.parent):
+        (package / "__init__.py").touch()
+    text = "import torch\nfrom torch import nn\n\nclass Layer(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    (folder / "linear.py").write_text(f"{text}        {beside}\n", encoding="utf-8")
+    (tmp_path / "run.py").write_text('import flows\n\nprint(flows.model.to("cuda"))\n', encoding="utf-8")
+    shift = """
+import torch
+from torch import nn
+
+class Shift(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + torch.ones(x.shape[0])
+"""
+    path = folder / "shift.py"
+    path.write_text(shift, encoding="utf-8")
+    found = check_paths([path], isolated=True)
+    assert [one.severity for one in found if one.code == "TDL504"] == told

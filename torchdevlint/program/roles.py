@@ -19,6 +19,8 @@ from torchdevlint.source.grounds import kept_in
 _DATA_FOLDER = re.compile(
     r"data|datasets?|data_?(?:loaders?|loading|parsers?|processing|utils|preprocessing)|preprocess(?:ing)?|transforms|augmentations?"
 )
+_PARAMETERS = (b"Parameter(",)
+_MAKES_PARAMETERS = re.compile(rb"\bnn\.(?:parameter\.)?Parameter\(")
 _SAMPLES = frozenset({"__call__", "__getitem__", "collate_fn", "collate", "get_batch"})
 _EXPORTS = frozenset({"export", "trace"})
 _PLACES = frozenset({"device", "to", "cuda", "is_cuda"})
@@ -86,8 +88,18 @@ class Roles:
 
     @property
     def is_data_code(self) -> bool:
-        """True in a module of a folder for data sets, loaders or transforms."""
-        return any(_DATA_FOLDER.fullmatch(folder) for folder in self._folders)
+        """True in a module of a folder for data sets, loaders or transforms, unless something in it learns: the transforms of a flow are layers."""
+        return any(_DATA_FOLDER.fullmatch(folder) for folder in self._folders) and not self._is_among_layers
+
+    @property
+    def _is_among_layers(self) -> bool:
+        """True where a file of the same folder makes parameters."""
+        assert self._member is not None
+        project, path = self._member
+        return any(
+            PurePath(other).parent == PurePath(path).parent and not project.is_test(other)
+            for other in project.holding(_PARAMETERS, _MAKES_PARAMETERS)
+        )
 
     def is_benchmark(self, body: ir.Body | None) -> bool:
         """True in a file or a function that measures times or memory of a GPU, and is called a benchmark."""

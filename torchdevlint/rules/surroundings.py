@@ -32,7 +32,7 @@ def in_tests(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_data_folder(_: ir.Op, facts: Facts) -> bool:
-    """True in a module of a folder for data sets, loaders or transforms."""
+    """True in a module of a folder for data sets, loaders or transforms in which nothing learns."""
     return facts.roles.is_data_code
 
 
