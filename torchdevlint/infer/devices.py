@@ -53,6 +53,7 @@ MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
 HELD = "@held"  # the modules that something unknown was made with
 MOVED = "@moved"  # the last move of a module itself
+_OF_MODULES = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})
 PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as the batches of a loader are
 
 
@@ -263,6 +264,8 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
         if (isinstance(key, str) and key.startswith("@")) or key == "default":
             continue
         fields[key] = _moved_with(ctx, content, place, seen)
+        if isinstance(rec.cls, Ext) and rec.cls.name in _OF_MODULES:
+            _place_held(ctx, content, place)
     applied = classes.applied_by(ctx.analysis, rec.cls)
     for name in [key[1:] for key in fields if ANY in applied and _is_kept_tensor(key, fields[key])] or applied:
         if "." + name in fields:
@@ -271,6 +274,13 @@ def move_module(ctx: Context, value: Value, place: Place, seen: set[Value] | Non
     filling = ctx.open_call_with(value)
     if filling is not None:
         ctx.emit(Term("carried", value, place, filling))
+
+
+def _place_held(ctx: Context, content: Value, place: Place) -> None:
+    """What a container of modules holds is one (`Module.add_module` refuses all else), also where nothing is known of it."""
+    for one in alternatives(content):
+        if isinstance(one, Term) and place != NOWHERE:
+            ctx.put(one, PLACED, place)
 
 
 def carry(ctx: Context, content: Value, place: Place) -> None:

@@ -376,7 +376,8 @@ def _call_empty(
     value = args[0] if args else UNKNOWN
     if is_open(value):
         ctx.prove(value)
-        return Tensor(Term("device_of", value), MANY)
+        known = tensors.as_tensor(ctx, value)
+        return known if isinstance(known, Tensor) else Tensor(Term("device_of", value), MANY)
     if len(args) > 1:
         claims.claim(ctx, "same", [Operand(one, False, "operand") for one in args], site)
     return value
