@@ -403,3 +403,50 @@ class Part(Base):
 def test_the_index_of_a_copy_is_where_the_tensor_is() -> None:
     text = "x = torch.ones(4, 4).cuda()\nprint(x.index_copy(0, torch.arange(4), x))\n"
     assert told(text) == [(4, "TDL505", "broken")]
+
+
+# ------------------------------------------------------------------------------------- parameters of inherited layers
+
+ADDED = """
+class Added(nn.Linear):
+    def forward(self, x):
+        out = nn.functional.linear(x, self.weight)
+        return {}
+"""
+KNOWN_LATER = """
+class Added(nn.Linear):
+    def __init__(self, size, device):
+        super().__init__(size, size, device=device)
+
+def scale(size):
+    layer = Added(size, torch.device("cuda"))
+    return torch.ones(size, device="cuda") * layer.weight
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("self.weight * torch.ones(3)", [(7, "TDL504", "open")]),
+        ("out if self.bias is None else self.bias * torch.ones(3)", [(7, "TDL504", "open")]),
+        ("out if self.bias is None else out + self.bias", []),
+        ("out if self.scale is None else torch.ones(3) * self.scale", []),
+    ],
+)
+def test_a_class_that_inherits_from_a_layer_has_its_parameters(text: str, found: Told) -> None:
+    assert told(ADDED.format(text)) == found
+
+
+def test_a_parameter_that_the_class_binds_itself_is_no_inherited_one() -> None:
+    bound = "    def __init__(self):\n        super().__init__(3, 3)\n        self.weight = None\n"
+    text = ADDED.format("self.weight * torch.ones(3)").replace("    def forward", bound + "\n    def forward", 1)
+    assert told(text) == []
+
+
+def test_where_the_parameters_of_a_layer_are_made_is_said_by_its_constructor() -> None:
+    assert told(KNOWN_LATER) == []
+
+
+def test_the_parameters_of_a_moved_layer_are_where_it_is() -> None:
+    layer = "\nclass Added(nn.Linear):\n    pass\n\nlayer = Added(3, 3)\nlayer.cuda()\nprint(torch.ones(3) * layer.weight)\n"
+    assert told(layer) == [(9, "TDL505", "broken")]

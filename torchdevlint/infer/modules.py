@@ -38,10 +38,12 @@ from torchdevlint.infer.values import (
     alternatives,
     consistent,
     is_open,
+    join,
     one_of,
     options_of,
     waits,
 )
+from torchdevlint.stubs.knowledge.modules import LAYERS_WITH_BIAS, LAYERS_WITH_WEIGHT
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -245,6 +247,10 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         if name == "device" and not rec.cls.name.startswith("torch."):
             return Device(place)
         return NUMBER if name in _SIZES else Bound(ref, name)
+    if name in ("weight", "bias") and place != HOST:
+        inherited = _inherited(ctx, rec, name)
+        if inherited is not None:
+            return inherited
     if name in _OWN_DICTS:
         return Bound(ref, "__dict__")
     if name == "device":
@@ -253,6 +259,17 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         mode: Value = rec.fields.get(_TRAINING, Term("attribute", ref, "training"))
         return mode
     return Bound(ref, name) if name in _METHODS or name.startswith("register_") else None
+
+
+def _inherited(ctx: Context, rec: Rec, name: str) -> Value | None:
+    """A parameter of the layer that a class of the project inherits from, `class LoRALinear(nn.Linear)`.
+
+    It is known behind a move of the module alone: until then it is where the arguments of the layer's constructor say.
+    """
+    bases = classes.foreign_bases_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ()
+    if name == "weight":
+        return weights(rec) if not LAYERS_WITH_WEIGHT.isdisjoint(bases) else None
+    return join(weights(rec), NONE) if not LAYERS_WITH_BIAS.isdisjoint(bases) else None
 
 
 def _has_no_device(ctx: Context, cls: Value | None) -> bool:

@@ -76,6 +76,12 @@ LEAF_MODULES_WITH_WEIGHTS = frozenset(
         "TransformerEncoderLayer TransformerDecoderLayer PReLU"
     ).split()
 )
+# Layers whose `weight` is always a parameter, and those of them whose `bias` is one or None (torch/nn/modules/linear.py, conv.py, sparse.py, activation.py).
+LAYERS_WITH_BIAS = frozenset(
+    "torch.nn." + name
+    for name in "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split()
+)
+LAYERS_WITH_WEIGHT = LAYERS_WITH_BIAS | {"torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.PReLU"}
 # Hold neither parameters nor buffers (a loss: without weights): to move one does nothing, on no machine. Found by making each class of torch.nn 2.13.
 EMPTY_MODULES = frozenset(
     "torch.nn." + name
