@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import callers, claims, classes, devices
+from torchdevlint.infer.alike import Factories
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
@@ -59,7 +60,7 @@ Seen = Mapping[tuple[int, str], str]
 MOST_REPLAYS = 4_000
 MOST_RECURSIVE = 100  # ... of functions that are being run already
 MOST_CHANGED = 100  # objects that a function changes; real ones change up to 60
-MOST_STEPS = 60_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
+MOST_STEPS = 20_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
 # What asks for an accelerator, by its last name.
 _ASKS = frozenset(name.rpartition(".")[2] for name in functions.AVAILABILITY)
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
@@ -424,12 +425,17 @@ class Analysis:
         self._heap = module.heap
         heard, called = Heard(), _Called(self)
         called.add(module.heard)
+        factories = Factories()
         for cls in program.classes:
             called.add(self._root(heard, cls))
         for body in program.bodies:
             is_nested = body.parent is not None and body.parent.kind != "module"
             is_open = body.kind == "function" and body.owner is None
-            if is_open and not (is_nested and body in called.bodies):
+            if not is_open or (is_nested and body in called.bodies):
+                continue
+            if factories.are_shown(body):
+                heard.bounds["factories that differ in constants"] += 1
+            else:
                 called.add(self._root(heard, body))
         self._heap = {}
         self.roots, self.calls = heard, called.bodies
