@@ -6,6 +6,7 @@ import enum
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from torchdevlint.findings import Applicability, Edit, Finding, Fix, Outcome, Position, Severity, Sightings
@@ -21,7 +22,7 @@ from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Settings
 from torchdevlint.sieve import NO_SIGHTINGS, Document, Look, Questions, look
 from torchdevlint.source import deadline
-from torchdevlint.source.deep_stack import call_with_deep_stack
+from torchdevlint.source.deep_stack import call_with_deep_stack, call_with_wide_frames
 from torchdevlint.source.lines import Lines
 from torchdevlint.source.notebook import SUFFIX as NOTEBOOK
 from torchdevlint.source.notebook import Notebook, located
@@ -131,13 +132,14 @@ def examine(
 
     A text that nests deeper than the usual stack takes is examined once more with a big one. Raises `OutOfTime`.
     """
+    work = partial(_examine, source, settings, kinds, sightings, document)
     with deadline.limited():
         try:
-            return _examine(source, settings, kinds, sightings, document)
+            return call_with_wide_frames(work)
         except RecursionError:
             pass
         try:
-            return call_with_deep_stack(lambda: _examine(source, settings, kinds, sightings, document))
+            return call_with_deep_stack(work)
         except RecursionError:
             return Examination((), problems=(f"{source.path}: not checked: it nests too deeply",))
 

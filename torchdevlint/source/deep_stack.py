@@ -1,4 +1,4 @@
-"""Calls a function where deep recursion is safe: in a thread of its own with a big stack."""
+"""Calls a function where recursion is cheap, or where deep recursion is safe: in a thread of its own with a big stack."""
 
 from __future__ import annotations
 
@@ -28,6 +28,21 @@ def may_go_deeper(error: Exception) -> bool:
     return isinstance(error, RecursionError) and not _here.is_deep
 
 
+def call_with_wide_frames(function: Callable[[], T]) -> T:
+    """What `function()` returns or raises, with room for the frames that it calls.
+
+    CPython (3.11 and later) keeps the frames of Python functions in chunks of 16 kB, and gives a chunk back to the system as soon as control leaves
+    it (`push_chunk` in Python/pystate.c): where calls go up and down over the end of one, each call costs two system calls, a fifth of the
+    time of a run. The frame of this function is so wide that the chunk made for it has 1 MB to spare.
+    """
+    return function()
+
+
+# More than half of 2 MB in words of 8 bytes, so that the chunk is one of 2 MB. What of a frame is no variable is not written, so it costs no memory.
+_WORDS = 131_500
+call_with_wide_frames.__code__ = call_with_wide_frames.__code__.replace(co_stacksize=_WORDS)
+
+
 def call_with_deep_stack(function: Callable[[], T]) -> T:
     """What `function()` returns or raises, run in a thread with a stack of 256 MiB and a high recursion limit.
 
@@ -43,7 +58,7 @@ def call_with_deep_stack(function: Callable[[], T]) -> T:
         _here.is_deep = True
         try:
             with deadline.resumed(rest):
-                results.append(function())
+                results.append(call_with_wide_frames(function))
         except BaseException as error:
             errors.append(error)
 
