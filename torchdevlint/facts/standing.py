@@ -18,7 +18,9 @@ from torchdevlint.infer.values import (
     HOST,
     NOWHERE,
     UNKNOWN,
+    Cls,
     Const,
+    Func,
     Place,
     Rec,
     Ref,
@@ -97,7 +99,19 @@ class Standing:
         written = self.definitions[register]
         if isinstance(written, ir.Constant):  # that needs no run
             return literal(written)
+        if isinstance(written, ir.Load) and (static := self._static(written.name)) is not None:
+            return static
         return self.walk.registers.get(register, UNKNOWN) if self.walk is not None else UNKNOWN
+
+    def _static(self, name: str) -> Value | None:
+        """A function or class at the top of the file that a name means whenever it is read: that needs no run either."""
+        scope: ir.Body | None = self.body
+        while scope is not None and scope.kind != "module":
+            if name in scope.local_names or any(one.name == name for one in scope.parameters):
+                return None
+            scope = scope.parent
+        found = self.analysis.inference.unit.statics.get(name) if self.body.kind != "module" else None
+        return found if isinstance(found, (Func, Cls)) else None
 
     @property
     def _unit(self) -> Any:

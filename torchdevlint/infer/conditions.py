@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.host_libraries import ROOTS
@@ -64,6 +64,8 @@ _CONTAINERS = {
 
 def truth(value: Value) -> bool | None:
     """Whether a value is true, None where that is not known."""
+    if type(value) is Term:
+        return None
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, Tup):
@@ -117,9 +119,8 @@ def negated(value: Value) -> Value:
 def guards_of(value: Value, outcome: bool) -> Facts:
     """What holds where a test comes out one way."""
     value = _asked(value)
-    if isinstance(value, Term) and value is not UNKNOWN:
-        term, outcome = _without_not(value, outcome)
-        return frozenset({(term, outcome)})
+    if type(value) is Term:
+        return _guard(value, outcome) if value is not UNKNOWN else NO_FACTS
     if isinstance(value, OneOf):
         fitting = [(guards, option) for guards, option in value.options if truth(option) in (outcome, None)]
         if len(fitting) == 1:
@@ -130,12 +131,21 @@ def guards_of(value: Value, outcome: bool) -> Facts:
     return NO_FACTS
 
 
+@lru_cache(maxsize=50_000)
+def _guard(term: Term, outcome: bool) -> Facts:
+    """What holds where an open term comes out one way."""
+    return frozenset({_without_not(term, outcome)})
+
+
 def known_outcome(ctx: Context, value: Value) -> bool | None:
     """How a test comes out, by its value or by what every path to here has passed."""
-    value = _asked(value)
-    found = truth(value)
-    if found is not None or not ctx.facts:
-        return found
+    if type(value) is not Term:
+        value = _asked(value)
+        found = truth(value)
+        if found is not None:
+            return found
+    if not ctx.facts:
+        return None
     if isinstance(value, Term) and value is not UNKNOWN:
         term, outcome = _without_not(value, outcome=True)
         if (term, True) in ctx.facts:

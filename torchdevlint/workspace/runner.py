@@ -30,6 +30,7 @@ PARALLEL_BYTES = 60_000
 
 # So many objects, about 100 MB, may be left by files before a process looks which of them are garbage, for which it looks at all that it has.
 MOST_UNCOLLECTED = 1_000_000
+_MOST_YOUNG = 7
 
 Progress = Callable[[int, int], None]
 _Result = TypeVar("_Result")
@@ -282,7 +283,8 @@ def _garbage_collection_paused() -> Iterator[None]:
         if was_enabled:
             gc.enable()
         elif gc.get_count()[0] > MOST_UNCOLLECTED:
-            gc.collect()
+            # What outlived one look, as all that is kept of a project does, is looked through again each eighth time.
+            gc.collect(2 if gc.get_count()[2] >= _MOST_YOUNG else 1)
 
 
 def _lint(target: Target, repair: Repair) -> Outcome:
