@@ -76,6 +76,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         made = _unknown(site)
         ctx.put(made, paths.PATH, first)
         return made
+    if name == "len" and isinstance(first, Tup) and (known := reading.items(ctx, first)) is not None:
+        return Const(len(known))
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     if name == "iter" and len(args) == 2:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator as python_operators
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, containers, devices, modules, operators, paths, reading, samples, stored
 from torchdevlint.infer.classes import attribute_of
@@ -302,7 +303,7 @@ def binary(
     """`left operator right`; a comparison has its operator in words (`COMPARISONS`)."""
     is_comparison = operator in _IN_WORDS
     if is_comparison and isinstance(left, Const) and isinstance(right, Const):
-        return NUMBER
+        return _compared(operator, left.value, right.value)
     if CLOCK in (left, right):
         return CLOCK
     if operator == "%" and isinstance(left, Const) and isinstance(left.value, str):
@@ -401,7 +402,19 @@ def _overloaded(
     return None
 
 
+def _compared(operator: str, left: Any, right: Any) -> Value:
+    """How a comparison of two literals comes out. What is counted is a number of which nobody knows which: arithmetic gives no literal."""
+    if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
+        return NUMBER
+    return Const(bool(_COMPARES[operator](left, right)))
+
+
+_COMPARES: dict[str, Callable[[Any, Any], Any]] = {name: getattr(python_operators, name) for name in _IN_WORDS}
+
+
 def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, site: Site | None) -> Value:
+    if operator in _IN_WORDS and isinstance(left, Const) and isinstance(right, Const):
+        return _compared(operator, left.value, right.value)
     if operator == "|" and isinstance(left, Ref) and isinstance(right, Ref):
         recs = [ctx.heap.get(one) for one in (left, right)]
         if all(rec is not None and rec.kind == "dict" for rec in recs):
@@ -469,11 +482,13 @@ def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | No
 
 
 def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
+    if rank in (None, MANY):
+        if any(isinstance(part, SliceValue) or part == NONE for part in parts):
+            return MANY  # a slice leaves its dimension, whatever the other indices take away
+        plain = all(isinstance(part, Tensor) or part == Const(Ellipsis) for part in parts)
+        return rank if plain else None
     if rank is None or rank == 0:
         return rank
-    if rank == MANY:
-        plain = all(isinstance(p, (SliceValue, Tensor)) or p in (NONE, Const(Ellipsis)) for p in parts)
-        return MANY if plain else None
     for part in parts:
         if (isinstance(part, Const) and type(part.value) is int) or part == NUMBER:
             rank -= 1
