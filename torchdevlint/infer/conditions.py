@@ -418,7 +418,7 @@ def on_accelerator(value: Value) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A condition whose outcome nothing tells: a term of a summary, or a register of a body."""
+    """A condition whose outcome nothing tells: a term of a summary, a register of a body, or (negative) the number of one of its `try`s."""
 
     what: Term | tuple[ir.Body, ir.Register]
 
@@ -426,6 +426,11 @@ class Asked:
 def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Register]) -> Facts:
     """What holds where a test comes out one way. A test of which nothing is known comes out the same wherever it is asked."""
     return guards_of(value, outcome) or frozenset({(Term("undecided", Asked(asked)), outcome)})
+
+
+def of_try(body: ir.Body, identity: int, is_raised: bool) -> Facts:
+    """What holds behind a `try` of a body: that what it tries has raised, or has not."""
+    return frozenset({(Term("undecided", Asked((body, -identity))), not is_raised)})
 
 
 def residual(ctx: Context, guards: Iterable[tuple[Value, bool, Term]]) -> Facts | None:

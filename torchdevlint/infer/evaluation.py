@@ -78,6 +78,7 @@ class Evaluation:
         self._captured = self.unit.captured(body)
         self._recorder = ctx.analysis.recorder
         self._closed: set[tuple[int, int]] = set()
+        self._early: dict[int, State] = {}  # of a block in a `try`: in front of its last call, which may raise
 
     def run(self) -> Evaluation:
         """All blocks in reverse postorder, those of an outermost loop twice."""
@@ -136,7 +137,10 @@ class Evaluation:
             if found is not None and devices.is_device(found):
                 ctx.default_device = devices.as_device(ctx, found)
             ctx.mute = ctx.mute or found == EXPECTED_ERROR
+        last = _last_call(block) if block.tries else None
         for op in block.ops:
+            if op is last:
+                self._early[block.index] = State(dict(self.env), dict(ctx.heap), ctx.facts)
             self._step(op)
         ctx.default_device, ctx.mute = saved, muted
 
@@ -157,6 +161,13 @@ class Evaluation:
         state = out.get(source) or before.get(source)
         if state is None:
             return []
+        tried = cfg.tried(source, target)
+        if tried is not None:
+            identity, is_raised = tried
+            if is_raised and (early := self._early.get(source)) is not None:  # what was raised lives in the heap too
+                state = State(early.env, {**state.heap, **early.heap}, early.facts)
+            if not block.loops:
+                state = state._replace(facts=state.facts | conditions.of_try(self.body, identity, is_raised))
         if block.test is None or len(block.successors) != 2 or block.successors[0] == block.successors[1]:
             return [state]
         outcome = block.successors[0] == target
@@ -579,6 +590,11 @@ def _is_of(ctx: Context, value: Value, cls: Value) -> bool:
     if isinstance(cls, Ext):
         return True
     return conditions.is_instance(ctx, value, cls) == TRUE
+
+
+def _last_call(block: ir.Block) -> ir.Op | None:
+    """The last operation of a block that may well raise."""
+    return next((op for op in reversed(block.ops) if isinstance(op, ir.Call)), None)
 
 
 def _ends(block: ir.Block) -> bool:

@@ -1,4 +1,4 @@
-"""What a test of a name leaves of its value: behind `if isinstance(x, nn.Module):` the name is no tensor."""
+"""What a test of a name leaves of its value: behind `if isinstance(x, nn.Module):` the name is no tensor, behind `if x.is_cuda:` it is none on the CPU."""
 
 from __future__ import annotations
 
@@ -47,6 +47,9 @@ def _asked(
         read = known.definition(op.arguments[0].value)
         cls = registers.get(op.arguments[1].value, UNKNOWN)
         return (read.name, lambda one: conditions.is_instance(ctx, one, cls)) if isinstance(read, ir.Load) else None
+    if isinstance(op, ir.Attribute) and op.name == "is_cuda":
+        read = known.definition(op.object)
+        return (read.name, conditions.on_accelerator) if isinstance(read, ir.Load) else None
     if isinstance(op, ir.Compare) and op.operators in (("is",), ("is not",)):
         read = known.definition(op.left)
         if isinstance(read, ir.Load) and registers.get(op.comparators[0]) == NONE:

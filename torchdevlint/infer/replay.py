@@ -26,9 +26,11 @@ from torchdevlint.infer.values import (
     MANY,
     NONE,
     NOTHING,
+    NUMBER,
     UNKNOWN,
     Bound,
     Cls,
+    Const,
     Device,
     DoubleStar,
     Ext,
@@ -69,6 +71,7 @@ class Replay:
         self._memo: dict[Term, Value] = {}
         self._copies: dict[Ref, Ref] = {}
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
+        self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
 
     def run(self) -> Value:
         """Claims and calls in their order, then effects, then what comes back."""
@@ -367,6 +370,8 @@ def _called(here: Replay, term: Term) -> Value:
 def _binary(here: Replay, term: Term) -> Value:
     operator, *operands = term.args
     left, right = map(here.value, operands)
+    if operator in tensors.COMPARISONS.values() and here.is_recursive and isinstance(left, Const):
+        left = NUMBER  # another call of the function asks it of another number
     in_place = operator.endswith("=")
     return tensors.binary(here.ctx, operator.removesuffix("="), left, right, None, in_place=in_place)
 

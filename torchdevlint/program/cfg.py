@@ -392,6 +392,22 @@ class Cfg:
             for context in self.body.blocks[target].tries
         )
 
+    def tried(self, source: int, target: int) -> tuple[int, bool] | None:
+        """The `try` that an edge decides, and whether by an exception: True to one of its handlers, False to what runs if nothing was raised.
+
+        None for an edge that decides none, such as one to a `finally`, or out of a handler.
+        """
+        blocks = self.body.blocks
+        inside = {context.identity: context.part for context in blocks[source].tries}
+        parts = {context.identity: context.part for context in blocks[target].tries}
+        for identity, part in parts.items():
+            if part == "handler" and inside.get(identity) != "handler":
+                return identity, True
+        for identity, part in inside.items():
+            if part == "body" and parts.get(identity) in (None, "else"):
+                return identity, False
+        return None
+
     @cached_property
     def _swallowing(self) -> frozenset[ir.Register]:
         """The registers of context managers that swallow exceptions."""
