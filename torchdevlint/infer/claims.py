@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.infer import samples, tensors
-from torchdevlint.infer.conditions import are_together, is_for_the_host
+from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
@@ -221,6 +221,16 @@ def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
     return "" not in indices or not ctx.analysis.kept.imports.sets_current_device(ctx.unit)
 
 
+def _beside(ctx: Context, guards: Facts) -> Tensor | None:
+    """The tensor that something is on a GPU beside: `x` for `(cuda.FloatTensor if x.is_cuda else FloatTensor)(3)`."""
+    for term, outcome in guards:
+        if outcome and asks_for_cuda(term):
+            found = tensors.as_tensor(ctx, term.args[0])
+            if isinstance(found, Tensor):
+                return found
+    return None
+
+
 def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) -> None:
     place = side.tensor.device
     roles = ("", side.operand.role)
@@ -263,6 +273,8 @@ def _judge(
     if ctx.mode == "root" and host.implicit in ("default", "import") and host.origin.unit.default_set_elsewhere:
         return False  # the files that import this one run it under another default device
     roles = (a.operand.role, b.operand.role)
+    if is_elsewhere(other.device):
+        other = _beside(ctx, a.guards | b.guards) or other
     if is_elsewhere(other.device) or is_told(other.device):
         sometimes = a.may_be_apart or b.may_be_apart or is_told(other.device)
         ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes), ctx)

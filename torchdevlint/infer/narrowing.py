@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import conditions
-from torchdevlint.infer.values import NONE, UNKNOWN, Ext, OneOf, Value
+from torchdevlint.infer.values import NONE, UNKNOWN, Ext, Guard, OneOf, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -32,11 +32,20 @@ def narrowed(
     value = env.get(name)
     if not isinstance(value, OneOf):
         return env
-    fitting = tuple((guards, one) for guards, one in value.options if conditions.truth(test(one)) in (outcome, None))
-    if not fitting or len(fitting) == len(value.options):
+    fitting = tuple(_fitting(value, test, outcome, is_kept=test is conditions.on_accelerator))
+    if not fitting or fitting == value.options:
         return env
     left: Value = fitting[0][1] if len(fitting) == 1 and not fitting[0][0] else OneOf(fitting)
     return {**env, name: left}
+
+
+def _fitting(value: OneOf, test: Test, outcome: bool, *, is_kept: bool) -> Iterator[tuple[frozenset[Guard], Value]]:
+    """The values of which the test may come out so. `is_kept`: that it does is a condition of those that nobody knows: `x` is on no GPU."""
+    for guards, one in value.options:
+        asked = test(one)
+        known = conditions.truth(asked)
+        if known in (outcome, None):
+            yield (guards | conditions.guards_of(asked, outcome) if is_kept and known is None else guards), one
 
 
 def _asked(
