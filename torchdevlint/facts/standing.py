@@ -20,11 +20,13 @@ from torchdevlint.infer.values import (
     UNKNOWN,
     Cls,
     Const,
+    Device,
     Func,
     Place,
     Rec,
     Ref,
     Site,
+    Tensor,
     Term,
     Value,
     is_accelerator,
@@ -102,6 +104,11 @@ class Standing:
         if isinstance(written, ir.Load) and (static := self._static(written.name)) is not None:
             return static
         return self.walk.registers.get(register, UNKNOWN) if self.walk is not None else UNKNOWN
+
+    def is_already_at(self, register: ir.Register, device: ir.Register) -> bool:
+        """True for a tensor that is on the very device that another register holds, whatever made it so; never of the CPU."""
+        value, place = self._raw(register), self._raw(device)
+        return isinstance(value, Tensor) and isinstance(place, Device) and value.device == place.place != HOST
 
     def _static(self, name: str) -> Value | None:
         """A function or class at the top of the file that a name means whenever it is read: that needs no run either."""

@@ -60,7 +60,7 @@ def method(
     if name == "save_for_backward" and rec.kind == "object":
         ctx.put(ref, ".saved_tensors", Tup(tuple(args)))
         return NONE
-    if name == "__next__":
+    if name in ("__next__", "next"):  # a loader's iterator had both
         return reading.element(ctx, ref)
     if name == "send":
         return _sent(ctx, reading.element(ctx, ref), first)

@@ -57,7 +57,7 @@ def is_worth_telling(fault: Fault) -> bool:
         return False
     if any(one.body is not None and _is_other_side_of_a_move(one.op, one.body) for one in (made, fault.site)):
         return False  # `x.cuda() if flag else x`: without the flag nothing is on a GPU
-    return not roles.exports(body) and not _is_moved_at_once(fault.site.op, body)
+    return not roles.exports(body) and (fault.kind == "index" or not _is_moved_at_once(fault.site.op, body))
 
 
 def _is_read_of_an_argument(fault: Fault) -> bool:
@@ -180,10 +180,23 @@ def _is_other_side_of_a_move(op: ir.Op, body: ir.Body) -> bool:
 
 
 def _is_moved_at_once(met: ir.Op, body: ir.Body) -> bool:
-    """True for `torch.cat([zeros, x]).to(device)`: who moves the result there has its parts on the CPU."""
+    """True for `torch.cat([zeros, x]).to(device)`, also by a name: who moves the result there has its parts on the CPU."""
     result = getattr(met, "dst", None)
-    readers = Lookup.of(body).readers(result) if result is not None else ()
-    return any(isinstance(op, ir.Attribute) and op.name in _MOVES for op in readers)
+    if result is None:
+        return False
+    lookup = Lookup.of(body)
+    for reader in lookup.readers(result):
+        if isinstance(reader, ir.Attribute) and reader.name in _MOVES:
+            return True
+        if isinstance(reader, ir.Store) and any(_is_moved(load, reader, body) for load in lookup.loads(reader.name)):
+            return True
+    return False
+
+
+def _is_moved(load: ir.Load, store: ir.Store, body: ir.Body) -> bool:
+    """True where a name that is moved holds what this store has bound, and nothing else."""
+    is_moved = not _MOVES.isdisjoint(Lookup.of(body).attributes_of(load.dst))
+    return is_moved and Cfg.of(body).bindings(load.name, load).stores == (store,)
 
 
 _READS = frozenset({"item", "tolist"})

@@ -66,7 +66,10 @@ class PinMemoryOfAcceleratorTensor(Rule):
             call,
             f"only host memory can be pinned, and this tensor is on `{device.name}`; pin it first, then move it",
             detail=f"On an accelerator this raises {_TEXT}. A pinned tensor can be moved with `non_blocking=True`.",
-            case="" if device.is_accelerator else "the device is a variable",
+            case="" if device.is_accelerator
+            else "the device is a variable"
+            if device.chosen
+            else "who calls it may pin what stays on the CPU",
             fix=(lambda: _swap(call)) if chained else None,
         )
 

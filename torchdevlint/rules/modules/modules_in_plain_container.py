@@ -9,6 +9,7 @@ from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
 from torchdevlint.rules.structure import operations
 from torchdevlint.stubs.knowledge.modules import EMPTY_MODULES
@@ -128,7 +129,7 @@ def _held(value: Value, facts: Facts) -> Value | None:
 
 def _is_owned_module(value: Value, facts: Facts) -> bool:
     if value.kind is Kind.TENSOR:
-        return value.symbol == "parameter"
+        return value.symbol == "parameter" and not _is_held_elsewhere(value.origin, facts)
     known = value.symbol.startswith("torch.nn.") or value.definition is not None
     return (
         value.kind is Kind.MODULE
@@ -140,6 +141,31 @@ def _is_owned_module(value: Value, facts: Facts) -> bool:
         and value.moved is None  # whoever moves each of them keeps them apart on purpose
         and value.symbol not in ("wrapper", "dispatched")
     )
+
+
+def _is_held_elsewhere(made: ir.Op | None, facts: Facts) -> bool:
+    """True for a parameter that is an attribute of its own, or in a `ParameterList`, where it is made: the list holds it a second time."""
+    body = next((one for one in facts.program.bodies if made in Lookup.of(one).kind(ir.Call)), None)
+    if body is None or not isinstance(made, ir.Call):
+        return False
+    lookup, pending = Lookup.of(body), [made.dst]
+    while pending:
+        for reader in lookup.readers(pending.pop()):
+            if isinstance(reader, ir.StoreAttribute):
+                return True
+            called = lookup.called(reader) if isinstance(reader, ir.Call) else ""
+            if isinstance(reader, ir.Call) and called == "Parameter":
+                pending.append(reader.dst)
+            elif isinstance(reader, ir.Call) and called in ("append", "insert"):
+                function = lookup.definition(reader.function)
+                held = lookup.definition(function.object) if isinstance(function, ir.Attribute) else None
+                stores = lookup.attribute_stores(held.name) if isinstance(held, ir.Attribute) else ()
+                makers = [lookup.definition(store.value) for store in stores]
+                if any(isinstance(one, ir.Call) and lookup.called(one) in _CONTAINERS for one in makers):
+                    return True
+            elif called in _CONTAINERS or called == "register_parameter":
+                return True
+    return False
 
 
 def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> bool:

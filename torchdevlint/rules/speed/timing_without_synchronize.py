@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.order import block_of, reachable
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
 
@@ -80,25 +81,15 @@ class TimingWithoutSynchronize(Rule):
         device = facts.frame.module_device(value)
         return device.is_accelerator or device.chosen
 
-    @on_op(ir.Store)
-    def note_store(self, op: ir.Store, facts: Facts) -> None:
-        self._note_interval(op.value, facts)
-
-    @on_op(ir.Return)
-    def note_return(self, op: ir.Return, facts: Facts) -> None:
-        self._note_interval(op.value, facts)
-
-    def _note_interval(self, register: ir.Register | None, facts: Facts) -> None:
-        difference = facts.definition(register)
-        if not isinstance(difference, ir.Binary) or difference.operator != "-":
+    @on_op(ir.Binary)
+    def note_interval(self, difference: ir.Binary, facts: Facts) -> None:
+        """`time.time() - start` and `end - start`, wherever they stand."""
+        if difference.operator != "-":
             return
-        end, start = facts.definition(difference.left), facts.definition(difference.right)
-        if not isinstance(end, ir.Call) or facts.callee(end) not in CLOCKS or not isinstance(start, ir.Load):
+        end, start = _reading(difference.left, facts), _reading(difference.right, facts)
+        if end is None or start is None or end is start:
             return
-        began = _start(start.name, facts)
-        if began is None:
-            return
-        between = _between(began, end, facts)
+        between = _between(start, end, facts)
         if not any(_waits(op, facts) for op in between):
             self._intervals.append((difference, between))
 
@@ -116,15 +107,16 @@ class TimingWithoutSynchronize(Rule):
             )
 
 
-def _start(name: str, facts: Facts) -> ir.Store | None:
-    stores = [op for block in facts.body.blocks for op in block.ops if isinstance(op, ir.Store) and op.name == name]
-    if len(stores) != 1:
-        return None
-    made = facts.definition(stores[0].value)
-    return stores[0] if isinstance(made, ir.Call) and facts.callee(made) in CLOCKS else None
+def _reading(register: ir.Register, facts: Facts) -> ir.Call | None:
+    """The call that reads a clock, also by the one name that holds it."""
+    made = facts.definition(register)
+    if isinstance(made, ir.Load):
+        stores = Cfg.of(facts.body).bindings(made.name, made).stores
+        made = facts.definition(stores[0].value) if len(stores) == 1 else None
+    return made if isinstance(made, ir.Call) and facts.callee(made) in CLOCKS else None
 
 
-def _between(began: ir.Store, end: ir.Call, facts: Facts) -> list[ir.Op]:
+def _between(began: ir.Call, end: ir.Call, facts: Facts) -> list[ir.Op]:
     """The operations that may run between the two readings."""
     body = facts.body
     first, last = block_of(body, began), block_of(body, end)

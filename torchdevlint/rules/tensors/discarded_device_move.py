@@ -203,7 +203,10 @@ def _is_wanted(place: str, call: ir.Call, facts: Facts) -> bool:
 
 
 def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
-    """True for a tensor that was moved before: it is where that move put it, and nothing tells that it is wanted elsewhere."""
+    """True for a tensor that is there already, as what it was computed from is, or that was moved before: nothing tells that it is wanted elsewhere."""
+    device = call.argument("device", 0)
+    if device is not None and facts.frame is not None and facts.frame.is_already_at(register, device):
+        return True
     value = facts.value(register)
     target = target_of_move(call, facts)
     placed = value.moved is not None and value.device.may_be_accelerator and not value.others
