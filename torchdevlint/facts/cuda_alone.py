@@ -338,8 +338,9 @@ def _names_gpu_of_rank(call: ir.Call, written: str, body: ir.Body, analysis: Fil
         return False
     definitions = analysis.index_of(body).definitions
     first = definitions[call.arguments[0].value]
-    if isinstance(first, ir.FormattedString) and first.prefix == "cuda:" and len(first.parts) == 1:
-        index = definitions[first.parts[0]]
+    written_out = Lookup.of(body).put_together(call.arguments[0].value)
+    if written_out is not None and written_out[0] == "cuda:" and len(written_out[1]) == 1:
+        index = definitions[written_out[1][0]]
     elif isinstance(first, ir.Constant) and first.value == "cuda" and len(call.arguments) == 2:
         index = definitions[call.arguments[1].value]
     else:

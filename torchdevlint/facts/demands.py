@@ -322,8 +322,7 @@ def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
         written = index.bound_once(written.name)
     if isinstance(written, ir.Call) and analysis.resolve_text(index.dotted(written.function)) == "torch.device":
         written = index.definitions[written.arguments[0].value] if written.arguments else None
-    if isinstance(written, ir.Binary) and written.operator == "%":
-        written = index.definitions[written.left]
-    if isinstance(written, ir.FormattedString):
-        return written.prefix.startswith("cuda")
+    together = Lookup.of(body).put_together(written.dst) if isinstance(written, ir.ValueOp) else None
+    if together is not None:
+        return together[0].startswith("cuda")
     return isinstance(written, ir.Constant) and isinstance(written.value, str) and written.value.startswith("cuda")

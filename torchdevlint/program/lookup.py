@@ -141,6 +141,28 @@ class Lookup:
         written = self.definition(call.function)
         return written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
 
+    def put_together(self, register: ir.Register | None) -> tuple[str, tuple[ir.Register, ...]] | None:
+        """The text in front, and the values behind it, of `f"cuda:{n}"`, `"cuda:%d" % n`, `"cuda:{}".format(n)` and `"cuda:" + str(n)`; else None."""
+        op = self.definition(register)
+        if isinstance(op, ir.FormattedString):
+            return op.prefix, op.parts
+        if isinstance(op, ir.Binary) and op.operator in ("%", "+"):
+            text = self._literal(op.left)
+            given = self.definition(op.right)
+            if isinstance(given, ir.Call) and self.called(given) == "str" and len(given.arguments) == 1:
+                return None if text is None else (text, (given.arguments[0].value,))
+            parts = tuple(one.value for one in given.elements) if isinstance(given, ir.Sequence) else (op.right,)
+            return None if text is None else (text.partition("%")[0], parts)
+        function = self.definition(op.function) if isinstance(op, ir.Call) else None
+        if isinstance(op, ir.Call) and isinstance(function, ir.Attribute) and function.name == "format":
+            text = self._literal(function.object)
+            return None if text is None else (text.partition("{")[0], tuple(one.value for one in op.arguments))
+        return None
+
+    def _literal(self, register: ir.Register) -> str | None:
+        made = self.definition(register)
+        return made.value if isinstance(made, ir.Constant) and isinstance(made.value, str) else None
+
     def trail(self, *registers: ir.Register) -> Trail:
         """The operations that take one of the registers, in the order of the body; more registers may be added on the way."""
         return Trail(self, registers)

@@ -361,9 +361,9 @@ def _is_record(callee: Value) -> bool:
 
 
 def _computed(call: ir.Call, facts: Facts) -> _Found | None:
-    """`torch.device(f"cuda:{index}")`, outside of programs with one process per GPU."""
-    written = facts.definition(call.positional(0))
-    if not isinstance(written, ir.FormattedString) or written.prefix != "cuda:" or len(call.arguments) != 1:
+    """`torch.device(f"cuda:{index}")`, however the text is put together, outside of programs with one process per GPU."""
+    written = Lookup.of(facts.body).put_together(call.positional(0))
+    if written is None or written[0] != "cuda:" or len(call.arguments) != 1:
         return None
     if _has_process_per_gpu(facts) or not _is_placed_on(call, facts):
         return None

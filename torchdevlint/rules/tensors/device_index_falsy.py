@@ -94,9 +94,9 @@ class DeviceIndexFalsy(Rule):
                 self._indices.add(last)
 
     def _note_formatted(self, register: ir.Register | None, facts: Facts) -> None:
-        written = facts.definition(register)
-        if isinstance(written, ir.FormattedString) and written.prefix == "cuda:" and len(written.parts) == 1:
-            self._note_index(written.parts[0], facts)
+        written = Lookup.of(facts.body).put_together(register)
+        if written is not None and written[0] == "cuda:" and len(written[1]) == 1:
+            self._note_index(written[1][0], facts)
 
     @on_op(ir.Compare)
     def note_comparison(self, op: ir.Compare, facts: Facts) -> None:
