@@ -14,6 +14,42 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "two tensors that one try moves": """
+a, b = torch.randn(3), torch.randn(3)
+try:
+    a = a.cuda()
+    b = b.cuda()
+except RuntimeError:
+    a, b = a.cpu(), b.cpu()
+print(a + b)
+""",
+    "what a handler makes anew": """
+b = torch.randn(3)
+try:
+    a = torch.randn(3).cuda()
+    b = b.cuda()
+except RuntimeError:
+    a = torch.randn(3)
+print(a + b)
+""",
+    "a class that is_cuda chooses, behind a try": """
+def add(x):
+    return x + (torch.cuda.FloatTensor if x.is_cuda else torch.FloatTensor)(3)
+
+x = torch.randn(3)
+try:
+    x = x.cuda()
+except RuntimeError:
+    pass
+print(add(x))
+""",
+    "NumPy behind is_cuda of one of several": """
+for x in [torch.randn(3), torch.randn(3, device="cuda")]:
+    x = x.detach()
+    if x.is_cuda:
+        x = x.cpu()
+    print(x.numpy())
+""",
     "a list of GPUs": """
 def start(net, gpu_ids):
     if len(gpu_ids) > 0:
@@ -115,6 +151,45 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
+    "what a try moves alone": """
+x = torch.randn(3)
+try:
+    x = x.cuda()
+except RuntimeError:
+    pass
+print(x + torch.randn(3))
+""",
+    "a number below zero": """
+def place(x, gpu):
+    if gpu >= 0:
+        x = x.cuda(gpu)
+    return x
+
+print(torch.randn(3, device="cuda") + place(torch.randn(3), -1))
+""",
+    "a depth that a recursion counts": """
+def add(x, y, depth):
+    if depth > 3:
+        return x + y
+    return add(x, y, depth + 1)
+
+print(add(torch.randn(3, device="cuda"), torch.randn(3), 0))
+""",
+    "a column of a tensor of an open size": """
+def table(size):
+    return torch.zeros(size)
+
+def add(x):
+    return [x[:, step] + table((2, 5, 4))[:, step - 1] for step in range(2)]
+
+print(add(torch.randn(2, 5, 4, device="cuda")))
+""",
+    "the length of a tuple": """
+def place(x, gpus):
+    return x.cuda() if len(gpus) > 0 else x
+
+print(torch.randn(3, device="cuda") + place(torch.randn(3), ()))
+""",
     "an instance of a tensor": """
 def pick(given):
     part = given or torch.zeros(3)

@@ -10,6 +10,74 @@ from torchdevlint import check_source
 from torchdevlint.findings import Severity
 
 CASES = {
+    "pinned memory behind a move": (
+        "TDL702",
+        Severity.WARNING,
+        """
+        def stage(x, device):
+            return x.to(device).pin_memory()
+        """,
+    ),
+    "pinned memory behind a move, by a flag": (
+        "TDL702",
+        Severity.INFO,
+        """
+        def stage(x, device, pin):
+            return x.to(device).pin_memory() if pin else x.to(device)
+        """,
+    ),
+    "a move of what is there already, dropped": (
+        "TDL501",
+        Severity.INFO,
+        """
+        device = torch.device("cuda")
+        x = torch.zeros(3, device=device)
+        high = x > 0
+        high.to(device)
+        """,
+    ),
+    "a load in a method of an object that needs CUDA": (
+        "TDL101",
+        Severity.INFO,
+        """
+        class Trainer:
+            def __init__(self):
+                self.build()
+
+            def build(self):
+                self.net = torch.nn.Linear(3, 3).cuda()
+
+            def resume(self, path):
+                self.net.load_state_dict(torch.load(path))
+        """,
+    ),
+    "a load in a method of an object that CUDA may make": (
+        "TDL101",
+        Severity.WARNING,
+        """
+        class Trainer:
+            def __init__(self, gpu):
+                self.net = torch.nn.Linear(3, 3)
+                if gpu:
+                    self.net.cuda()
+
+            def resume(self, path):
+                self.net.load_state_dict(torch.load(path))
+        """,
+    ),
+    "a load behind a function of the function that needs CUDA": (
+        "TDL101",
+        Severity.INFO,
+        """
+        def main(path):
+            def create():
+                return torch.nn.Linear(3, 3).cuda()
+
+            net = create()
+            checkpoint = torch.load(path)
+            net.load_state_dict(checkpoint["net"])
+        """,
+    ),
     "a tensor for inputs of one shape": (
         "TDL504",
         Severity.WARNING,

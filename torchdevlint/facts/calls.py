@@ -106,11 +106,27 @@ _MOST_HANDS = 3  # packages that hand a name on
 
 
 def callees(call: ir.Call, body: ir.Body, analysis: FileFacts) -> Iterator[tuple[ir.Body, FileFacts]]:
-    """The function, or the constructor of the class, that a call means by a plain or imported name; none where several have that name.
+    """The function, or the constructor of the class, that a call means by a plain or imported name, or the method by `self.name`; none where several
+    have that name.
 
     In other files only those that speak of CUDA are looked for.
     """
-    yield from _meant(analysis.index_of(body).dotted(call.function), analysis, _MOST_HANDS)
+    index = analysis.index_of(body)
+    dotted = index.dotted(call.function)
+    owner, _, name = dotted.partition(".")
+    if owner and owner == index.self_name and body.owner is not None:
+        method = analysis.summary_of(body.owner).method(name)
+        if method is not None:
+            yield method, analysis
+        return
+    scope: ir.Body | None = body
+    while scope is not None and scope.kind != "module":
+        inside = [one for one in scope.functions if one.name == dotted]
+        if inside:
+            yield from ((one, analysis) for one in inside if len(analysis.index_of(scope).bound_to(dotted)) == 1)
+            return
+        scope = scope.parent
+    yield from _meant(dotted, analysis, _MOST_HANDS)
 
 
 def _meant(dotted: str, analysis: FileFacts, hands: int) -> Iterator[tuple[ir.Body, FileFacts]]:

@@ -55,12 +55,21 @@ def is_of_cuda_alone(call: ir.Call, body: ir.Body, analysis: FileFacts, *unless:
 
 
 def _is_around(site: Site, sides: tuple[Callable[[Site], bool], ...], unless: tuple[str, ...], depth: int) -> bool:
-    if any(stands(site) for stands in sides):
+    if any(stands(site) for stands in sides) or _is_behind_constructor(site):
         return True
     callers = list(calls_of(site.body, site.analysis)) if depth else []
     return bool(callers) and all(
         not caller.analysis.mentions(*unless) and _is_around(caller, sides, unless, depth - 1) for caller in callers
     )
+
+
+def _is_behind_constructor(site: Site) -> bool:
+    """True in a method of an object that no machine without CUDA can make."""
+    cls = site.body.owner
+    if cls is None or site.body.needs_no_object or site.body.name == "__init__":
+        return False
+    init = site.analysis.summary_of(cls).method("__init__")
+    return init is not None and always_needs_cuda(init, site.analysis, "all")
 
 
 def is_called_where_cuda_works(body: ir.Body, analysis: FileFacts) -> bool:
@@ -74,7 +83,10 @@ def is_called_where_cuda_works(body: ir.Body, analysis: FileFacts) -> bool:
 def _is_called_behind(body: ir.Body, analysis: FileFacts, reach: _Reach, depth: int) -> bool:
     sites = list(calls_of(body, analysis)) if depth else []
     return bool(sites) and all(
-        _is_behind(site, reach) or _is_guarded(site) or _is_called_behind(site.body, site.analysis, reach, depth - 1)
+        _is_behind(site, reach)
+        or _is_behind_constructor(site)
+        or _is_guarded(site)
+        or _is_called_behind(site.body, site.analysis, reach, depth - 1)
         for site in sites
     )
 
@@ -319,6 +331,9 @@ def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
     index = analysis.index_of(body)
     written = index.definitions[register]
     if isinstance(written, ir.Load):
+        is_global = not index.bound_to(written.name) and all(one.name != written.name for one in body.parameters)
+        body = analysis.program.module if is_global else body
+        index = analysis.index_of(body)
         written = index.bound_once(written.name)
     if isinstance(written, ir.Call) and analysis.resolve_text(index.dotted(written.function)) == "torch.device":
         written = index.definitions[written.arguments[0].value] if written.arguments else None

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 _TENSOR_CLASSES = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.autograd.Variable", "torch.FloatTensor"})
 TENSOR_ATTRIBUTES = frozenset({"device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda"})
+ZERO = Const(0)
 _CONTAINERS = {
     "builtins.list": ("list",),
     "builtins.dict": ("dict",),
@@ -163,6 +164,17 @@ def _without_not(term: Term, outcome: bool) -> Guard:
         name, is_turned, is_same = _AS_LESS[operator]
         left, right = (right, left) if is_turned else (left, right)
         term, outcome = Term("binary", name, left, right), outcome is is_same
+    return _without_length(term, outcome)
+
+
+def _without_length(term: Term, outcome: bool) -> Guard:
+    """`len(x) > 0`, `len(x) != 0` and `len(x) >= 1` ask what `x` asks."""
+    if term.op == "binary":
+        operator, left, right = term.args
+        if isinstance(right, Term) and right.op == "length" and (operator, left) in (("lt", ZERO), ("eq", ZERO)):
+            return right.args[0], outcome is (operator == "lt")
+        if isinstance(left, Term) and left.op == "length" and (operator, right) in (("lt", Const(1)), ("eq", ZERO)):
+            return left.args[0], not outcome
     return term, outcome
 
 

@@ -373,7 +373,7 @@ class Evaluation:
 
     def compare(self, op: ir.Compare) -> Value:
         """A comparison; of tensors, it is an operation like others."""
-        left, right = self._get(op.left), self._get(op.comparators[0])
+        left, right = self._counted(op.left), self._counted(op.comparators[0])
         if len(op.operators) != 1:
             return NUMBER
         operator = op.operators[0]
@@ -407,6 +407,15 @@ class Evaluation:
             found = conditions.equal(left, right)
             return found if operator == "==" else conditions.negated(found)
         return tensors.binary(self.ctx, tensors.COMPARISONS[operator], left, right, self._site(op))
+
+    def _counted(self, register: ir.Register) -> Value:
+        """What is compared; `len(x)` of what a caller gives is a length that the caller decides."""
+        made = Lookup.of(self.body).definition(register)
+        if isinstance(made, ir.Call) and len(made.arguments) == 1 and self._get(made.function) == Ext("builtins.len"):
+            counted = self._get(made.arguments[0].value)
+            if isinstance(counted, Term) and counted is not UNKNOWN:
+                return Term("length", counted)
+        return self._get(register)
 
     def _type_asked(self, register: ir.Register) -> Value | None:
         """The value of which `type(value)` is in a register; None for anything else."""

@@ -57,7 +57,10 @@ def is_worth_telling(fault: Fault) -> bool:
         return False
     if any(one.body is not None and _is_other_side_of_a_move(one.op, one.body) for one in (made, fault.site)):
         return False  # `x.cuda() if flag else x`: without the flag nothing is on a GPU
-    return not roles.exports(body) and (fault.kind == "index" or not _is_moved_at_once(fault.site.op, body))
+    is_input = fault.roles[0] == "input"  # of a model: what it gives is where the model is
+    return not roles.exports(body) and (
+        fault.kind == "index" or not _is_moved_at_once(fault.site.op, body, by_name=not is_input)
+    )
 
 
 def _is_read_of_an_argument(fault: Fault) -> bool:
@@ -179,8 +182,8 @@ def _is_other_side_of_a_move(op: ir.Op, body: ir.Body) -> bool:
     return any(not opposite.isdisjoint(cfg.decided_by(one)) for one in named)
 
 
-def _is_moved_at_once(met: ir.Op, body: ir.Body) -> bool:
-    """True for `torch.cat([zeros, x]).to(device)`, also by a name: who moves the result there has its parts on the CPU."""
+def _is_moved_at_once(met: ir.Op, body: ir.Body, *, by_name: bool) -> bool:
+    """True for `torch.cat([zeros, x]).to(device)`, also where a name holds the result: who moves it there has its parts on the CPU."""
     result = getattr(met, "dst", None)
     if result is None:
         return False
@@ -188,7 +191,11 @@ def _is_moved_at_once(met: ir.Op, body: ir.Body) -> bool:
     for reader in lookup.readers(result):
         if isinstance(reader, ir.Attribute) and reader.name in _MOVES:
             return True
-        if isinstance(reader, ir.Store) and any(_is_moved(load, reader, body) for load in lookup.loads(reader.name)):
+        if (
+            by_name
+            and isinstance(reader, ir.Store)
+            and any(_is_moved(load, reader, body) for load in lookup.loads(reader.name))
+        ):
             return True
     return False
 

@@ -376,6 +376,14 @@ def _binary(here: Replay, term: Term) -> Value:
     return tensors.binary(here.ctx, operator.removesuffix("="), left, right, None, in_place=in_place)
 
 
+def _length(here: Replay, term: Term) -> Value:
+    counted = here.value(term.args[0])
+    known = reading.items(here.ctx, counted) if isinstance(counted, Tup) else None
+    if known is not None:
+        return Const(len(known))
+    return Term("length", counted) if isinstance(counted, Term) and counted is not UNKNOWN else NUMBER
+
+
 def _carried(here: Replay, term: Term) -> Value:
     devices.carry(here.ctx, here.value(term.args[0]), here.place(term.args[1]))
     return NONE
@@ -418,6 +426,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
         here.ctx, here.value(term.args[0]), here.place(term.args[1]), term.args[2]
     ),
     "carried": _carried,
+    "length": _length,
     "handed": _handed,
     "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),

@@ -156,7 +156,7 @@ CASES: dict[str, dict[str, Severity]] = {
         "no loader is seen with workers or pinned memory": WARNING,
         "no loader has workers or pins memory": INFO,
     },
-    "TDL702": {"the device is a variable": WARNING, "who calls it may pin what stays on the CPU": INFO},
+    "TDL702": {"the device is a variable": WARNING, "under a test that may ask for the CPU": INFO},
     "TDL704": {"no process group is started in the file": WARNING},
     "TDL801": {
         "the project is for another accelerator, CUDA works there, or who runs this trial has a GPU": INFO,
