@@ -174,7 +174,9 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
             for v in (*args, *keywords.values())
             if any(isinstance(tensors.as_tensor(ctx, o), Tensor) and not isinstance(o, Ref) for o in alternatives(v))
         ]
-        if len(given) > 1:  # what nobody can look into takes tensors of one device, as a model does
+        if len(given) > 1 and not opaque.is_of_host_library(
+            ctx, function
+        ):  # what nobody can look into takes tensors of one device, as a model does
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
     if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, (*args, *keywords.values()))) > 1):

@@ -67,7 +67,7 @@ def claim(
 ) -> None:
     """Decides a claim as far as it can be, and leaves what is open to the callers.
 
-    `weak`: nothing proves that what is called wants a common device; no caller from outside is told of it.
+    `weak`: nothing proves that what is called wants a common device: no caller from outside is told of it, and nothing is certain.
     """
     if ctx.mute or site is None:
         return
@@ -254,7 +254,7 @@ def _judge(
     if is_elsewhere(a.tensor.device) and is_elsewhere(b.tensor.device):
         if _are_apart(ctx, a, b):
             roles = (a.operand.role, b.operand.role)
-            fault = Fault("broken", kind, site, None, b.tensor, roles, chain, beside=a.tensor)
+            fault = Fault("broken", kind, site, None, b.tensor, roles, chain, beside=a.tensor, sometimes=weak)
             ctx.analysis.report(fault, ctx)
         return False
     if b.tensor.device == HOST:
@@ -276,7 +276,7 @@ def _judge(
     if is_elsewhere(other.device):
         other = _beside(ctx, a.guards | b.guards) or other
     if is_elsewhere(other.device) or is_told(other.device):
-        sometimes = a.may_be_apart or b.may_be_apart or is_told(other.device)
+        sometimes = weak or a.may_be_apart or b.may_be_apart or is_told(other.device)
         ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes), ctx)
     elif (
         isinstance(other.device, Term)

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import claims, devices, reading, tensors
+from torchdevlint.infer.host_libraries import ROOTS
 from torchdevlint.infer.summary import Operand
-from torchdevlint.infer.values import HOST, MANY, NOWHERE, DoubleStar, Place, Site, Star, Tensor, Term, Value
+from torchdevlint.infer.values import HOST, MANY, NOWHERE, DoubleStar, Ext, Place, Site, Star, Tensor, Term, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -68,6 +69,18 @@ def _is_made_by_one(register: ir.Register, lookup: Lookup) -> bool:
             return True
         made = lookup.definition(made.function if isinstance(made, ir.Call) else made.object)
     return isinstance(made, ir.Load) and made.name.endswith("Pipeline")
+
+
+def is_of_host_library(ctx: Context, value: Value) -> bool:
+    """True for what such a library gave, and a part of it: `plt.figure().add_subplot().imshow` reads host memory, and numbers wherever they are."""
+    while isinstance(value, Term) and value.op in ("attribute", "call", "item", "unpack", "element"):
+        value = value.args[0]
+    site = value.args[0] if isinstance(value, Term) and value.op == "unknown" else None
+    if not isinstance(site, Site) or site.body is None or not isinstance(site.op, ir.Call):
+        return False
+    root = Lookup.of(site.body).path(site.op.function).partition(".")[0]
+    found = site.unit.statics.get(root)
+    return isinstance(found, Ext) and found.name.partition(".")[0] in ROOTS
 
 
 def encoded(ctx: Context, function: Term, site: Site | None) -> Value:
