@@ -312,8 +312,12 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
     names = _taking_devices(facts)
     if not names or (isinstance(asked, ir.Attribute) and asked.name not in names):
         return None
-    if isinstance(asked, ir.Load) and _is_given(asked.name, facts):
+    if isinstance(asked, ir.Load) and (_is_given(asked.name, facts) or not _may_mean(asked.name, names, facts)):
         return None
+    is_of_constructor = isinstance(asked, ir.Attribute) and asked.name == "__init__"
+    is_of_module = facts.class_summary is None or facts.class_summary.is_module
+    if is_of_constructor and is_of_module and _is_super(facts.definition(facts.receiver(call)), facts):
+        return None  # what a module makes in its constructor follows it
     if facts.qualified(call.function) is not None:
         return None
     value = facts.value(call.function)
@@ -328,8 +332,6 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
         return None
     receiver = facts.value(written.object)
     if receiver.symbol == "super" and facts.class_summary is not None:
-        if facts.class_summary.is_module and written.name == "__init__":
-            return None  # what a module makes in its constructor follows it
         bases = (base.method(written.name) for base in facts.class_summary.base_summaries)
         inherited = next((method for method in bases if method is not None), None)
         return (inherited, 1) if inherited is not None else None
@@ -341,6 +343,25 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
     if receiver.kind is Kind.CLASS and not body.needs_no_object:
         return None
     return body, 0 if body.is_static else 1
+
+
+def _may_mean(name: str, names: frozenset[str], facts: Facts) -> bool:
+    """True for one of the names, and for a variable of a body that reads one of them."""
+    body: ir.Body | None = facts.body
+    if name in names:
+        return True
+    while body is not None and body.kind != "module":
+        lookup = Lookup.of(body)
+        if name in body.local_names:
+            return any(lookup.loads(one) or lookup.attributes(one) for one in names)
+        body = body.parent
+    return body is not None and any(Lookup.of(body).loads(one) or Lookup.of(body).attributes(one) for one in names)
+
+
+def _is_super(op: ir.Op | None, facts: Facts) -> bool:
+    """True for `super()`."""
+    called = facts.definition(op.function) if isinstance(op, ir.Call) else None
+    return isinstance(called, ir.Load) and called.name == "super"
 
 
 def _is_given(name: str, facts: Facts) -> bool:
