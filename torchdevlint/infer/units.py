@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cached_property
 from typing import Any
 
-from torchdevlint.infer.values import NUMBER, Cls, Const, Ext, Func, Ref, Site, Term, Value
+from torchdevlint.infer.values import NUMBER, Cls, Const, Ext, Func, Ref, Site, Term, Tup, Value
 from torchdevlint.program import ir
 from torchdevlint.source.grounds import Ground
 
@@ -24,6 +24,10 @@ class _Literals:
     def __init__(self, made: dict[ir.Register, ir.ValueOp], stored: dict[str, list[ir.ValueOp | None]]) -> None:
         self._made, self._stored = made, stored
 
+    def made_by(self, register: ir.Register) -> ir.ValueOp | None:
+        """The operation that writes a register of the module."""
+        return self._made.get(register)
+
     def of_name(self, op: ir.ValueOp | None) -> Value | None:
         """What a name is bound to once; not a flag, which other files set before it is read."""
         if isinstance(op, ir.Constant):
@@ -31,6 +35,20 @@ class _Literals:
             return None if is_flag or op.value != op.value else Const(op.value)
         called = self._imported(self._made.get(op.function)) if isinstance(op, ir.Call) else ""
         return NUMBER if called.startswith("logging.") else None
+
+    def of_default(self, op: ir.ValueOp | None) -> Value | None:
+        """What the default of a parameter is wherever its function is called: a literal, also below zero, a tuple of such, or what is imported."""
+        if isinstance(op, ir.Constant):
+            return Const(op.value)
+        if isinstance(op, ir.Unary) and op.operator == "-":
+            number = self._made.get(op.operand)
+            is_number = isinstance(number, ir.Constant) and type(number.value) in (int, float)
+            return Const(-number.value) if is_number and isinstance(number, ir.Constant) else None
+        if isinstance(op, ir.Sequence) and op.shape == "tuple" and not any(one.starred for one in op.elements):
+            parts = [self.of_default(self._made.get(one.value)) for one in op.elements]
+            return None if None in parts else Tup(tuple(part for part in parts if part is not None))
+        name = self._imported(op)
+        return Ext(name) if name else None
 
     def _imported(self, op: ir.ValueOp | None) -> str:
         """The dotted name of what is imported, or read of it; empty for everything else."""
@@ -130,17 +148,17 @@ class Unit:
             if name in self.global_stores:
                 continue
             if all(isinstance(op, (ir.MakeFunction, ir.MakeClass, ir.Import)) for op in ops):
-                value = self._static(ops[-1], made)
+                value = self._static(ops[-1], literals)
             elif all(isinstance(op, ir.Import) or (isinstance(op, ir.Constant) and op.value is None) for op in ops):
                 # `except ImportError: name = None`: what needs it is not run without it
-                value = self._static(next((op for op in ops if isinstance(op, ir.Import)), None), made)
+                value = self._static(next((op for op in ops if isinstance(op, ir.Import)), None), literals)
             elif len(ops) == 1:
                 value = literals.of_name(ops[0])
             if value is not None:
                 found[name] = value
         return found
 
-    def _static(self, op: ir.ValueOp | None, made: dict[ir.Register, ir.ValueOp]) -> Value | None:
+    def _static(self, op: ir.ValueOp | None, literals: _Literals) -> Value | None:
         if isinstance(op, ir.Import):
             return Ext(op.qualified)
         if isinstance(op, ir.MakeClass):
@@ -156,10 +174,10 @@ class Unit:
         defaults = []
         for parameter in function.parameters:
             if parameter.default is not None:
-                default = made.get(parameter.default)
-                if not isinstance(default, ir.Constant):
+                default = literals.of_default(literals.made_by(parameter.default))
+                if default is None:
                     return None
-                defaults.append((parameter.name, Const(default.value)))
+                defaults.append((parameter.name, default))
         return Func(function, self.globals, None, tuple(defaults))
 
     @cached_property
