@@ -14,6 +14,42 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "a number in a function that is given one of several": """
+import numpy as np
+
+def gather(infos, keys):
+    for key in keys:
+        for info in infos:
+            value = info[key]
+            if isinstance(value, (float, bool)):
+                value = np.array([value])
+
+gather([{"loss": torch.randn(3, device="cuda"), "rate": 1.0}], {"loss", "rate"})
+""",
+    "what a function gives back for a number": """
+def as_tensor(x):
+    if isinstance(x, float):
+        return torch.tensor(x).cuda()
+    return x
+
+x = torch.randn(3, device="cuda")
+for one in [x, 1.0]:
+    print(x + as_tensor(one))
+""",
+    "a place by a default below zero": """
+def place(x, gpu=-1):
+    if gpu == -1:
+        return x
+    return x.cuda(gpu)
+
+def run(net, gpus):
+    if gpus:
+        net.cuda()
+    x = place(torch.randn(3, 3), 0) if gpus else torch.randn(3, 3)
+    return net(x)
+
+run(nn.Linear(3, 3), [0])
+""",
     "two tensors that one try moves": """
 a, b = torch.randn(3), torch.randn(3)
 try:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import conditions
-from torchdevlint.infer.values import NONE, UNKNOWN, Ext, Guard, OneOf, Value
+from torchdevlint.infer.values import NONE, UNKNOWN, Ext, Guard, OneOf, Term, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.state import Env
 
 Test = Callable[[Value], Value]
+NARROWING = frozenset({"isinstance", "is_none", "is_cuda"})  # the terms of conditions that leave something of a value
 
 
 def narrowed(
@@ -32,11 +33,29 @@ def narrowed(
     value = env.get(name)
     if not isinstance(value, OneOf):
         return env
+    left = _left_of(value, test, outcome)
+    return env if left is None else {**env, name: left}
+
+
+def narrowed_by(ctx: Context, asked: Term, value: Value, here: Callable[[Value], Value], outcome: bool) -> Value | None:
+    """What a condition of a summary, one of NARROWING, leaves of the value that it is about, which a caller gives; None where it leaves all. `here` reads terms of the
+    summary as that caller does.
+    """
+    if not isinstance(value, OneOf):
+        return None
+    if asked.op == "isinstance":
+        cls = here(asked.args[1])
+        return _left_of(value, lambda one: conditions.is_instance(ctx, one, cls), outcome)
+    if asked.op == "is_none":
+        return _left_of(value, conditions.is_none, outcome)
+    return _left_of(value, conditions.on_accelerator, outcome)
+
+
+def _left_of(value: OneOf, test: Test, outcome: bool) -> Value | None:
     fitting = tuple(_fitting(value, test, outcome, is_kept=test is conditions.on_accelerator))
     if not fitting or fitting == value.options:
-        return env
-    left: Value = fitting[0][1] if len(fitting) == 1 and not fitting[0][0] else OneOf(fitting)
-    return {**env, name: left}
+        return None
+    return fitting[0][1] if len(fitting) == 1 and not fitting[0][0] else OneOf(fitting)
 
 
 def _fitting(value: OneOf, test: Test, outcome: bool, *, is_kept: bool) -> Iterator[tuple[frozenset[Guard], Value]]:
@@ -70,4 +89,4 @@ def _asked(
     return None
 
 
-__all__ = ["narrowed"]
+__all__ = ["narrowed", "narrowed_by"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import (
@@ -18,6 +19,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
+from torchdevlint.infer.narrowing import NARROWING, narrowed_by
 from torchdevlint.infer.state import NO_FACTS, Facts, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
@@ -71,6 +73,7 @@ class Replay:
         self._memo: dict[Term, Value] = {}
         self._copies: dict[Ref, Ref] = {}
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
+        self._narrowings: dict[Facts, dict[Term, Value]] = {}
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
 
     def run(self) -> Value:
@@ -120,11 +123,39 @@ class Replay:
             self._done(what)
             ctx.facts = saved
             return
-        with ctx.under(facts):
+        left = self._left_by(event.facts)
+        with ctx.under(facts), self._narrowed(left) if left else nullcontext():
             if isinstance(what, Term) and what.op == "moved" and not event.facts <= self.summary.passed:
                 self._may_move(what, facts)
             else:
                 self._done(what)
+
+    @contextmanager
+    def _narrowed(self, left: dict[Term, Value]) -> Iterator[None]:
+        """What conditions of the summary are about is, for a while, what they leave of it: a number behind `if isinstance(x, float):`."""
+        memo = self._memo
+        before = {term: memo[term] for term in left if term in memo}
+        known = set(memo)
+        memo.update(left)
+        try:
+            yield
+        finally:
+            for term in [term for term in memo if term not in known and term.op not in _DOES]:
+                del memo[term]
+            memo.update(before)
+
+    def _left_by(self, facts: Facts) -> dict[Term, Value]:
+        known = self._narrowings.get(facts)
+        if known is None:
+            found: dict[Term, Value] = {}
+            for asked, outcome in facts:
+                term = asked.args[0] if asked.op in NARROWING else None
+                if isinstance(term, Term) and term.waits:
+                    left = narrowed_by(self.ctx, asked, found.get(term, self.value(term)), self.value, outcome)
+                    if left is not None:
+                        found[term] = left
+            known = self._narrowings[facts] = found
+        return known
 
     def _done(self, what: Claim | Term) -> None:
         if isinstance(what, Claim):
@@ -215,7 +246,12 @@ class Replay:
         for guards, option in value.options:
             facts = self._facts(guards)
             if facts is not None:
-                found.append((facts, self.value(option)))
+                left = self._left_by(guards) if guards else None
+                if left:
+                    with self._narrowed(left):
+                        found.append((facts, self.value(option)))
+                else:
+                    found.append((facts, self.value(option)))
         return one_of(found) if found else NOTHING
 
     def _tensor(self, value: Tensor) -> Value:
@@ -290,6 +326,10 @@ class Replay:
             return self.place(content)
         return self.value(content)
 
+
+_DOES = frozenset(
+    {"call", "moved", "stored", "set", "raw_set", "saved", "loaded", "enter", "carried", "handed"}
+)  # once for each call
 
 # How a value of a summary is made into one here, by its type; a value of any other type is the same for each call.
 _VALUES: dict[type, Callable[[Replay, Any], Value]] = {
