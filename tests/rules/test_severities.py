@@ -10,6 +10,36 @@ from torchdevlint import check_source
 from torchdevlint.findings import Severity
 
 CASES = {
+    "a submodule that lives on the CPU between calls": (
+        "TDL606",
+        Severity.INFO,
+        """
+        class Members(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.core = torch.nn.Linear(3, 3)
+
+            def evaluate(self, x):
+                out = self.core.to(x.device)(x)
+                self.core.cpu()
+                return out
+
+            def forward(self, x):
+                return self.evaluate(x)
+        """,
+    ),
+    "what NumPy asks an object for": (
+        "TDL509",
+        Severity.INFO,
+        """
+        class Predictions:
+            def __init__(self, model: torch.nn.Linear, x: torch.Tensor):
+                self.means = torch.nn.Linear(3, 3).cuda()(x.cuda())
+
+            def __array__(self):
+                return self.means.detach().numpy()
+        """,
+    ),
     "pinned memory behind a move": (
         "TDL702",
         Severity.WARNING,

@@ -494,6 +494,23 @@ class Cfg:
             return last >= 0 or bool(self._bound.get(number, -1) & bit)
         return False
 
+    def is_read_after(self, name: str, op: ir.Op) -> bool:
+        """True where control may come from an operation to one that reads the name before another value is bound to it: the name is live there."""
+        at = self.position(op)
+        pending, seen = [(at.block, at.offset + 1)] if at is not None else [], set[int]()
+        while pending:
+            number, first = pending.pop()
+            for other in self.body.blocks[number].ops[first:]:
+                if isinstance(other, ir.Load) and other.name == name:
+                    return True
+                if isinstance(other, (ir.Store, ir.Delete)) and other.name == name:
+                    break
+            else:
+                following = [after for after in self.body.blocks[number].successors if after not in seen]
+                seen.update(following)
+                pending += [(after, 0) for after in following]
+        return False
+
     def bindings(self, name: str, op: ir.Op) -> Bindings:
         """What may have bound the name that `op` would read (its reaching definitions)."""
         at = self.position(op)

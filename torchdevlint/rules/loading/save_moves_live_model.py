@@ -9,6 +9,7 @@ from torchdevlint.facts.naming import MODEL_NAME
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
 
 
@@ -91,20 +92,15 @@ def _goes_to_cpu(move: ir.Call, method: str, facts: Facts) -> bool:
 
 
 def _used_again(place: str, move: ir.Call, facts: Facts) -> bool:
-    """True in a loop, in a method (which is called again), or when the name is read later and not moved back at once."""
+    """True in a method (which is called again), or when the value of the name is read later, also in another turn, and not moved back at once."""
     root = place.partition(".")[0]
     ops = [op for block in facts.body.blocks for op in block.ops]
     at = next((number for number, op in enumerate(ops) if op is move), len(ops))
-    later = [op for op in ops[at + 1 :] if isinstance(op, ir.Load) and op.name == root]
     if _moves(ops[at + 1 :], root, ("to", "cuda"), facts) or _other_branch_moves_back(ops[:at], root, facts):
         return False
-    if facts.in_loop:
-        return True
-    return (
-        bool(later)
-        if "." not in place
-        else facts.class_summary is not None and facts.body.name not in ("__del__", "close")
-    )
+    if "." not in place:
+        return Cfg.of(facts.body).is_read_after(root, move)
+    return facts.in_loop or (facts.class_summary is not None and facts.body.name not in ("__del__", "close"))
 
 
 def _moves(ops: list[ir.Op], root: str, methods: tuple[str, ...], facts: Facts) -> list[int]:

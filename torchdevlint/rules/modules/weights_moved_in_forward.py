@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, deciding_sides
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_method
 from torchdevlint.rules.structure import operations, target_of_move
@@ -68,7 +69,22 @@ class WeightsMovedInForward(Rule):
             f"`self.{attribute}{method}(...)` moves weights on every call of `{facts.body.name}`; move the module once, outside",
             detail="It hides a missing `model.to(device)` and takes the weights away from where the module was placed. Under "
             "`nn.DataParallel` the move is lost, and repeated in each step.",
+            case="it is moved back behind the call" if _is_moved_back(call, attribute, facts) else "",
         )
+
+
+def _is_moved_back(call: ir.Call, attribute: str, facts: Facts) -> bool:
+    """True where the body moves the module to the CPU behind the call: it is there to save memory. Behind `forward` there is a backward pass to come."""
+    if facts.body.name == "forward":
+        return False
+    lookup = Lookup.of(facts.body)
+    number = lookup.number(call)
+    return any(
+        lookup.number(back) > number and _attribute_of_self(facts.receiver(back), facts) == attribute
+        for back in lookup.kind(ir.Call)
+        if lookup.called(back) == "cpu"
+        or (lookup.called(back) == "to" and facts.device_of(back.argument("device", 0)).place == "cpu")
+    )
 
 
 def _is_once(call: ir.Call, facts: Facts) -> bool:
