@@ -33,10 +33,22 @@ CASES = {
         Severity.INFO,
         """
         class Predictions:
-            def __init__(self, model: torch.nn.Linear, x: torch.Tensor):
-                self.means = torch.nn.Linear(3, 3).cuda()(x.cuda())
+            def __init__(self, means: torch.Tensor, H: torch.Tensor):
+                self.means = H.matmul(means)
 
             def __array__(self):
+                return self.means.detach().numpy()
+        """,
+    ),
+    "what a method gives NumPy": (
+        "TDL509",
+        Severity.WARNING,
+        """
+        class Predictions:
+            def __init__(self, means: torch.Tensor, H: torch.Tensor):
+                self.means = H.matmul(means)
+
+            def plot(self):
                 return self.means.detach().numpy()
         """,
     ),
