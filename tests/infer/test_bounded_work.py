@@ -80,3 +80,10 @@ def test_inference_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     read = from_ast.read("import torch\n" + "x = torch.zeros(3)\n" * 200)
     with deadline.limited(), pytest.raises(deadline.OutOfTime):
         analysis.Analysis(read).run()
+
+
+@pytest.mark.parametrize("depth", range(8, 16))
+def test_the_fields_of_what_nests_as_deep_as_a_term_may_are_unknown(depth: int) -> None:
+    chain = "x" + "".join(f".a{number}" for number in range(depth))
+    text = f"def f(x):\n    return [value for name, value in vars({chain}).items()]\n"
+    assert not analysis.Analysis(from_ast.read(text)).run().faults

@@ -756,8 +756,10 @@ def open_method(
     ctx: Context, function: Term, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
     """`value.name(...)` of something open."""
-    from torchdevlint.infer.calls import residual
+    from torchdevlint.infer.calls import residual, unknown
 
+    if function is UNKNOWN:  # it nests too deeply
+        return unknown(site)
     value, name = function.args
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
