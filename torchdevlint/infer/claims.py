@@ -82,6 +82,8 @@ def claim(
         ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
     if ctx.weak and ctx.mode == "root":
         _prove_inputs(ctx, operands)
+    if kind == "same" and any(one.role == "operand" and may_be_module(ctx, one.value) for one in operands):
+        return  # what an operator does with a module its class says
     if kind == "same" and ctx.mode != "summary" and not weak and not chain:
         operands = [operand._replace(value=samples.part(ctx, operand.value, site)) for operand in operands]
     sides = [list(_sides(ctx, operand)) for operand in operands]
@@ -175,6 +177,12 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
             one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards)
         )
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart)
+
+
+def may_be_module(ctx: Context, value: Value) -> bool:
+    """True for a module of which somebody here knows the class."""
+    recs = (ctx.heap.get(one) for one in alternatives(value) if isinstance(one, Ref))
+    return any(rec is not None and rec.kind == "module" for rec in recs)
 
 
 def _is_pending(ctx: Context, operand: Operand) -> bool:

@@ -312,6 +312,8 @@ def binary(
         overloaded = _overloaded(ctx, operator, left, right, site, in_place=in_place)
         if overloaded is not None:
             return overloaded
+    if claims.may_be_module(ctx, left) or claims.may_be_module(ctx, right):
+        return Term("unknown", site) if site is not None else UNKNOWN  # its class says what the operator does
     values = (left, right)
     several = [one for value in values for one in alternatives(value)]
     known = [one for one in several if not isinstance(one, Ref) and isinstance(as_tensor(ctx, one), Tensor)]

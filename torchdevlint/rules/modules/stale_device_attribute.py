@@ -79,6 +79,7 @@ class StaleDeviceAttribute(Rule):
             summary is None
             or not summary.is_module
             or facts.body.name == "__init__"
+            or facts.analysis.inference.unit.is_of_constructors(facts.body.name)
             or not isinstance(read, ir.Attribute)
         ):
             return
@@ -168,11 +169,12 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
     analysis = facts.analysis
     if moves_itself(summary, analysis):
         return True
-    for op in operations(store.body):
-        if isinstance(op, ir.Attribute) and op.name in ("to", "cuda"):
-            return True
-        if isinstance(op, ir.Call) and op.keyword("device") is not None:
-            return True
+    for body in (store.body, *_run_by(store.body, summary)):
+        for op in operations(body):
+            if isinstance(op, ir.Attribute) and op.name in ("to", "cuda"):
+                return True
+            if isinstance(op, ir.Call) and op.keyword("device") is not None:
+                return True
     parameters = {parameter.name: parameter for parameter in store.body.parameters}
     written = definition_of(analysis, store.body, store.op.value)
     if isinstance(written, ir.Attribute) and written.name == "device":
@@ -184,6 +186,19 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
         return given is not None
     default = definition_of(analysis, store.body.parent, given.default)
     return default is None or (isinstance(default, ir.Constant) and default.value is None)
+
+
+def _run_by(constructor: ir.Body, summary: ClassSummary) -> list[ir.Body]:
+    """The methods that the constructor calls, also through others."""
+    found: dict[str, ir.Body] = {}
+    pending = [constructor]
+    while pending:
+        for op in Lookup.of(pending.pop()).kind(ir.Attribute):
+            method = summary.method(op.name) if op.name not in found else None
+            if method is not None and method is not constructor:
+                found[op.name] = method
+                pending.append(method)
+    return list(found.values())
 
 
 def _follows(summary: ClassSummary, facts: Facts) -> bool:
