@@ -143,7 +143,7 @@ CASES: dict[str, dict[str, Severity]] = {
         "what the callee does without a device is not known": INFO,
         "results on the CPU may be meant": INFO,
     },
-    "TDL518": {"it may be no tensor": WARNING},
+    "TDL518": {"it may be no tensor": INFO},
     "TDL523": {"no line of the file chooses the visible devices": INFO},
     "TDL601": {
         "the device is a variable, and a run on the CPU keeps the Parameter": WARNING,

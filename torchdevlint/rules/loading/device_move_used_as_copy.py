@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_file, on_op
+from torchdevlint.stubs.knowledge.methods import MODULE_STRONG
 
 _TRAINS = re.compile(
     r"(?:\A|_)(?:step|backward|train\w*|fit\w*|optimi[sz]e\w*|update\w*|epoch\w*|learn\w*)\Z", re.IGNORECASE
@@ -92,7 +95,7 @@ class DeviceMoveUsedAsCopy(Rule):
         if source is None or move is None:
             return
         model = facts.place(facts.receiver(source)).rpartition(".")[2]
-        if model and not _NO_MODEL.search(model):
+        if model and not _NO_MODEL.search(model) and _is_used_as_module(source, model, facts):
             self._snapshots.append(_Snapshot(op, move, name, model, facts.body, facts.block, source is made))
 
     @on_file
@@ -114,6 +117,24 @@ class DeviceMoveUsedAsCopy(Rule):
                 related=(Mention(restored, "here the snapshot is restored"),),
                 fix=lambda snapshot=snapshot: _fix(snapshot, facts),  # type: ignore[misc]
             )
+
+
+_ASKED_OF_MODULES = MODULE_STRONG | {"train", "zero_grad", "requires_grad_"}
+
+
+def _is_used_as_module(source: ir.Call, name: str, facts: Facts) -> bool:
+    """True for a module, and for what the file calls, or asks for parameters or its mode: other things have a `state_dict` as well."""
+    if facts.value(facts.receiver(source)).kind is Kind.MODULE:
+        return True
+    for body in facts.program.bodies:
+        lookup = Lookup.of(body)
+        for op in lookup.all:
+            if isinstance(op, (ir.Load, ir.Attribute)) and op.name == name:
+                if not lookup.attributes_of(op.dst).isdisjoint(_ASKED_OF_MODULES):
+                    return True
+                if any(isinstance(reader, ir.Call) and reader.function == op.dst for reader in lookup.readers(op.dst)):
+                    return True
+    return False
 
 
 def _is_state_dict(call: ir.Call, facts: Facts) -> bool:

@@ -144,10 +144,12 @@ def _is_owned_module(value: Value, facts: Facts) -> bool:
 
 
 def _is_held_elsewhere(made: ir.Op | None, facts: Facts) -> bool:
-    """True for a parameter that is an attribute of its own, or in a `ParameterList`, where it is made: the list holds it a second time."""
+    """True for a parameter that is an attribute of its own, or in a `ParameterList`, where it is made: the list holds it a second time. So does one
+    that is made out of sight, as a buffer is.
+    """
     body = next((one for one in facts.program.bodies if made in Lookup.of(one).kind(ir.Call)), None)
     if body is None or not isinstance(made, ir.Call):
-        return False
+        return made is not None
     lookup, pending = Lookup.of(body), [made.dst]
     while pending:
         for reader in lookup.readers(pending.pop()):
@@ -163,7 +165,7 @@ def _is_held_elsewhere(made: ir.Op | None, facts: Facts) -> bool:
                 makers = [lookup.definition(store.value) for store in stores]
                 if any(isinstance(one, ir.Call) and lookup.called(one) in _CONTAINERS for one in makers):
                     return True
-            elif called in _CONTAINERS or called == "register_parameter":
+            elif called in _CONTAINERS or called in ("register_parameter", "register_buffer"):
                 return True
     return False
 
