@@ -55,6 +55,7 @@ _OF_A_NUMBER = Row("TDL522", ERROR, WARNING)
 _INPUT = Row("TDL401", ERROR, WARNING)
 _SAMPLE = Row("TDL518", ERROR, WARNING)
 _SIBLING = Row("TDL518", WARNING, WARNING)  # a part of what nobody has seen made may be no tensor
+_NUMBER = Row("TDL518", INFO, INFO)  # ... and in arithmetic a number
 _DEFAULT = Row("TDL516", WARNING, WARNING)
 _OTHER = Row("TDL505", ERROR, WARNING)
 
@@ -77,7 +78,9 @@ def row_of(fault: Fault) -> Row:
         return ATTRIBUTE
     is_batch = host is not None and host.implicit == "batch"
     if is_batch and host is not None and fault.roles[0] != "input":
-        return _SIBLING if host.origin is fault.site else _SAMPLE
+        if host.origin is not fault.site:
+            return _SAMPLE
+        return _NUMBER if isinstance(fault.site.op, (ir.Binary, ir.AugmentedAssign)) else _SIBLING
     if fault.roles[0] == "input" and (is_batch or fault.site.body is None or fault.site.body.name != "forward"):
         return _INPUT
     made = host.origin.op if host is not None and host.origin is not None else None
@@ -143,7 +146,7 @@ CASES: dict[str, dict[str, Severity]] = {
         "what the callee does without a device is not known": INFO,
         "results on the CPU may be meant": INFO,
     },
-    "TDL518": {"it may be no tensor": INFO},
+    "TDL518": {"it may be no tensor": WARNING, "it may be a number": INFO},
     "TDL523": {"no line of the file chooses the visible devices": INFO},
     "TDL601": {
         "the device is a variable, and a run on the CPU keeps the Parameter": WARNING,

@@ -154,7 +154,7 @@ class OneSiblingLeftBehind(Inferred):
             written if written is not None else call,
             f"`{place}` stays on the CPU, {beside}; move it too",
             detail=f"On an accelerator this {what} raises {MISMATCH}.",
-            case="" if certain else "it may be no tensor",
+            case="" if certain else "it may be no tensor" if isinstance(call, ir.Call) else "it may be a number",
             related=(
                 Mention(sibling.moved, "here the output is made" if output else "here its sibling moved"),
                 *((Mention(value.origin, "here it comes from"),) if value.origin is not None else ()),
