@@ -267,9 +267,11 @@ def test_a_claim_that_the_callers_in_other_files_do_not_break_is_a_note(tmp_path
     assert severities(tmp_path / "used", {"shape.py": SHAPED, "main.py": used}, "shape.py") == ["info"]
 
 
-def test_a_claim_that_a_caller_leaves_to_its_own_callers_stays(tmp_path: Path) -> None:
+def test_a_claim_that_a_caller_leaves_to_its_own_callers_stays_a_note(tmp_path: Path) -> None:
     used = "from shape import turn\ndef place(poses: torch.Tensor):\n    return turn(poses)\n"
-    assert severities(tmp_path, {"shape.py": SHAPED, "main.py": used}, "shape.py") == ["warning"]
+    assert severities(tmp_path / "unplaced", {"shape.py": SHAPED, "main.py": used}, "shape.py") == ["info"]
+    placed = "from shape import turn\ndef place(poses: torch.Tensor, device):\n    return turn(poses.to(device))\n"
+    assert severities(tmp_path / "placed", {"shape.py": SHAPED, "main.py": placed}, "shape.py") == ["warning"]
 
 
 def test_a_package_has_other_callers_than_its_own(tmp_path: Path) -> None:

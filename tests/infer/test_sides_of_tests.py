@@ -14,6 +14,33 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "the tensors of a batch, in a comprehension": """
+from torch.utils.data import DataLoader
+
+class Rows:
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, at):
+        return {"image": torch.randn(3), "mask": torch.ones(3).bool(), "name": "row"}
+
+def collate(rows):
+    return {"image": torch.stack([row["image"] for row in rows]), "mask": torch.stack([row["mask"] for row in rows]), "name": "rows"}
+
+class Trainer:
+    def __init__(self, device):
+        self.device = device
+
+    def placed(self, batch):
+        return {key: value.to(self.device) if isinstance(value, torch.Tensor) else value for key, value in batch.items()}
+
+    def train(self, loader):
+        for batch in loader:
+            batch = self.placed(batch)
+            print(batch["image"][batch["mask"]])
+
+Trainer(torch.device("cuda")).train(DataLoader(Rows(), collate_fn=collate))
+""",
     "a number in a function that is given one of several": """
 import numpy as np
 

@@ -174,9 +174,9 @@ PROJECTS: dict[str, tuple[str, bool, Mapping[str, str]]] = {
             "gpu.py": "print('cuda')",
         },
     ),
-    "nobody knows what the caller gives": (
+    "nobody knows what the only caller gives": (  # a note: two readings of 107 findings had none of these true in a program
         "shapes.py",
-        True,
+        False,
         {"shapes.py": SHIFT, "use.py": CALL + "def run(source):\n    return shift(source.read())"},
     ),
     "it is imported, and nobody calls it": ("shapes.py", True, {"shapes.py": SHIFT, "use.py": CALL}),

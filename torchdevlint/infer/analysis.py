@@ -91,6 +91,7 @@ class Analysis:
         self.calls: set[ir.Body] = set()  # the bodies that the file's code calls, its own and those of other files
         self._called_elsewhere: set[ir.Body] = set()
         self._open_elsewhere: set[tuple[int, int, str]] = set()
+        self._placed_elsewhere: set[tuple[int, int, str]] = set()  # ... where a caller names a device
         self.bounds: Counter[str] = Counter()
         self._running: dict[ir.Body, int] = {}
         self._grounds: dict[ir.Body, grounds.Ground | None] = {}  # of those that are running
@@ -362,7 +363,11 @@ class Analysis:
         """The faults to tell of in this file. What a caller meets is not told as open to others, but for what a module's own device breaks."""
         read_on_host = self._read_on_host()
         return [
-            fault._replace(is_settled=True) if self._is_settled(fault) else fault
+            fault._replace(
+                is_settled=self._is_settled(fault),
+                is_called=fault.entry in self.calls | self._called_elsewhere
+                and fault.key not in self._placed_elsewhere,
+            )
             for fault in self.faults.values()
             if fault.told_at.unit is self.unit
             and fault.may_be_mended
@@ -384,6 +389,8 @@ class Analysis:
                     self._keep(fault)
                 elif fault.told_at.unit is self.unit:
                     self._open_elsewhere.add(fault.key)
+                    if isinstance(fault.other.device, Term) and fault.other.device.op == "as_device":
+                        self._placed_elsewhere.add(fault.key)
                     if (
                         fault.entry is not None
                         and caller.is_forward(fault.entry)

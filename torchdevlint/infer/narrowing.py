@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import conditions
-from torchdevlint.infer.values import NONE, UNKNOWN, Ext, Guard, OneOf, Term, Value
+from torchdevlint.infer.values import HOST, NONE, NOTHING, TRUE, UNKNOWN, Ext, Guard, OneOf, Tensor, Term, Value, one_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torchdevlint.infer.state import Env
 
 Test = Callable[[Value], Value]
+NO_TENSOR = "no_tensor"  # a term: what of a value is no tensor
 NARROWING = frozenset({"isinstance", "is_none", "is_cuda"})  # the terms of conditions that leave something of a value
 
 
@@ -31,10 +32,28 @@ def narrowed(
         return env
     name, test = asked
     value = env.get(name)
+    if _is_open(value) and not outcome and test(Tensor(HOST)) == TRUE:
+        return {**env, name: Term(NO_TENSOR, value)}
     if not isinstance(value, OneOf):
         return env
     left = _left_of(value, test, outcome)
     return env if left is None else {**env, name: left}
+
+
+def _is_open(value: Value | None) -> bool:
+    return isinstance(value, Term) and value is not UNKNOWN and value.op != NO_TENSOR
+
+
+def no_tensor(value: Value) -> Value:
+    """What is left of a value behind `if not isinstance(x, torch.Tensor):`, when a caller has said what it may be."""
+    if isinstance(value, OneOf):
+        return one_of(
+            [(guards, no_tensor(one)) for guards, one in value.options if not isinstance(one, Tensor)]
+            or [(frozenset(), NOTHING)]
+        )
+    if isinstance(value, Tensor):
+        return NOTHING
+    return Term(NO_TENSOR, value) if _is_open(value) else value
 
 
 def narrowed_by(ctx: Context, asked: Term, value: Value, here: Callable[[Value], Value], outcome: bool) -> Value | None:
@@ -89,4 +108,4 @@ def _asked(
     return None
 
 
-__all__ = ["narrowed", "narrowed_by"]
+__all__ = ["NARROWING", "NO_TENSOR", "narrowed", "narrowed_by", "no_tensor"]

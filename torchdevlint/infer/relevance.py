@@ -99,6 +99,17 @@ def _is_sized_by_a_tensor(made: Site) -> bool:
     return False
 
 
+def is_of_an_argument(fault: Fault) -> bool:
+    """True for what is open because of an argument of a plain function, where nothing shows that it is meant for tensors anywhere: no function on the
+    way asks where a tensor is, and none is a `forward`, whose arguments are where the module is.
+    """
+    place = fault.other.device
+    is_own = isinstance(place, Term) and place.op in ("own", "near") and place != OWN_SELF
+    bodies = {site.body for site in (fault.site, fault.place, *fault.chain) if site.body is not None}
+    shows = any(body.name == "forward" or _asks_where(body) for body in bodies)
+    return fault.verdict == "open" and is_own and not shows
+
+
 def _is_asked_where(fault: Fault) -> bool:
     """True where the functions that make the tensor and let it meet an argument ask where a tensor is: they are meant for tensors anywhere."""
     place = fault.other.device

@@ -19,7 +19,7 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
-from torchdevlint.infer.narrowing import NARROWING, narrowed_by
+from torchdevlint.infer.narrowing import NARROWING, NO_TENSOR, narrowed_by, no_tensor
 from torchdevlint.infer.state import NO_FACTS, Facts, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
@@ -467,6 +467,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     ),
     "carried": _carried,
     "length": _length,
+    NO_TENSOR: lambda here, term: no_tensor(here.value(term.args[0])),
     "handed": _handed,
     "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),

@@ -92,6 +92,7 @@ class Fault(NamedTuple):
     seen_inside: Tensor | None = None  # `other` as a function sees it for any caller, where one breaks its claim
     sometimes: bool = False
     is_settled: bool = False  # open, and the calls in other files of the project do not break it
+    is_called: bool = False  # the function that somebody from outside would call is called, here or elsewhere, and no call names a device
     told: Site | None = None
 
     @property

@@ -54,7 +54,7 @@ class Term:
 
     Operations: `parameter(body, name)`, `unknown(site)`, `own(x)` (the device of something of whom only its use is known), `default` (the
     default device, in files of programs that set one), `attribute`, `item`, `element`, `unpack`, `call`, `binary`, `device_of`, `as_device`,
-    `moved`, `carried` (what a module holds that is moved), `length`, `enter`, `is_none`, `isinstance`, `equal`, `not`, ...
+    `moved`, `carried` (what a module holds that is moved), `length`, `no_tensor`, `enter`, `is_none`, `isinstance`, `equal`, `not`, ...
 
     `waits` is False where no caller will ever say more: what is computed from something unknown alone.
     """

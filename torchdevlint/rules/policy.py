@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.infer.claims import RETURNED
-from torchdevlint.infer.relevance import is_of_a_number
+from torchdevlint.infer.relevance import is_of_a_number, is_of_an_argument
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
@@ -102,10 +102,12 @@ def _is_beside_the_default(fault: Fault) -> bool:
 def severity_of(fault: Fault, member: Member | None = None) -> Severity:
     """How severe a fault is: what is broken on some paths alone is no error, and what the project's own calls do not break is a note.
 
-    A package that is installed has other callers than its own.
+    In a project of programs, what an argument of a plain function may break is a note: its callers are at hand, and none is seen to. A package that
+    is installed has other callers than its own.
     """
     row = row_of(fault)
-    if fault.is_settled and member is not None and not _is_offered(fault, member):
+    is_left = fault.is_settled or (fault.is_called and is_of_an_argument(fault))
+    if is_left and member is not None and not _is_offered(fault, member):
         return INFO
     return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
 
