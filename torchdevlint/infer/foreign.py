@@ -555,7 +555,8 @@ def call_method(
             return _unknown(site) if found is None else found
         if name in ("_replace", "_asdict"):
             return containers.method(ctx, value, rec, name, args, keywords, site)
-        return _unknown(site)
+        of_mapping = protocols.of_mapping(ctx, value, name, args, site)
+        return _unknown(site) if of_mapping is None else of_mapping
     if isinstance(value, Bound) and value.name == "__dict__":
         return _of_fields(ctx, value.object, name, args, keywords, site)
     if isinstance(value, Term):

@@ -6,7 +6,22 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer import classes, modules, reading, tensors
 from torchdevlint.infer.python_calls import builtin as call_builtin
-from torchdevlint.infer.values import NONE, NOTHING, UNKNOWN, Cls, Const, Site, Term, Value, alternatives, join, waits
+from torchdevlint.infer.values import (
+    NONE,
+    NOTHING,
+    UNKNOWN,
+    Cls,
+    Const,
+    Func,
+    Ref,
+    Site,
+    Term,
+    Tup,
+    Value,
+    alternatives,
+    join,
+    waits,
+)
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -31,6 +46,29 @@ def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site 
     if name == "__getitem__" and args:
         return item(ctx, value, args[0])
     return UNKNOWN
+
+
+_MAPPINGS = frozenset({"Mapping", "MutableMapping", "UserDict"})
+
+
+def of_mapping(ctx: Context, value: Ref, name: str, args: list[Value], site: Site | None) -> Value | None:
+    """What `collections.abc.Mapping` makes of `__iter__` and `__getitem__` of a class (Lib/_collections_abc.py); None for other methods and classes."""
+    rec = ctx.heap.get(value)
+    if rec is None or not isinstance(rec.cls, Cls) or name not in ("keys", "values", "items", "get"):
+        return None
+    bases = classes.foreign_bases_of(ctx.analysis, rec.cls.cls)
+    getter = classes.attribute_of(ctx, rec.cls, "__getitem__", value)
+    if _MAPPINGS.isdisjoint(base.rpartition(".")[2] for base in bases) or not isinstance(getter, Func):
+        return None
+    from torchdevlint.infer.calls import call
+
+    if name == "get" and args:
+        return join(call(ctx, getter, args[:1], {}, site), args[1] if len(args) > 1 else NONE)
+    key = reading.element(ctx, value)
+    if name == "keys":
+        return ctx.new(site, "list", None, {"*": key}, tag=name)
+    held = call(ctx, getter, [key], {}, site)
+    return ctx.new(site, "list", None, {"*": held if name == "values" else Tup((key, held))}, tag=name)
 
 
 def held(ctx: Context, value: Value, name: Value) -> Value:
