@@ -14,6 +14,35 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "a parameter that was read before its module moved": """
+net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+last = list(net.parameters())[-1]
+net.to("cuda")
+print(last * torch.ones(3, device="cuda"))
+
+def main(device):
+    net = nn.Linear(3, 3)
+    weight = net.weight
+    net = net.to(device)
+    print(net(torch.randn(3, 3).to(device)) @ weight)
+""",
+    "an operator of modules": """
+class Map(nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = nn.Parameter(weight)
+
+    def __matmul__(self, other):
+        return Chain(self, other) if isinstance(other, Map) else self.weight @ other
+
+    def normal(self, inner):
+        return self @ inner @ self
+
+class Chain(Map):
+    def __init__(self, *parts):
+        super().__init__(torch.ones(3))
+        self.parts = parts
+""",
     "the tensors of a batch, in a comprehension": """
 from torch.utils.data import DataLoader
 
@@ -214,6 +243,11 @@ class Model(nn.Module):
 """,
 }
 BROKEN = {
+    "a parameter of a module that nobody moved": """
+net = nn.Linear(3, 3)
+weight = net.weight
+print(weight * torch.ones(3, device="cuda"))
+""",
     "what a try moves alone": """
 x = torch.randn(3)
 try:

@@ -31,6 +31,7 @@ from torchdevlint.infer.values import (
     consistent,
     index_of,
     is_elsewhere,
+    one_of,
     options_of,
     waits,
 )
@@ -82,6 +83,7 @@ def claim(
         ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
     if ctx.weak and ctx.mode == "root":
         _prove_inputs(ctx, operands)
+    operands = [operand._replace(value=_where_now(ctx, operand.value)) for operand in operands]
     if kind == "same" and any(one.role == "operand" and may_be_module(ctx, one.value) for one in operands):
         return  # what an operator does with a module its class says
     if kind == "same" and ctx.mode != "summary" and not weak and not chain:
@@ -227,6 +229,20 @@ def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
     if UNKNOWN_INDEX in indices or indices[0] == indices[1]:
         return False
     return "" not in indices or not ctx.analysis.kept.imports.sets_current_device(ctx.unit)
+
+
+def _where_now(ctx: Context, value: Value) -> Value:
+    """A parameter that was read before its module was moved is where the module is: `module.to()` moves it in place, for all who hold it."""
+    if isinstance(value, OneOf):
+        return one_of([(guards, _where_now(ctx, one)) for guards, one in value.options])
+    if not isinstance(value, Tensor) or not value.follows or value.device != HOST or value.origin is None:
+        return value
+    made = value.origin.whole
+    for rec in ctx.heap.values():
+        place = rec.fields.get("@device", HOST) if rec.kind == "module" else HOST
+        if place != HOST and rec.fields.get("@origin") is made:
+            return Tensor(place, value.rank, follows=True, kept=value.kept)
+    return value
 
 
 def _beside(ctx: Context, guards: Facts) -> Tensor | None:
