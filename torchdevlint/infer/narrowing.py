@@ -6,7 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import conditions
-from torchdevlint.infer.values import HOST, NONE, NOTHING, TRUE, UNKNOWN, Ext, Guard, OneOf, Tensor, Term, Value, one_of
+from torchdevlint.infer.values import (
+    HOST,
+    NO_TENSOR,
+    NONE,
+    NOTHING,
+    TRUE,
+    UNKNOWN,
+    Ext,
+    Guard,
+    OneOf,
+    Tensor,
+    Term,
+    Value,
+    one_of,
+)
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -15,7 +29,6 @@ if TYPE_CHECKING:
     from torchdevlint.infer.state import Env
 
 Test = Callable[[Value], Value]
-NO_TENSOR = "no_tensor"  # a term: what of a value is no tensor
 NARROWING = frozenset({"isinstance", "is_none", "is_cuda"})  # the terms of conditions that leave something of a value
 
 
@@ -108,4 +121,4 @@ def _asked(
     return None
 
 
-__all__ = ["NARROWING", "NO_TENSOR", "narrowed", "narrowed_by", "no_tensor"]
+__all__ = ["NARROWING", "narrowed", "narrowed_by", "no_tensor"]

@@ -201,6 +201,10 @@ def _term(term: Term, ctx: Context | None, nested: int) -> str:
             return f"type of {show_place(args[0])}"
         case "has":
             return f"{inner(args[0])} has {args[1]}"
+        case "length":
+            return f"len({inner(args[0])})"
+        case "no_tensor":
+            return f"{inner(args[0])}, no tensor"
         case "enter":
             return f"what {inner(args[0])} enters"
         case "unknown" | "top":

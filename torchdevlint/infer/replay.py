@@ -19,13 +19,14 @@ from torchdevlint.infer import (
     tensors,
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
-from torchdevlint.infer.narrowing import NARROWING, NO_TENSOR, narrowed_by, no_tensor
+from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.state import NO_FACTS, Facts, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
     HOST,
     MANY,
+    NO_TENSOR,
     NONE,
     NOTHING,
     NUMBER,

@@ -134,6 +134,7 @@ def index_of(place: Place) -> str:
 
 
 UNKNOWN_INDEX = "?"
+NO_TENSOR = "no_tensor"  # the operation of a term: what of a value is no tensor
 SENT = "@sent"
 """The name, as of a parameter, of what is sent into a generator."""
 MANY = -1
@@ -565,9 +566,11 @@ def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
 def _join_tensors(found: dict[Value, frozenset[Guard]]) -> None:
     """Tensors of one place and origin are one, of a rank that holds for both."""
     alike: dict[tuple[Any, ...], list[Tensor]] = {}
-    for value in found:
+    for value in tuple(found):
         if isinstance(value, Tensor):
             alike.setdefault((value.device, value.origin, value.implicit, value.kept), []).append(value)
+        elif type(value) is Term and value.op == NO_TENSOR and value.args[0] in found:
+            found[value.args[0]] &= found.pop(value)  # what it is if it is no tensor, and what it is
     for first, *others in alike.values():
         if not others:
             continue
