@@ -105,10 +105,13 @@ class Standing:
             return static
         return self.walk.registers.get(register, UNKNOWN) if self.walk is not None else UNKNOWN
 
-    def is_already_at(self, register: ir.Register, device: ir.Register) -> bool:
-        """True for a tensor that is on the very device that another register holds, whatever made it so; never of the CPU."""
-        value, place = self._raw(register), self._raw(device)
-        return isinstance(value, Tensor) and isinstance(place, Device) and value.device == place.place != HOST
+    def is_already_at(self, register: ir.Register, device: ir.Register | None, is_host: bool = False) -> bool:
+        """True for a tensor that is on the very device that another register holds, or on the CPU (`is_host`), whatever made it so."""
+        value = self._raw(register)
+        place = Device(HOST) if is_host else self._raw(device) if device is not None else UNKNOWN
+        named = from_string(place.value) if isinstance(place, Const) and isinstance(place.value, str) else TOP
+        place = Device(HOST) if named is CPU else place
+        return isinstance(value, Tensor) and isinstance(place, Device) and value.device == place.place
 
     def _static(self, name: str) -> Value | None:
         """A function or class at the top of the file that a name means whenever it is read: that needs no run either."""

@@ -161,6 +161,7 @@ CASES: dict[str, dict[str, Severity]] = {
     "TDL701": {
         "no loader is seen with workers or pinned memory": WARNING,
         "no loader has workers or pins memory": INFO,
+        "the device is a variable": WARNING,
     },
     "TDL702": {"the device is a variable": WARNING, "under a test that may ask for the CPU": INFO},
     "TDL704": {"no process group is started in the file": WARNING},

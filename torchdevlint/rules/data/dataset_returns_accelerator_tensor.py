@@ -25,6 +25,7 @@ class _Placement(NamedTuple):
 
     op: ir.Call
     device: str
+    is_certain: bool  # an accelerator in any case
 
 
 class _Loading(NamedTuple):
@@ -103,7 +104,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
             follows_an_object(device.name)
         ):
             return
-        self._placed.setdefault(id(facts.body), []).append(_Placement(call, device.name))
+        self._placed.setdefault(id(facts.body), []).append(_Placement(call, device.name, device.is_accelerator))
 
     @on_call(*modules.LOADERS)
     def note_loader(self, call: ir.Call, facts: Facts) -> None:
@@ -129,7 +130,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
                     f"{where} puts its tensors on `{placed.device}`; return CPU tensors and move the batch in the loop",
                     detail='In a DataLoader worker that raises "Cannot re-initialize CUDA in forked subprocess", and with '
                     "`pin_memory=True` \"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\".",
-                    case=case,
+                    case=case or ("" if placed.is_certain else "the device is a variable"),
                     related=related,
                 )
 

@@ -74,7 +74,7 @@ class DiscardedDeviceMove(Rule):
             return
         place = facts.place(method.object)
         is_tensor = _is_tensor(method.object, facts)
-        if not place or is_tensor is None or _is_of_another_kind(place, facts):
+        if not place or is_tensor is None or _is_of_another_kind(place, facts) or _is_asked_for_more(place, facts):
             return
         is_cast = len(call.arguments) == 1 and facts.frame is not None and facts.frame.is_dtype(call.arguments[0].value)
         does = "moves" if method.name in _MOVES and not is_cast else "converts"
@@ -166,6 +166,15 @@ def _is_tensor(register: ir.Register, facts: Facts) -> bool | None:
     return None
 
 
+def _is_asked_for_more(place: str, facts: Facts) -> bool:
+    """True for an attribute of the object of which another method of its class reads what no tensor has: `self.vae.config`."""
+    summary = facts.class_summary
+    if summary is None or not place.startswith("self.") or place.count(".") != 1:
+        return False
+    uses = (facts.analysis.index_of(body).use(place) for body in summary.cls.methods.values())
+    return any(use.called or not use.attributes <= _MOVES | _CASTS | TENSOR_ATTRIBUTES for use in uses)
+
+
 @once_per_place
 def _is_given_to_a_model(place: str, facts: Facts) -> bool:
     """True for what can be moved and is a model's argument as it is: a tensor, where no library is imported whose batches move in place."""
@@ -205,7 +214,7 @@ def _is_wanted(place: str, call: ir.Call, facts: Facts) -> bool:
 def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
     """True for a tensor that is there already, as what it was computed from is, or that was moved before: nothing tells that it is wanted elsewhere."""
     device = call.argument("device", 0)
-    if device is not None and facts.frame is not None and facts.frame.is_already_at(register, device):
+    if facts.frame is not None and facts.frame.is_already_at(register, device, facts.callee(call) == ".cpu"):
         return True
     value = facts.value(register)
     target = target_of_move(call, facts)
