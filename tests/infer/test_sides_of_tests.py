@@ -14,6 +14,36 @@ from torch import nn
 
 """
 PLACED_BY_FLAG = {
+    "the index of a device, which is -1 on the CPU": """
+def add(x):
+    device = x.get_device()
+    bias = torch.zeros(3)
+    if device > -1:
+        bias = bias.to(device)
+    return x + bias
+
+def add_at(x: torch.Tensor):
+    bias = torch.zeros(3)
+    return x + bias.to(x.device) if x.get_device() >= 0 else x + bias
+""",
+    "a batch of tuples is a list": """
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, at):
+        return torch.randn(3), 1
+
+def train(device):
+    for batch in DataLoader(Rows()):
+        if isinstance(batch, list):
+            images, _ = batch
+        else:
+            images = batch
+        images = images.to(device)
+""",
     "a parameter that was read before its module moved": """
 net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
 last = list(net.parameters())[-1]

@@ -3,13 +3,46 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
-from torchdevlint import check_source
+from torchdevlint import check_paths, check_source
 from torchdevlint.findings import Severity
 
 CASES = {
+    "samples on a device that is an argument": (
+        "TDL701",
+        Severity.WARNING,
+        """
+        from torch.utils.data import DataLoader, Dataset
+        class Rows(Dataset):
+            def __init__(self, device="cpu"):
+                self.device = device
+            def __getitem__(self, at):
+                return torch.ones(3).to(self.device)
+        loader = DataLoader(Rows(), num_workers=4)
+        """,
+    ),
+    "samples on a GPU": (
+        "TDL701",
+        Severity.ERROR,
+        """
+        from torch.utils.data import DataLoader, Dataset
+        class Rows(Dataset):
+            def __getitem__(self, at):
+                return torch.ones(3).cuda()
+        loader = DataLoader(Rows(), num_workers=4)
+        """,
+    ),
+    "a tensor that is on the CPU already": (
+        "TDL501",
+        Severity.INFO,
+        """
+        x = torch.zeros(3)
+        x.to("cpu")
+        """,
+    ),
     "a submodule that lives on the CPU between calls": (
         "TDL606",
         Severity.INFO,
@@ -352,3 +385,29 @@ def test_a_program_that_is_called_test_is_no_test() -> None:
             policy.load_state_dict(torch.load(args.resume_path))
         """
     assert [finding.code for finding in check_source(textwrap.dedent(text), select=["TDL101"])] == ["TDL101"]
+
+
+def test_what_has_attributes_that_no_tensor_has_moves_in_place() -> None:
+    text = """
+        import torch
+        class Trainer:
+            def __init__(self, vae):
+                self.vae = vae
+                self.vae.requires_grad_(False)
+            def sizes(self):
+                return self.vae.{}
+            def place(self, device):
+                self.vae.to(device=device)
+        """
+    assert check_source(textwrap.dedent(text.format("config.sizes")), select=["TDL501"]) == ()
+
+
+def test_modules_of_another_file_that_hold_nothing_may_be_in_a_dict(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    losses = "import torch\nfrom torch import nn\nclass Focal(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.loss = {}\n"
+    kept = "from torch import nn\nfrom losses import Focal\nclass Head(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.parts = {'focal': Focal()}\n"
+    (tmp_path / "head.py").write_text(kept, encoding="utf-8")
+    for loss, codes in (("nn.BCEWithLogitsLoss()", []), ("nn.Linear(3, 3)", ["TDL602"])):
+        (tmp_path / "losses.py").write_text(losses.format(loss), encoding="utf-8")
+        found = check_paths([tmp_path / "head.py"], select=["TDL602"], processes=1)
+        assert [finding.code for finding in found] == codes

@@ -9,6 +9,7 @@ from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.project import Member
 from torchdevlint.stubs.knowledge import modules
 
 if TYPE_CHECKING:
@@ -90,7 +91,11 @@ def _holds_modules(analysis: FileFacts, cls: ir.Class) -> bool:
 
 
 def holds_nothing(analysis: FileFacts, cls: ir.Class, depth: int = 0) -> bool:
-    """True for a Module of this file, built of parts without parameters and buffers alone: there is nothing of it to move, train or save."""
+    """True for a Module of the project, built of parts without parameters and buffers alone: there is nothing of it to move, train or save."""
+    there = analysis if cls in analysis.program.classes else _file_of(cls, analysis)
+    if there is None:
+        return False
+    analysis = there
     summary = analysis.summary_of(cls)
     known = {base.cls.name for base in summary.base_summaries}
     if not summary.is_module or depth >= _DEEPEST_NESTING or summary.registered:
@@ -115,6 +120,14 @@ def holds_nothing(analysis: FileFacts, cls: ir.Class, depth: int = 0) -> bool:
             ):
                 return False
     return all(holds_nothing(analysis, base.cls, depth + 1) for base in summary.base_summaries)
+
+
+def _file_of(cls: ir.Class, analysis: FileFacts) -> FileFacts | None:
+    """The facts of the other file of the project that defines a class."""
+    from torchdevlint.facts.files import facts_of
+
+    member, path = analysis.member, analysis.inference.unit_of(cls.body).path
+    return facts_of(Member(member.project, path)) if member is not None and path and path != member.path else None
 
 
 _REGISTERS = frozenset("register_buffer register_parameter register_module add_module __setattr__ setattr".split())

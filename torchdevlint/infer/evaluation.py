@@ -33,6 +33,7 @@ from torchdevlint.infer.values import (
     UNKNOWN,
     Cls,
     Const,
+    Device,
     DoubleStar,
     Ext,
     Func,
@@ -61,6 +62,8 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.source import deadline
 
 _FORMS = {"property": "property", "cached_property": "property", "contextmanager": "contextmanager"}
+# What `x.get_device()` is compared with, and whether that holds of a tensor on a GPU: it is -1 on the CPU.
+_ON_GPU = {(">", -1): True, (">=", 0): True, ("!=", -1): True, ("<", 0): False, ("==", -1): False, ("<=", -1): False}
 _BINDING = frozenset({"classmethod", "staticmethod"})
 
 
@@ -377,6 +380,9 @@ class Evaluation:
         if len(op.operators) != 1:
             return NUMBER
         operator = op.operators[0]
+        if isinstance(left, Device) and isinstance(right, Const) and (operator, right.value) in _ON_GPU:
+            found = conditions.on_accelerator(Tensor(left.place))  # `x.get_device() >= 0`
+            return found if _ON_GPU[operator, right.value] else conditions.negated(found)
         if operator in ("is", "is not") and right == NONE:
             found = conditions.is_none(left)
             return found if operator == "is" else conditions.negated(found)
