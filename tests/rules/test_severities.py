@@ -404,8 +404,9 @@ def test_what_has_attributes_that_no_tensor_has_moves_in_place() -> None:
 
 def test_modules_of_another_file_that_hold_nothing_may_be_in_a_dict(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    losses = "import torch\nfrom torch import nn\nclass Focal(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.loss = {}\n"
-    kept = "from torch import nn\nfrom losses import Focal\nclass Head(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.parts = {'focal': Focal()}\n"
+    head = "class {}(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.{} = {}\n"
+    losses = "from torch import nn\n" + head.format("Focal", "loss", "{}")
+    kept = "from torch import nn\nfrom losses import Focal\n" + head.format("Head", "parts", "{'focal': Focal()}")
     (tmp_path / "head.py").write_text(kept, encoding="utf-8")
     for loss, codes in (("nn.BCEWithLogitsLoss()", []), ("nn.Linear(3, 3)", ["TDL602"])):
         (tmp_path / "losses.py").write_text(losses.format(loss), encoding="utf-8")
