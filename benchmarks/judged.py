@@ -61,6 +61,12 @@ SAMPLES = {
     "followed; 34 of the 40 are in the draw",
     "fresh20": "141 drawn at random (seed 20), all that eight of each repository give, from 40 other repositories after those mends, judged by four readers with "
     "the same definition, before the last mends; 32 of the 40 are in the draw",
+    "fresh21": "all 36 (33 of them in files that are no notebooks) that 31 repositories, which nobody had read, gave but for portability, order and files that do not "
+    "parse, judged strictly by one blind reader, before the mends that followed",
+    "fresh22": "all 45 that 14 other repositories gave after some of those mends, read in the same way, before the mends that followed",
+    "fresh23": "62 drawn at random (seed 20261125), at most six of each, from 23 other repositories after those mends (six had none), by two readers, before the "
+    "mends that followed",
+    "fresh24": "36 drawn at random (seed 7), at most six of each, from 14 other repositories after those mends (six had none), by one reader, before the last mends",
     "blind1": "117 drawn at random (seed 20261123), at most six of each, from 40 other repositories that nobody had read, by four readers who were told to be strict, "
     "each repository without its mark of a project's root, before the mends that followed; those in notebooks are left out here",
     "blind2": "116 drawn at random (seed 20261124), at most six of each, from 40 other repositories after those mends and before the last, with the mark of a "
