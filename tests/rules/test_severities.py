@@ -61,18 +61,6 @@ CASES = {
                 return self.evaluate(x)
         """,
     ),
-    "what NumPy asks an object for": (
-        "TDL509",
-        Severity.INFO,
-        """
-        class Predictions:
-            def __init__(self, means: torch.Tensor, H: torch.Tensor):
-                self.means = H.matmul(means)
-
-            def __array__(self):
-                return self.means.detach().numpy()
-        """,
-    ),
     "what a method gives NumPy": (
         "TDL509",
         Severity.WARNING,

@@ -247,11 +247,8 @@ class Replay:
         for guards, option in value.options:
             facts = self._facts(guards)
             if facts is not None:
-                left = self._left_by(guards) if guards else None
-                if left:
-                    with self._narrowed(left):
-                        found.append((facts, self.value(option)))
-                else:
+                left = self._left_by(guards) if guards else {}
+                with self._narrowed(left) if left else nullcontext():
                     found.append((facts, self.value(option)))
         return one_of(found) if found else NOTHING
 

@@ -302,8 +302,6 @@ def binary(
 ) -> Value:
     """`left operator right`; a comparison has its operator in words (`COMPARISONS`)."""
     is_comparison = operator in _IN_WORDS
-    if is_comparison and isinstance(left, Const) and isinstance(right, Const):
-        return _compared(operator, left.value, right.value)
     if CLOCK in (left, right):
         return CLOCK
     if operator == "%" and isinstance(left, Const) and isinstance(left.value, str):

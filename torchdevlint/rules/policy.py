@@ -214,7 +214,6 @@ PLACES: tuple[Place, ...] = (
     _place(at.in_program_for_the_host, INFO, _TENSORS_MEET),
     _place(at.in_program_that_names_no_device, INFO, _TENSORS_MEET),
     _place(at.in_data_folder, INFO, "504 505 506 509"),
-    _place(at.in_array_protocol, INFO, "509"),
     _place(at.under_another_default_device, INFO, "504 505 506 511 515 522 603"),
     _place(at.in_program_that_moves_nothing, INFO, "603"),
     _place(at.with_hidden_gpus, INFO, "504 515"),

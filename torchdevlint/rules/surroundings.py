@@ -36,12 +36,6 @@ def in_data_folder(_: ir.Op, facts: Facts) -> bool:
     return facts.roles.is_data_code
 
 
-def in_array_protocol(op: ir.Op, facts: Facts) -> bool:
-    """True in `__array__`: what NumPy asks there raises for what is on a GPU, as `torch.Tensor.__array__` does."""
-    body = facts.analysis.body_of(op)
-    return body is not None and body.name == "__array__"
-
-
 def with_hidden_gpus(_: ir.Op, facts: Facts) -> bool:
     """True in a program that hides its GPUs: `os.environ["CUDA_VISIBLE_DEVICES"] = "-1"`."""
     if not facts.mentions("environ"):
