@@ -81,14 +81,6 @@ CASES = {
             return x.to(device).pin_memory()
         """,
     ),
-    "pinned memory behind a move, by a flag": (
-        "TDL702",
-        Severity.INFO,
-        """
-        def stage(x, device, pin):
-            return x.to(device).pin_memory() if pin else x.to(device)
-        """,
-    ),
     "a move of what is there already, dropped": (
         "TDL501",
         Severity.INFO,

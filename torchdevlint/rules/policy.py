@@ -163,7 +163,7 @@ CASES: dict[str, dict[str, Severity]] = {
         "no loader has workers or pins memory": INFO,
         "the device is a variable": WARNING,
     },
-    "TDL702": {"the device is a variable": WARNING, "under a test that may ask for the CPU": INFO},
+    "TDL702": {"the device is a variable": WARNING},
     "TDL704": {"no process group is started in the file": WARNING},
     "TDL801": {
         "the project is for another accelerator, CUDA works there, or who runs this trial has a GPU": INFO,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.program.cfg import Cfg
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
 from torchdevlint.rules.structure import target_of_move
 
@@ -68,7 +66,7 @@ class PinMemoryOfAcceleratorTensor(Rule):
             call,
             f"only host memory can be pinned, and this tensor is on `{device.name}`; pin it first, then move it",
             detail=f"On an accelerator this raises {_TEXT}. A pinned tensor can be moved with `non_blocking=True`.",
-            case=_case(call, device, facts),
+            case="" if device.is_accelerator else "the device is a variable",
             fix=(lambda: _swap(call)) if chained else None,
         )
 
@@ -89,14 +87,6 @@ class PinMemoryOfAcceleratorTensor(Rule):
                     detail=f"It raises {_TEXT}. Without `pin_memory` the dataset can stay where it is.",
                 )
                 return
-
-
-def _case(call: ir.Call, device: Device, facts: Facts) -> str:
-    """The row of the policy: who asks for pinned memory may ask for the CPU as well."""
-    if device.is_accelerator:
-        return ""
-    is_asked_for = not device.chosen and any(True for _ in Cfg.of(facts.body).decided_by(call))
-    return "under a test that may ask for the CPU" if is_asked_for else "the device is a variable"
 
 
 def _swap(call: ir.Call) -> NodeFix | None:
