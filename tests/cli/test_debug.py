@@ -60,6 +60,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def write(text: str, name: str = "model.py") -> None:
+    Path(name).parent.mkdir(exist_ok=True)
     Path(name).write_text(text, encoding="utf-8")
 
 
@@ -157,6 +158,25 @@ def test_why_tells_the_rows_of_a_check_of_the_rule(run: Run) -> None:
     _, out, _ = run("debug", "why", "TDL801", "model.py:3")
     assert "row: TDL801, what the rule finds: warning" in out
     assert "row: TDL801, at this place a note (info) and no more: In a file or a folder of tests" in out
+
+
+def test_why_of_a_finding_names_nothing_that_keeps_it_from_being_told(run: Run) -> None:
+    write(VAE)
+    assert "not told" not in run("debug", "why", "TDL504", "model.py:12")[1]
+
+
+def test_why_names_the_file_where_tensors_of_another_file_meet(run: Run) -> None:
+    write("def add(x, y):\n    return x + y\n", "one/model.py")
+    write(
+        "import torch\nfrom one.model import add\n\n\ndef f():\n    noise = torch.zeros(3)\n"
+        "    return add(torch.ones(3).cuda(), noise)\n\n\nf()\n",
+    )
+    write("", "one/__init__.py")
+    write("", "LICENSE")
+    out = run("debug", "why", "TDL504", "model.py:6")[1]
+    assert "line None" not in out
+    assert "line 0" not in out
+    assert "model.py:2" in out.partition("policy")[2]
 
 
 def test_why_takes_the_name_of_a_rule(run: Run) -> None:

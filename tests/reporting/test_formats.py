@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -237,6 +238,19 @@ def test_colours_are_paint_alone(name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- what others wrote
+
+
+@pytest.mark.parametrize("is_absolute", [False, True])
+def test_another_file_is_named_as_the_file_of_the_finding_is(
+    is_absolute: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    there = str(tmp_path / "lib" / "b.py")
+    name = str(tmp_path / "a.py") if is_absolute else "a.py"
+    finding = replace(FIRST, filename=name, related=(Related(there, span(7, 1, 7, 2), "made here"),))
+    text = "\n".join(render("full", Outcome(name, (finding,), text=TEXT)))
+    assert f"  note: {there if is_absolute else 'lib/b.py'}:7: made here" in text
+
 
 HOSTILE = "x\n::error::boo\r\x1b[31m\x07\x9b\u202e\u2028\u200b\ud800##[add-mask]y"
 ESCAPED = r"x\n::error::boo\r\x1b[31m\x07\x9b\u202e\u2028\u200b\ud800#\x23[add-mask]y"

@@ -236,10 +236,10 @@ def where(chain: Sequence[Site], path: str) -> str:
     """The calls that lead somewhere, the innermost first."""
     from torchdevlint.infer.printing import row_of
 
-    rows: list[str] = []
+    here, rows = Path(path).resolve(), list[str]()
     for site in chain:
         file = site.unit.path if site.unit is not None else ""
-        is_here = not file or Path(file).name == Path(path).name
+        is_here = not file or Path(file).resolve() == here
         row = row_of(site) or _row_elsewhere(file, site.op)
         rows.append(f"{'line ' if is_here else file + ':'}{row or '?'}")
     return " from ".join(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from torchdevlint.cli.debug import Place, bounds_of, inferred, shortened, source_of, where
@@ -15,6 +16,7 @@ from torchdevlint.infer.printing import row_of
 from torchdevlint.infer.recorder import Recorder, Seen
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.infer.summary import Fault
+from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
 from torchdevlint.program.project import Member, member
 from torchdevlint.rules.engine import analyse as ask
@@ -180,7 +182,12 @@ def _hidden_by(asked: _Asked, report: Report) -> str:
 
 
 def _of_report(asked: _Asked, report: Report) -> Iterator[str]:
-    rows = [_row(mention.op) for mention in report.related]
+    rows = [
+        _row(mention.op)
+        if mention.elsewhere is None
+        else f"{PurePath(mention.elsewhere.path).name}:{mention.elsewhere.span.start.row}"
+        for mention in report.related
+    ]
     by = "by a claim" if _is_of_claim(asked, report) else "by the rule's own check"
     yield f"  {report.rule.code} {report.severity.label}, {by}: {shortened(report.message.format(*rows), 140)}"
     hidden = _hidden_by(asked, report)
@@ -205,15 +212,16 @@ def _rows(asked: _Asked, report: Report) -> Iterator[str]:
 
 def _of_claims(asked: _Asked) -> Iterator[str]:
     """Each claim, and how each way to it decides it."""
-    by_site: dict[tuple[ir.Op, str], list[Seen]] = {}
+    by_site: dict[tuple[Site, str], list[Seen]] = {}
     for seen in asked.recorder.claims:
-        by_site.setdefault((seen.claim.site.op, seen.claim.kind), []).append(seen)
+        by_site.setdefault((seen.claim.site, seen.claim.kind), []).append(seen)
     if not by_site:
         yield "claims: none on this line, and none about a tensor that is made on it"
         return
     yield "claims"
-    for (op, kind), several in by_site.items():
-        yield f"  line {_row(op)}, `{source_of(op, asked.place.text)}`: {_KINDS[kind]}"
+    for (site, kind), several in by_site.items():
+        written = f", `{source_of(site.op, asked.place.text)}`" if row_of(site) is not None else ""
+        yield f"  {where((site,), asked.place.path)}{written}: {_KINDS[kind]}"
         several = sorted(dict.fromkeys(several), key=lambda seen: _BEST.index(seen.outcome))
         for seen in several[:_MOST_CALLERS]:
             yield f"    {seen.outcome}: {_way(asked, seen)}"
@@ -257,8 +265,9 @@ def _doubt(seen: Seen) -> str:
 def _of_fault(asked: _Asked, fault: Fault) -> Iterator[str]:
     row = policy_row(fault)
     roles = ", ".join(role or "operand" for role in fault.roles)
-    meets = f" (met on line {row_of(fault.site)})" if fault.place is not fault.site else ""
-    yield f"  line {row_of(fault.place)}{meets}: {fault.verdict}, claim {fault.kind!r}, roles {roles}"
+    path = asked.place.path
+    meets = f" (met on {where((fault.site,), path)})" if fault.place is not fault.site else ""
+    yield f"  {where((fault.place,), path)}{meets}: {fault.verdict}, claim {fault.kind!r}, roles {roles}"
     yield f"    row: {row.code}, broken {row.broken.label}, open {row.open.label}; here {severity_of(fault, asked.member).label}"
     told = _why_not(asked, fault)
     if told:
@@ -268,7 +277,7 @@ def _of_fault(asked: _Asked, fault: Fault) -> Iterator[str]:
 def _why_not(asked: _Asked, fault: Fault) -> str:
     """What keeps a fault from becoming a finding; empty where nothing does."""
     code = policy_row(fault).code
-    if not any(one is fault for one in asked.analysis.decided()):
+    if not any(one.key == fault.key for one in asked.analysis.decided()):
         return "a caller meets this claim, so that it is not open to others"
     if not is_worth_telling(fault):
         return "the function shows that it is not meant for tensors anywhere (data code, tests, probes, exports, moved at once)"

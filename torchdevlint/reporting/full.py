@@ -7,9 +7,11 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchdevlint.reporting import concise, diff
+from torchdevlint.reporting.fingerprint import relative
 from torchdevlint.reporting.plain import shown, shown_name
 from torchdevlint.reporting.style import SEVERITY_COLOURS, Style
 
@@ -48,7 +50,8 @@ def _paragraph(
     yield from _prose(finding.detail, style)
     for other in finding.related:
         if other.filename != finding.filename:
-            where = f"{shown_name(other.filename)}:{other.span.start.row}"
+            name = other.filename if Path(finding.filename).is_absolute() else relative(other.filename)
+            where = f"{shown_name(name)}:{other.span.start.row}"
             yield f"  {style.paint('note:', 'cyan')} {where}: {shown(other.message)}"
             continue
         cell = f" of cell {other.cell}" if other.cell != finding.cell else ""
