@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.facts import Facts
 from torchdevlint.infer.analysis import analyse
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import from_ast
@@ -257,8 +259,10 @@ def severities(tmp_path: Path, files: dict[str, str], name: str) -> list[str]:
         (tmp_path / path).write_text(HEAD + text, encoding="utf-8")
     asked = member(str(tmp_path / name))
     assert asked is not None
-    found = analyse(from_ast.lower(ast.parse(HEAD + files[name])), asked.path, asked.project).decided()
-    return [severity_of(fault, asked).label for fault in found if is_worth_telling(fault)]
+    program = from_ast.lower(ast.parse(HEAD + files[name]))
+    found = analyse(program, asked.path, asked.project).decided()
+    facts = Facts(FileFacts(program, member=asked), None, None)
+    return [severity_of(fault, facts).label for fault in found if is_worth_telling(fault)]
 
 
 def test_a_claim_that_the_callers_in_other_files_do_not_break_is_a_note(tmp_path: Path) -> None:
@@ -280,6 +284,26 @@ def test_a_package_has_other_callers_than_its_own(tmp_path: Path) -> None:
     files = {path: text for path, text in files.items() if path != "pyproject.toml"}
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'pack'\n", encoding="utf-8")
     assert severities(tmp_path, files, "pack/shape.py") == ["warning"]
+
+
+def test_callers_at_hand_make_notes_of_what_an_argument_may_break(tmp_path: Path) -> None:
+    """Where programs are there, their calls are all; a method of a module, and who asks where a tensor is, shows that it is meant for tensors anywhere."""
+    program = "import shape\nif __name__ == '__main__':\n    print(pick(shape)(load()))\n"
+    plain = "\ndef turn(poses: torch.Tensor):\n    return torch.eye(4) @ poses\n"
+    asks = "\ndef turn(poses: torch.Tensor):\n    print(poses.device)\n    return torch.eye(4) @ poses\n"
+    method = "\nclass Turn(nn.Module):\n    def turn(self, poses: torch.Tensor):\n        return torch.eye(4) @ poses\n"
+    array = "\ndef turn(poses: torch.Tensor):\n    return poses.device, poses.numpy()\n"
+    for number, (text, alone, beside) in enumerate(
+        (
+            (plain, "warning", "info"),
+            (asks, "warning", "warning"),
+            (method, "warning", "warning"),
+            (array, "warning", "info"),
+        )
+    ):
+        here, several = tmp_path / str(number), {"shape.py": text, "main.py": program, "third.py": ""}
+        assert severities(here / "alone", {"shape.py": text}, "shape.py") == [alone]
+        assert severities(here / "beside", several, "shape.py") == [beside]
 
 
 @pytest.mark.parametrize("text", ["x.cuda() if flag else x", "torch.zeros(3).cuda() if flag else torch.zeros(3)"])

@@ -156,18 +156,18 @@ import torch
 
 class Unused:
     def mix(self, x):
-        return x.unsqueeze(1) * torch.ones(3)
+        return x.unsqueeze(1).to(x.device) * torch.ones(3)
 
 class Used:
     def run(self, x):
-        return x.unsqueeze(1) * torch.ones(3)
+        return x.unsqueeze(1).to(x.device) * torch.ones(3)
 
     def stale(self, x):
-        return x.unsqueeze(1) * torch.ones(3)
+        return x.unsqueeze(1).to(x.device) * torch.ones(3)
 
 class Derived(Used):
     def more(self, x):
-        return x.unsqueeze(1) * torch.ones(3)
+        return x.unsqueeze(1).to(x.device) * torch.ones(3)
 """
 
 

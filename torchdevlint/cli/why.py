@@ -18,7 +18,7 @@ from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
-from torchdevlint.program.project import Member, member
+from torchdevlint.program.project import member
 from torchdevlint.rules.engine import analyse as ask
 from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.policy import places_of, severity_in, severity_of
@@ -46,7 +46,6 @@ class _Asked(NamedTuple):
     result: Result
     analysis: Analysis
     recorder: Recorder
-    member: Member | None
 
 
 def explain(rule: type[Rule], place: Place) -> Iterator[str]:
@@ -57,7 +56,7 @@ def explain(rule: type[Rule], place: Place) -> Iterator[str]:
     with using(settings.device_stubs()):
         result = ask(place.program, rules, NOTHING_OBSERVED, settings.target_torch, project)
     recorder = Recorder(place.program, set(place.ops))
-    asked = _Asked(rule, place, settings, result, inferred(place, recorder), recorder, project)
+    asked = _Asked(rule, place, settings, result, inferred(place, recorder), recorder)
     reports = [report for report in result.reports if _row(report.op) == place.row]
     mine = [report for report in reports if report.rule is rule]
     faults = _faults(asked)
@@ -268,7 +267,8 @@ def _of_fault(asked: _Asked, fault: Fault) -> Iterator[str]:
     path = asked.place.path
     meets = f" (met on {where((fault.site,), path)})" if fault.place is not fault.site else ""
     yield f"  {where((fault.place,), path)}{meets}: {fault.verdict}, claim {fault.kind!r}, roles {roles}"
-    yield f"    row: {row.code}, broken {row.broken.label}, open {row.open.label}; here {severity_of(fault, asked.member).label}"
+    here = severity_of(fault, Facts(asked.result.analysis, None, None))
+    yield f"    row: {row.code}, broken {row.broken.label}, open {row.open.label}; here {here.label}"
     told = _why_not(asked, fault)
     if told:
         yield f"    not told: {told}"

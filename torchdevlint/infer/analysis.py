@@ -367,12 +367,16 @@ class Analysis:
                 is_settled=self._is_settled(fault),
                 is_called=fault.entry in self.calls | self._called_elsewhere
                 and fault.key not in self._placed_elsewhere,
+                is_entered_at_module=self._is_method_of_module(fault.entry),
             )
             for fault in self.faults.values()
             if fault.told_at.unit is self.unit
             and fault.may_be_mended
             and (fault.verdict == "broken" or self._is_told(fault, read_on_host))
         ]
+
+    def _is_method_of_module(self, body: ir.Body | None) -> bool:
+        return body is not None and body.owner is not None and classes.is_module(self, body.owner)
 
     def _read_on_host(self) -> set[Place]:
         return {

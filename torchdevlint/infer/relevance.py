@@ -100,14 +100,22 @@ def _is_sized_by_a_tensor(made: Site) -> bool:
 
 
 def is_of_an_argument(fault: Fault) -> bool:
-    """True for what is open because of an argument of a plain function, where nothing shows that it is meant for tensors anywhere: no function on the
-    way asks where a tensor is, and none is a `forward`, whose arguments are where the module is.
+    """True for what is open because of an argument, where nothing shows that it is meant for tensors anywhere.
+
+    What a `forward` is given is where the module is, and what its other methods are given mostly too. So is what a function is given that asks where a
+    tensor is. These prove less where calls are seen, none of which names a device, and of what is read as an array.
     """
     place = fault.other.device
-    is_own = isinstance(place, Term) and place.op in ("own", "near") and place != OWN_SELF
+    if isinstance(place, Term) and place.op == "near":  # by a module that nobody can look into
+        place = place.args[0]
+    is_own = isinstance(place, Term) and place.op == "own" and place != OWN_SELF
+    if fault.verdict != "open" or not is_own:
+        return False
     bodies = {site.body for site in (fault.site, fault.place, *fault.chain) if site.body is not None}
-    shows = any(body.name == "forward" or _asks_where(body) for body in bodies)
-    return fault.verdict == "open" and is_own and not shows
+    if any(body.name == "forward" for body in bodies):
+        return False
+    is_shown = fault.is_entered_at_module or any(map(_asks_where, bodies))
+    return not is_shown or fault.is_called or fault.kind == "host"
 
 
 def _is_asked_where(fault: Fault) -> bool:

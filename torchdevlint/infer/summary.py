@@ -78,7 +78,8 @@ class Fault(NamedTuple):
     `host` is the tensor on the CPU (None for a claim on the host alone), `other` the one that is elsewhere; `chain` the calls that led here.
     `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere, and whether
     the branches go together is not known. `is_settled`: other files call the function that it is open for, and none of these calls breaks it.
-    `told`: where a file that is called tells of it, which brings the two together for any caller.
+    `told`: where a file that is called tells of it, which brings the two together for any caller. `is_entered_at_module`: a method of a module is what
+    somebody from outside would call.
     """
 
     verdict: Verdict
@@ -93,6 +94,7 @@ class Fault(NamedTuple):
     sometimes: bool = False
     is_settled: bool = False  # open, and the calls in other files of the project do not break it
     is_called: bool = False  # the function that somebody from outside would call is called, here or elsewhere, and no call names a device
+    is_entered_at_module: bool = False
     told: Site | None = None
 
     @property

@@ -61,7 +61,7 @@ class Inferred(Rule):
                 place.op,
                 message,
                 detail=detail,
-                severity=severity_of(fault, member),
+                severity=severity_of(fault, facts),
                 related=related,
                 fix=lambda fault=fault, store=store, there=there: (  # type: ignore[misc]
                     buffer_instead(store, facts) if store is not None else self.repair(fault, there, facts)

@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.said import has_programs
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.relevance import is_of_a_number, is_of_an_argument
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
-from torchdevlint.program.project import Member
-from torchdevlint.program.roles import is_offered
 from torchdevlint.rules import surroundings as at
 from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
 from torchdevlint.rules.loaded import is_given_no_file
@@ -60,6 +59,11 @@ _DEFAULT = Row("TDL516", WARNING, WARNING)
 _OTHER = Row("TDL505", ERROR, WARNING)
 
 
+_OF_CLAIMS = frozenset(
+    row.code for row in (*_BY_CLAIM.values(), ATTRIBUTE, _FACTORY, _OF_A_NUMBER, _INPUT, _SAMPLE, _DEFAULT, _OTHER)
+)
+
+
 def row_of(fault: Fault) -> Row:
     """The row that a fault falls under."""
     host = fault.host
@@ -99,25 +103,41 @@ def _is_beside_the_default(fault: Fault) -> bool:
     return fault.host is not None and fault.host.implicit == "always" and fault.site.unit.sets_default
 
 
-def severity_of(fault: Fault, member: Member | None = None) -> Severity:
+def severity_of(fault: Fault, facts: Facts) -> Severity:
     """How severe a fault is: what is broken on some paths alone is no error, and what the project's own calls do not break is a note.
 
-    In a project of programs, what an argument of a plain function may break is a note: its callers are at hand, and none is seen to. A package that
-    is installed has other callers than its own.
+    What an argument may break is a note where its callers are at hand, unless something shows that it is meant for tensors anywhere. The facts are of
+    the file as a whole.
     """
     row = row_of(fault)
-    is_left = fault.is_settled or (fault.is_called and is_of_an_argument(fault))
-    if is_left and member is not None and not _is_offered(fault, member):
+    if (fault.is_settled or is_of_an_argument(fault)) and _are_callers_here(fault, facts):
         return INFO
     return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
 
 
-def _is_offered(fault: Fault, member: Member) -> bool:
-    """True for a fault in what a package offers to whoever installs it."""
+_ASKED = (
+    "What an argument may break, in a project of programs in which no call is seen to break it; not in a `forward`."
+)
+
+
+def _are_callers_here(fault: Fault, facts: Facts) -> bool:
+    """True in a project of programs, whose calls are all that there are. A module that a package offers to whoever installs it has others, but what is read
+    as an array there is mostly given by calls as those of the package itself.
+    """
+    member = facts.analysis.member
+    if member is None:
+        return False
+    if _is_offered(fault, facts):
+        return fault.kind == "host" and fault.is_called
+    return fault.is_called or (member.project.tells_by_silence and has_programs(facts.analysis))
+
+
+def _is_offered(fault: Fault, facts: Facts) -> bool:
+    """True for a fault in what a package offers to whoever installs it; a file that is also run is written for the program that it is."""
     entry = fault.entry
     names = [entry.name, entry.owner.name if entry.owner is not None else ""] if entry is not None else []
     is_private = any(name.startswith("_") and not name.endswith("__") for name in names)
-    return not is_private and is_offered(member)
+    return facts.roles.is_library and not facts.roles.is_script and not is_private
 
 
 # ---------------------------------------------------------------------------------------------------- cases of a rule
@@ -250,4 +270,6 @@ def rows_of(code: str, severity: Severity) -> Iterator[str]:
     cases = "; ".join(case for case, told in CASES.get(code, {}).items() if case and told is severity)
     if cases:
         yield f"{cases[:1].upper()}{cases[1:]}."
+    if severity is INFO and code in _OF_CLAIMS:
+        yield _ASKED
     yield from (place.told for place in places_of(code) if place.most is severity)

@@ -65,7 +65,7 @@ def with_trainers_on_host(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_branch_not_taken(op: ir.Op, facts: Facts) -> bool:
-    """True in a branch that no call takes: each gives the parameter that is tested a constant that leads elsewhere, or leaves its default."""
+    """True in a branch that no call takes: the constants that calls give lead elsewhere."""
     for test, side, body in _tests_before(op, facts, ir.Load):
         if body.kind != "function":
             return False
@@ -181,7 +181,7 @@ def in_project_for_the_host(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_program_for_the_host(_: ir.Op, facts: Facts) -> bool:
-    """True in such a project whose programs are seen to start: what is in it is run by them, and nothing of it leaves the CPU."""
+    """True in a project whose programs are there, and of which no file speaks of a device."""
     return places_nothing(facts.analysis) and has_programs(facts.analysis)
 
 
