@@ -46,7 +46,7 @@ def place(
             scope = scope or Scope(analysis)
         fixes.append(_first_admitted(made, scope) if scope is not None else None)
     splicer = Splicer(
-        analysis.program.node, text, lines, [edit for fix in fixes if fix is not None for edit in fix.edits]
+        analysis.program.node, text, lines, [edit for fix in fixes if fix is not None for edit in fix.edits or ()]
     )
     places = splicer.locate(op.node for op in ops)
 
@@ -94,13 +94,13 @@ def _node_fixes(path: str, report: Report, problems: list[str]) -> list[NodeFix]
     except Exception as error:
         problems.append(f"{path}: {report.rule.code}: building the fix: {type(error).__name__}: {error}")
         return []
-    return [made] if isinstance(made, NodeFix) else made or []
+    return [fix for fix in ([made] if isinstance(made, NodeFix) else made or []) if fix.edits]
 
 
 def _first_admitted(fixes: Sequence[NodeFix], scope: Scope) -> NodeFix | None:
     """The first fix whose edits name what is bound where they put it; unsafe where nothing tells that it is of the kind that they need."""
     for fix in fixes:
-        verdict = scope.judge(fix.edits, fix.proven)
+        verdict = scope.judge(fix.edits or (), fix.proven)
         if verdict is not Verdict.REFUSED:
             return (
                 fix
@@ -111,7 +111,7 @@ def _first_admitted(fixes: Sequence[NodeFix], scope: Scope) -> NodeFix | None:
 
 
 def _text_fix(fix: NodeFix | None, splicer: Splicer) -> Fix | None:
-    edits = splicer.edits(fix.edits) if fix is not None else None
+    edits = splicer.edits(fix.edits or ()) if fix is not None else None
     return Fix(fix.ground.applicability, fix.message, edits) if fix is not None and edits else None
 
 

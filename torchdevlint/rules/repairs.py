@@ -12,6 +12,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
@@ -123,10 +124,8 @@ def repair_of(fault: Fault, there: There | None, facts: Facts) -> NodeFix | None
         return make_there(made, there.expression, ground, inside) if made.keyword("device") is None else None
     if inside.value(made.dst).kind is not Kind.BATCH_ENCODING or fault.host is None or fault.host.implicit == "batch":
         return None
-    from torchdevlint.fixes import builders
-
     edits = builders.wrap_method(made, "to", there.expression)
-    return NodeFix(ground, f"Move it with `.to({there.expression})`", edits) if edits else None
+    return NodeFix(ground, f"Move it with `.to({there.expression})`", edits)
 
 
 def _ground(fault: Fault, there: There, inside: Facts) -> Ground:
@@ -147,8 +146,6 @@ def _ground(fault: Fault, there: There, inside: Facts) -> Ground:
 
 def _value_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
     """`.cpu()` on what NumPy, or an argument that is read on the host, is given."""
-    from torchdevlint.fixes import builders
-
     inside, call = facts_at(fault.site, facts), fault.site.op
     if inside is None or not isinstance(call, ir.Call):
         return None
@@ -162,7 +159,7 @@ def _value_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
     else:
         given = inside.definition(register)
         edits = builders.detach_to_host(given, receiver=False) if detach else builders.wrap_method(given, "cpu")
-    return NodeFix(Ground.MOVE_DOES_NOTHING, "Copy it to host memory first", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Copy it to host memory first", edits)
 
 
 _LENGTHS = {"pack_padded_sequence": ("lengths", 1), "tensor_split": ("tensor_indices_or_sections", 1)}
@@ -187,8 +184,6 @@ def _may_be_tensor(value: Value) -> bool:
 
 def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
     """`.cpu()` on the one index that is a tensor."""
-    from torchdevlint.fixes import builders
-
     inside, op = facts_at(fault.site, facts), fault.site.op
     if inside is None or not isinstance(op, ir.Subscript):
         return None
@@ -198,7 +193,7 @@ def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
         tensors = [e.value for e in written.elements if inside.value(e.value).kind is Kind.TENSOR]
         index = inside.definition(tensors[0]) if len(tensors) == 1 else None
     edits = builders.wrap_method(index, "cpu") if index is not None else None
-    return NodeFix(Ground.MOVE_DOES_NOTHING, "Bring the index to the CPU", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Bring the index to the CPU", edits)
 
 
 # ---------------------------------------------------------------------------------------------------- attributes of modules
@@ -233,8 +228,6 @@ def _is_constant(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
 
 def buffer_instead(store: Site, facts: Facts) -> NodeFix | None:
     """`register_buffer` where the constructor alone stores the attribute."""
-    from torchdevlint.fixes import builders
-
     body, op = store.body, store.op
     if body is None or body.owner is None or not isinstance(op, ir.StoreAttribute) or body.name != "__init__":
         return None
@@ -247,4 +240,4 @@ def buffer_instead(store: Site, facts: Facts) -> NodeFix | None:
     if value.kind is not Kind.TENSOR or (wanted is not None and inside.constant(wanted) is True):
         return None  # a buffer is no leaf any more once it was moved
     edits = builders.register_buffer(facts.program, op)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Register `{op.name}` as a buffer", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Register `{op.name}` as a buffer", edits)

@@ -7,6 +7,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.proof import is_no_tensor, is_proven_tensor
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
@@ -144,10 +145,7 @@ def is_host_name(place: str) -> bool:
 
 def give_device(call: ir.Op, expression: str, ground: Ground) -> NodeFix | None:
     """The fix that adds `device=expression` to a call that takes it."""
-    from torchdevlint.fixes import builders
-
-    edits = builders.add_keyword(call, "device", expression)
-    return NodeFix(ground, f"Create it with `device={expression}`", edits) if edits else None
+    return NodeFix(ground, f"Create it with `device={expression}`", builders.add_keyword(call, "device", expression))
 
 
 def make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) -> NodeFix | None:
@@ -155,8 +153,6 @@ def make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) -> 
 
     None where one of them cannot be made there. Complete only once the file was analysed.
     """
-    from torchdevlint.fixes import builders
-
     edits: builders.Edits | None = ()
     together = fellows(made, facts)
     for call in together or ():
@@ -166,7 +162,7 @@ def make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) -> 
         )
         edits = builders.combine(edits, new)
     how = f"Create it with `device={expression}`" if takes_device(made, facts) else f"Move it with `.to({expression})`"
-    return NodeFix(ground, how, edits) if edits else None
+    return NodeFix(ground, how, edits)
 
 
 def fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:

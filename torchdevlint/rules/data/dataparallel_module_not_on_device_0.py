@@ -8,6 +8,7 @@ from torchdevlint.facts.devices import CPU
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_any_call, on_call
 from torchdevlint.rules.structure import method_called_on, moves_itself
@@ -124,7 +125,5 @@ def _is_on_cpu(module: Value, facts: Facts) -> bool:
 
 
 def _move(construction: ir.Call, device: str | None) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.wrap_method(construction, "to", device) if device else None
-    return NodeFix(Ground.CHANGES_A_RUN, f"Move the wrapper to `{device}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Move the wrapper to `{device}`", edits)

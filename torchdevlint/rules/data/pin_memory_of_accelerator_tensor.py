@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
 from torchdevlint.rules.structure import target_of_move
@@ -67,7 +68,9 @@ class PinMemoryOfAcceleratorTensor(Rule):
             f"only host memory can be pinned, and this tensor is on `{device.name}`; pin it first, then move it",
             detail=f"On an accelerator this raises {_TEXT}. A pinned tensor can be moved with `non_blocking=True`.",
             case="" if device.is_accelerator else "the device is a variable",
-            fix=(lambda: _swap(call)) if chained else None,
+            fix=(lambda: NodeFix(Ground.AWAITS_A_GPU, "Pin first, then move", builders.swap_chained_methods(call)))
+            if chained
+            else None,
         )
 
     @on_call("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
@@ -87,10 +90,3 @@ class PinMemoryOfAcceleratorTensor(Rule):
                     detail=f"It raises {_TEXT}. Without `pin_memory` the dataset can stay where it is.",
                 )
                 return
-
-
-def _swap(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.swap_chained_methods(call)
-    return NodeFix(Ground.AWAITS_A_GPU, "Pin first, then move", edits) if edits else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import literal_accelerator
@@ -93,11 +94,7 @@ def _placed_models(facts: Facts) -> list[tuple[str, ir.Call]]:
 
 
 def _follow(call: ir.Call, name: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if len(call.arguments) > 1:
         return None
     edits = builders.replace_call_arguments(call, "to", f"{name}.device")
-    return (
-        NodeFix(Ground.OLD_LINE_RAISED, f"Use `{name}.device`", edits, frozenset({f"{name}.device"})) if edits else None
-    )
+    return NodeFix(Ground.OLD_LINE_RAISED, f"Use `{name}.device`", edits, frozenset({f"{name}.device"}))

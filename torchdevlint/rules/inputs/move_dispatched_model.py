@@ -9,6 +9,7 @@ from torchdevlint.facts.devices import TOP
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import NOTHING, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
@@ -162,16 +163,12 @@ def _spreads(origin: ir.Call, facts: Facts) -> bool | None:
 
 
 def _remove(call: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if call.positional_count > 1 or len(call.arguments) > 1:
         return None  # `.to(device, dtype)` casts, too
     edits = builders.undo_method(facts.program, call)
-    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits)
 
 
 def _without_device(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.remove_keyword(call, "device")
-    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method, on_op
 from torchdevlint.rules.wording import owns
@@ -97,7 +98,7 @@ class MoveQuantizedModel(Rule):
             f"the quantized model of line {{0}} refuses `{method}()`; remove the call",
             detail=f"It raises ValueError ({text}). The loader has placed the model.",
             related=(Mention(origin, "here it is loaded"),),
-            fix=lambda: _remove(call, facts),
+            fix=lambda: NodeFix(Ground.OLD_LINE_RAISED, "Remove the call", builders.undo_method(facts.program, call)),
         )
 
     def _eight_bits(self, origin: ir.Call, facts: Facts) -> bool | None:
@@ -127,10 +128,3 @@ def _is_cast(call: ir.Call, facts: Facts) -> bool:
     assert facts.frame is not None
     register = call.argument("dtype", 0)
     return register is not None and len(call.arguments) == 1 and facts.frame.is_dtype(register)
-
-
-def _remove(call: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.undo_method(facts.program, call)
-    return NodeFix(Ground.OLD_LINE_RAISED, "Remove the call", edits) if edits else None

@@ -10,6 +10,7 @@ from torchdevlint.facts.forwards import may_be_given_on_host
 from torchdevlint.facts.naming import is_loss_name
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
@@ -271,7 +272,6 @@ def _fix(
     facts: Facts, body: ir.Body, place: str, written: ir.Op | None, expression: str, certain: bool
 ) -> NodeFix | None:
     """The move of all that reads the value: where it is made, in front of its first use, or at its only one."""
-    from torchdevlint.fixes import builders
     from torchdevlint.fixes.scope import may_be_none, may_hold_none
 
     if written is None or not expression or not all(part.isidentifier() for part in expression.strip('"').split(".")):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import follows
@@ -240,8 +241,6 @@ def _is_function(op: ir.Op | None) -> bool:
 
 
 def _fix(snapshot: _Snapshot, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not snapshot.bare:
         edits = builders.wrap_method(snapshot.made, "clone")
     elif "copy" in facts.analysis.aliases and facts.analysis.aliases["copy"] == "copy":
@@ -253,4 +252,4 @@ def _fix(snapshot: _Snapshot, facts: Facts) -> NodeFix | None:
             if "\n" not in text
             else None
         )
-    return NodeFix(Ground.CHANGES_A_RUN, "Copy the weights", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Copy the weights", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_call
 
@@ -92,12 +93,6 @@ def goes_into_load_state_dict(call: ir.Call, body: ir.Body, facts: Facts) -> boo
 
 
 def _fix(call: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.add_keyword(call, "map_location", '"cpu"')
     safe = goes_into_load_state_dict(call, facts.body, facts)
-    return (
-        NodeFix(Ground.COPIED_BY_RECEIVER if safe else Ground.CHANGES_A_RUN, 'Pass `map_location="cpu"`', edits)
-        if edits
-        else None
-    )
+    return NodeFix(Ground.COPIED_BY_RECEIVER if safe else Ground.CHANGES_A_RUN, 'Pass `map_location="cpu"`', edits)

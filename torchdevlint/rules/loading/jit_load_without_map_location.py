@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.loaded import is_just_written, is_of_temporary
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
@@ -71,12 +72,10 @@ class JitLoadWithoutMapLocation(Rule):
 
 
 def _fix(call: ir.Call, text: str, *, given: bool) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not given:
         edits = builders.add_keyword(call, "map_location", text)
     elif call.keyword("map_location") is not None:
         edits = builders.replace_keyword_value(call, "map_location", text)
     else:
         edits = builders.replace_argument(call, 1, text)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Pass `map_location={text}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Pass `map_location={text}`", edits)

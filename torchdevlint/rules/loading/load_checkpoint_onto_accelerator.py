@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.loading.hub_load_url_without_map_location import goes_into_load_state_dict
 from torchdevlint.rules.rule import INFO, Mention, NodeFix, Report, Rule, on_method
@@ -78,9 +79,7 @@ class LoadCheckpointOntoAccelerator(Rule):
 
 
 def _fix(load: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if load.keyword("map_location") is None or not goes_into_load_state_dict(load, facts.body, facts):
         return None
     edits = builders.replace_keyword_value(load, "map_location", '"cpu"')
-    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits)

@@ -8,6 +8,7 @@ from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import device_in_scope, is_conditional_test, spelled_accelerator
@@ -123,11 +124,9 @@ def _current(register: ir.Register | None, facts: Facts) -> Device | None:
 
 
 def _replace(call: ir.Call, keyword: str, position: int, text: str, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = (
         builders.replace_keyword_value(call, keyword, text)
         if call.keyword(keyword) is not None
         else builders.replace_argument(call, position, text)
     )
-    return NodeFix(ground, f"Load with `{keyword}={text}`", edits) if edits else None
+    return NodeFix(ground, f"Load with `{keyword}={text}`", edits)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.order import deciding_tests
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
@@ -114,10 +115,8 @@ def _speaks_of_rank(register: ir.Register, facts: Facts) -> bool:
 
 
 def _fix(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if call.keyword("map_location") is not None:
         edits = builders.replace_keyword_value(call, "map_location", '"cpu"')
     else:
         edits = builders.replace_argument(call, 1, '"cpu"')
-    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits)

@@ -10,6 +10,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.uses import Use
 from torchdevlint.facts.values import NOTHING
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.checkpoints import PLAIN_STATE
 from torchdevlint.infer.origins import is_of_this_run, is_published
 from torchdevlint.program import ir
@@ -186,13 +187,11 @@ def _is_missing(call: ir.Call, facts: Facts) -> bool:
 
 
 def _map(call: ir.Call, text: str, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if call.keyword("map_location") is None:
         edits = builders.add_keyword(call, "map_location", text)
     else:
         edits = builders.replace_keyword_value(call, "map_location", text)
-    return NodeFix(ground, f"Load with `map_location={text}`", edits) if edits else None
+    return NodeFix(ground, f"Load with `map_location={text}`", edits)
 
 
 def _is_safetensors(path: ir.Register | None, facts: Facts) -> bool:

@@ -8,6 +8,7 @@ from torchdevlint.facts.devices import CPU
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_class, on_method
 from torchdevlint.rules.structure import tensors_within
@@ -125,15 +126,11 @@ def _held(value: Value) -> list[Value]:
 
 
 def _move(made: ir.Call, device: str | None) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.wrap_method(made, "to", device) if device else None
-    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Move it to `{device}`", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Move it to `{device}`", edits)
 
 
 def _register(store: AttributeStore, container: str, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     display = facts.analysis.index_of(store.body).definitions[store.op.value]
     spelled = next((alias for alias, name in facts.analysis.aliases.items() if name == "torch.nn"), None)
     if spelled is None and facts.analysis.aliases.get("torch") == "torch":
@@ -148,4 +145,4 @@ def _register(store: AttributeStore, container: str, facts: Facts) -> NodeFix | 
     if store.value.kind is Kind.DICT and not (keys and all(isinstance(key, str) and "." not in key for key in keys)):
         return None
     edits = builders.wrap_in_call(display, f"{spelled}.{container}")
-    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Keep them in `{spelled}.{container}`", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Keep them in `{spelled}.{container}`", edits)

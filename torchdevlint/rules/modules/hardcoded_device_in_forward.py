@@ -9,6 +9,7 @@ from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.facts import ClassSummary, Facts
 from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, follows
@@ -356,16 +357,11 @@ def _moves_inputs(facts: Facts) -> bool:
 
 def _delete(call: ir.Call) -> NodeFix | None:
     """The factory without the move, which ran where its argument is on another device, too."""
-    from torchdevlint.fixes import builders
-
-    edits = builders.remove_method(call)
-    return NodeFix(Ground.CHANGES_A_RUN, "Leave it where its argument is", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Leave it where its argument is", builders.remove_method(call))
 
 
 def _fix(call: ir.Call, name: str, sources: list[str], certain: bool, facts: Facts) -> NodeFix | None:
     """Follows an argument that the tensor meets, which is safe where the tensor is made here; else the first one."""
-    from torchdevlint.fixes import builders
-
     if not sources:
         return None
     met = next((device for device in sources if _meets(call, device, facts)), None)

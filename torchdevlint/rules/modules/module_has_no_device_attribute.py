@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import ClassSummary, Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute, on_file, on_op
 from torchdevlint.rules.structure import heirs, only_plain_bases, operations
@@ -168,9 +169,7 @@ def _is_given_by_others(summary: ClassSummary, name: str, facts: Facts) -> bool:
 
 
 def _fix(op: ir.Attribute, place: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not place or not place.replace(".", "").isidentifier():
         return None
     edits = builders.replace_expression(op, f"next({place}.parameters()).{op.name}")
-    return NodeFix(Ground.UNKNOWN_KIND, f"Ask a parameter of `{place}`", edits) if edits else None
+    return NodeFix(Ground.UNKNOWN_KIND, f"Ask a parameter of `{place}`", edits)

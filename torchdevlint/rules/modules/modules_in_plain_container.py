@@ -8,6 +8,7 @@ from torchdevlint.facts.class_shape import holds_nothing
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
@@ -287,8 +288,6 @@ def _name_of(op: ir.Op | None) -> str:
 
 
 def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     definitions = facts.analysis.index_of(store.body).definitions
     display = definitions[store.op.value]
     spelled = next((alias for alias, name in facts.analysis.aliases.items() if name == "torch.nn"), None) or (
@@ -301,4 +300,4 @@ def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> N
     ):
         return None
     edits = builders.wrap_in_call(display, f"{spelled}.{container}")
-    return NodeFix(Ground.CHANGES_A_RUN, f"Keep them in `{spelled}.{container}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Keep them in `{spelled}.{container}`", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.literals import spelled_callee
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
@@ -239,16 +240,12 @@ def _operations(facts: Facts) -> Iterator[ir.Op]:
 
 
 def _move_inside(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.move_method_into_argument(call, "data")
-    return NodeFix(Ground.MOVE_DOES_NOTHING, "Move the tensor before it is wrapped", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Move the tensor before it is wrapped", edits)
 
 
 def _create_there(call: ir.Call, is_given: bool, device: ir.Op | None, safe: bool) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     text = builders.source_of(device) if is_given and device is not None else '"cuda"'
     edits = builders.replace_method_by_keyword(call, "device", text)
     ground = Ground.MOVE_DOES_NOTHING if safe else Ground.CHANGES_A_RUN
-    return NodeFix(ground, f"Create it with `device={text}`", edits) if edits else None
+    return NodeFix(ground, f"Create it with `device={text}`", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import operations
@@ -136,9 +137,7 @@ def _stays_here(trace: ir.Call, facts: Facts) -> bool:
 
 
 def _fix(call: ir.Call, name: str, place: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if name not in _NEW or call.has_splat:
         return None
     edits = builders.call_instead(call, f"{place}.{_NEW[name]}", without="device")
-    return NodeFix(Ground.CHANGES_A_RUN, f"Derive it from `{place}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Derive it from `{place}`", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
@@ -101,8 +102,6 @@ def already_moved(module: Value, facts: Facts) -> bool:
 
 def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> NodeFix | None:
     """Move the optimizer's construction below the module's move, when nothing between them needs it."""
-    from torchdevlint.fixes import builders
-
     if (
         facts.frame is None
         or optimizer.origin is None
@@ -114,7 +113,7 @@ def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> N
     if statement is None or anchor is None:
         return None
     edits = builders.move_statement_below(facts.program, statement, anchor)
-    return NodeFix(Ground.ORDER_ALONE, "Build the optimizer after the move", edits) if edits else None
+    return NodeFix(Ground.ORDER_ALONE, "Build the optimizer after the move", edits)
 
 
 def _between(op: ir.Op, first: ir.Op, last: ir.Op, facts: Facts) -> bool:

@@ -8,6 +8,7 @@ from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, built_again, statement_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
@@ -131,10 +132,8 @@ def stateless(optimizer: Value, facts: Facts) -> bool:
 
 
 def _load_below(loaded: ir.Op, move: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     statement, anchor = statement_of(loaded, facts), statement_of(move, facts)
     if statement is None or anchor is None:
         return None
     edits = builders.move_statement_below(facts.program, statement, anchor)
-    return NodeFix(Ground.ORDER_ALONE, "Load the optimizer's state after the move", edits) if edits else None
+    return NodeFix(Ground.ORDER_ALONE, "Load the optimizer's state after the move", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.stops import stops_where_it_fails
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.order import deciding_tests
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
@@ -115,8 +116,6 @@ def _falls_back(call: ir.Call, facts: Facts) -> bool:
 
 
 def _fix(call: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.add_keyword(call, "check_available", "True") if not call.arguments else None
     ground = Ground.OLD_LINE_RAISED if facts.may_use_torch(2, 7) else Ground.NEEDS_NEWER_TORCH
-    return NodeFix(ground, "Ask for one that is there (torch 2.7)", edits) if edits else None
+    return NodeFix(ground, "Ask for one that is there (torch 2.7)", edits)

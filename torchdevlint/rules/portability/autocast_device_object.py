@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
@@ -118,7 +119,5 @@ def _named(name: str, body: ir.Body, facts: Facts, depth: int) -> bool:
 
 
 def _fix(register: ir.Register, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.append_attribute(facts.definition(register), "type")
-    return NodeFix(Ground.OLD_LINE_RAISED, "Pass the device's type", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Pass the device's type", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute
@@ -147,7 +148,4 @@ def _is_negated(register: ir.Register, facts: Facts) -> bool:
 
 
 def _call(read: ir.Attribute, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.append_call_parentheses(read)
-    return NodeFix(ground, "Call it", edits) if edits else None
+    return NodeFix(ground, "Call it", builders.append_call_parentheses(read))

@@ -11,6 +11,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_file
 from torchdevlint.facts.stops import stops_where_it_fails
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import statements
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import deciding_tests
@@ -268,9 +269,7 @@ def _test_for(name: str) -> str:
 
 
 def _fix(seen: _Seen, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import statements
-
     if not seen.place.startswith("torch."):
         return None  # the guard needs the name `torch`
     edits = statements.guard_statement(facts.program, seen.op, _test_for(seen.name))
-    return NodeFix(Ground.OLD_LINE_RAISED, "Ask for the device first", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Ask for the device first", edits)

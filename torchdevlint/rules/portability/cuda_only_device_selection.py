@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_call, on_method, on_op
 
@@ -93,8 +94,6 @@ class CudaOnlyDeviceSelection(Rule):
 
 
 def _fix(choice: ir.Choice, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     written = facts.definition(choice.test)
     path = facts.place(written.function) if isinstance(written, ir.Call) else ""
     if path != "torch.cuda.is_available":
@@ -102,4 +101,4 @@ def _fix(choice: ir.Choice, facts: Facts) -> NodeFix | None:
     edits = builders.replace_expression(
         choice, 'torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else "cpu"'
     )
-    return NodeFix(Ground.NEEDS_NEWER_TORCH, "Take the accelerator that is there", edits) if edits else None
+    return NodeFix(Ground.NEEDS_NEWER_TORCH, "Take the accelerator that is there", edits)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.files import facts_of
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import reads
 from torchdevlint.program.order import deciding_tests
@@ -107,8 +108,6 @@ class DeprecatedCudaAmp(Rule):
             )
 
     def _fix(self, call: ir.Call, name: str, written: str, facts: Facts) -> NodeFix | None:
-        from torchdevlint.fixes import builders
-
         device, last = _MODULES[name]
         is_written_out = f"{device}.amp.{last}" in written
         since = _SINCE[last] if is_written_out else max(_SINCE[_MODULES[other][1]] for _, other, _ in self._found)
@@ -122,12 +121,10 @@ class DeprecatedCudaAmp(Rule):
         ground = Ground.SAME_OPERATION if facts.may_use_torch(*since) else Ground.NEEDS_NEWER_TORCH
         if facts.mentions("isinstance"):
             ground = Ground.UNSEEN_CODE
-        return NodeFix(ground, f"Use `torch.amp.{last}`", edits) if edits else None
+        return NodeFix(ground, f"Use `torch.amp.{last}`", edits)
 
     def _fix_with_import(self, written: str, device: str, program: ir.Program) -> Edits | None:
         """Rewrites `from torch.cuda.amp import ...` and every call of its names, or nothing."""
-        from torchdevlint.fixes import builders
-
         module = f"torch.{device}.amp"
         imported = [
             op
@@ -230,8 +227,6 @@ def _is_silenced(name: str, facts: Facts) -> bool:
 
 def _edits(call: ir.Call, device: str, last: str) -> tuple[Edits | None, ...]:
     """The edits of a call's arguments."""
-    from torchdevlint.fixes import builders
-
     if last in ("custom_fwd", "custom_bwd"):
         if call.positional_count:
             return (None,)

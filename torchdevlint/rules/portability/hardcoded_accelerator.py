@@ -17,6 +17,7 @@ from torchdevlint.facts.stops import starts_program, stops_where_it_fails
 from torchdevlint.facts.unreached import is_named_nowhere, reads_unbound_name
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, deciding_sides, import_time_blocks
@@ -195,7 +196,9 @@ class HardcodedAccelerator(Rule):
             f"this goes to the current GPU, but {spelled}; use `{device}`",
             detail="Where that is another GPU, the program goes on with tensors on two devices.",
             case="each process sets its current GPU" if is_note else "",
-            fix=lambda: _move_to(call, device),
+            fix=lambda: NodeFix(
+                Ground.CHANGES_A_RUN, f"Move to `{device}`", builders.replace_call_arguments(call, "to", device)
+            ),
         )
 
     def _reported_choice(self, call: ir.Call, model: str) -> Report:
@@ -522,16 +525,7 @@ def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
     return device.dst in lookup.entered
 
 
-def _move_to(call: ir.Call, device: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.replace_call_arguments(call, "to", device)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Move to `{device}`", edits) if edits else None
-
-
 def _fix(found: _Found) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not found.name:
         return None
     if found.literal is None:
@@ -547,4 +541,4 @@ def _fix(found: _Found) -> NodeFix | None:
     else:
         edits = builders.replace_expression(found.literal, found.name)
     ground = Ground.OLD_LINE_RAISED if found.safe else Ground.CHANGES_A_RUN
-    return NodeFix(ground, f"Use `{found.name}`", edits) if edits else None
+    return NodeFix(ground, f"Use `{found.name}`", edits)

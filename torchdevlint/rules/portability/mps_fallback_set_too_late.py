@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import statements
 from torchdevlint.program import ir
 from torchdevlint.program.order import block_of, follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_op
@@ -109,15 +110,13 @@ def _for_types(block: ir.Block, facts: Facts) -> bool:
 
 
 def _fix(op: ir.Op, earlier: ir.Import, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import statements
-
     module = facts.program.module
     if facts.body is not module or not _os_is_there(earlier, facts):
         return None
     if isinstance(op, ir.StoreSubscript) and not isinstance(facts.definition(op.value), ir.Constant):
         return None
     edits = statements.move_statement_above(facts.program, op, earlier)
-    return NodeFix(Ground.CHANGES_A_RUN, "Set it before torch is imported", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Set it before torch is imported", edits)
 
 
 def _os_is_there(earlier: ir.Import, facts: Facts) -> bool:

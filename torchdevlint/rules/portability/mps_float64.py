@@ -8,6 +8,7 @@ from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, MakesFix, NodeFix, Report, Rule, on_device_call
 from torchdevlint.rules.structure import target_of_move
@@ -72,7 +73,12 @@ class MpsFloat64(Rule):
             if _names_float64(call.keyword("dtype"), facts) or _names_float64(call.positional(1), facts):
                 yield self._told(call)
             elif _is_float64(facts.definition(facts.receiver(call)), facts):
-                yield self._told(call, lambda: _fix(call))
+                yield self._told(
+                    call,
+                    lambda: NodeFix(
+                        Ground.CHANGES_A_RUN, "Move it as float32", builders.insert_method_before(call, "float")
+                    ),
+                )
         elif (name == ".double" and _on_mps(facts.receiver(call), facts)) or (
             name.startswith("torch.") and _names_float64(call.keyword("dtype"), facts) and _places_on_mps(call, facts)
         ):
@@ -123,10 +129,3 @@ def _is_float64(op: ir.Op | None, facts: Facts) -> bool:
     if name in ("torch.from_numpy", "torch.as_tensor") and op.keyword("dtype") is None:
         return _is_float64(facts.definition(op.positional(0)), facts)
     return name.startswith(("torch.", "numpy.")) and _names_float64(op.keyword("dtype"), facts)
-
-
-def _fix(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.insert_method_before(call, "float")
-    return NodeFix(Ground.CHANGES_A_RUN, "Move it as float32", edits) if edits else None

@@ -10,6 +10,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.said import may_meet_mps
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.literals import names_first_cuda
@@ -289,7 +290,4 @@ class _Reading:
 
 
 def _fix(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.remove_keyword(call, "non_blocking")
-    return NodeFix(Ground.CHANGES_A_RUN, "Wait for the copy", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Wait for the copy", builders.remove_keyword(call, "non_blocking"))

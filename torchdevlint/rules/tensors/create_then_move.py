@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import target_of_move
@@ -110,10 +111,8 @@ def _is_integer(register: ir.Register, facts: Facts) -> bool:
 
 
 def _fix(call: ir.Call, made: ir.Call, device: str | None, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     extra = [argument for argument in call.arguments if argument.keyword not in (None, "device", "non_blocking")]
     if device is None or extra or call.positional_count > 1 or made.has_splat:
         return None
     edits = builders.replace_method_by_keyword(call, "device", device)
-    return NodeFix(ground, f"Create it with `device={device}`", edits) if edits else None
+    return NodeFix(ground, f"Create it with `device={device}`", edits)

@@ -13,6 +13,7 @@ from torchdevlint.facts.naming import MODEL_NAME
 from torchdevlint.facts.once import once_per_file
 from torchdevlint.facts.values import NOTHING, Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -468,11 +469,9 @@ def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
 
 
 def _return_moved(found: _Loaded, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     read = definition_of(facts.analysis, found.body, found.op.value)
     edits = builders.wrap_method(read, "to", found.parameter) if read is not None else None
-    return NodeFix(Ground.UNSEEN_CODE, f"Return it on `{found.parameter}`", edits) if edits else None
+    return NodeFix(Ground.UNSEEN_CODE, f"Return it on `{found.parameter}`", edits)
 
 
 def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
@@ -639,7 +638,4 @@ def _pass_on(dropped: _Dropped) -> NodeFix | None:
 
 
 def _pass(call: ir.Call, name: str, device: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.add_keyword(call, name, device)
-    return NodeFix(Ground.UNSEEN_CODE, f"Pass `{name}={device}` on", edits) if edits else None
+    return NodeFix(Ground.UNSEEN_CODE, f"Pass `{name}={device}` on", builders.add_keyword(call, name, device))

@@ -9,6 +9,7 @@ from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
 
@@ -154,14 +155,12 @@ def _fix_for(
     torch = next((name for name, meaning in facts.analysis.aliases.items() if meaning == "torch"), None)
 
     def fix() -> NodeFix | None:
-        from torchdevlint.fixes import builders
-
         if not any(indexed):
             edits = builders.append_attribute(left, "type")
         elif len(texts) == 1 and torch is not None and operator in ("==", "!="):
             edits = builders.replace_expression(right, f'{torch}.device("{texts[0]}")')
         else:
             return None
-        return NodeFix(Ground.WAKES_CODE, "Compare devices by type", edits) if edits else None
+        return NodeFix(Ground.WAKES_CODE, "Compare devices by type", edits)
 
     return fix

@@ -8,6 +8,7 @@ from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, follows, is_unconditional
@@ -164,10 +165,8 @@ def _of(op: ir.Op | None, body: ir.Body, facts: Facts, depth: int) -> Iterator[s
 
 
 def _fix(op: ir.Compare, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.combine(
         builders.append_attribute(facts.definition(op.left), "type"),
         builders.append_attribute(facts.definition(op.comparators[0]), "type"),
     )
-    return NodeFix(Ground.CHANGES_A_RUN, "Compare the types", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Compare the types", edits)

@@ -8,6 +8,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_read_after
@@ -110,7 +111,9 @@ class DiscardedDeviceMove(Rule):
                 store,
                 f'`**{place}` still passes the tensor that was not moved; write `{place}["{store.name}"] = ...`',
                 detail=f"This sets an attribute beside the data. `{place}.to(...)` moves all of it.",
-                fix=lambda: _set_item(store),
+                fix=lambda: NodeFix(
+                    Ground.OLD_LINE_DID_NOTHING, "Store it under its key", builders.attribute_to_item(store)
+                ),
             )
 
     def _check_sender(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
@@ -267,23 +270,11 @@ def _is_used_as_mapping(place: str, facts: Facts) -> bool:
     )
 
 
-def _set_item(store: ir.StoreAttribute) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.attribute_to_item(store)
-    return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Store it under its key", edits) if edits else None
-
-
 def _assign_data(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.assign_data(call)
-    return NodeFix(Ground.UNSEEN_CODE, "Move the data of the Parameter", edits) if edits else None
+    return NodeFix(Ground.UNSEEN_CODE, "Move the data of the Parameter", builders.assign_data(call))
 
 
 def _assign(call: ir.Call, target: ir.Op | None = None, *, safe: bool = True) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.assign_statement(call, target)
     ground = Ground.OLD_LINE_DID_NOTHING if safe else Ground.UNKNOWN_KIND
-    return NodeFix(ground, "Assign the result", edits) if edits else None
+    return NodeFix(ground, "Assign the result", edits)

@@ -8,6 +8,7 @@ from torchdevlint.facts.devices import CPU, Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import UNKNOWN, Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
 from torchdevlint.rules.wording import owns
@@ -166,7 +167,5 @@ def _is_known(value: Value) -> bool:
 
 
 def _with_device(made: ir.Call, spelled: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.add_keyword(made, "device", spelled)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Make the generator on `{spelled}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Make the generator on `{spelled}`", edits)

@@ -9,6 +9,7 @@ from torchdevlint.facts.cuda_alone import needs_cuda_anyway
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
@@ -267,8 +268,6 @@ def _is_of_sizes(call: ir.Call, facts: Facts) -> bool:
 
 
 def _modern(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not facts.place(call.function).startswith("torch."):
         return None
     options = f'dtype=torch.{_DTYPES[last]}, device="cuda"'
@@ -277,12 +276,12 @@ def _modern(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
             builders.source_of(op) for a in call.arguments if (op := facts.definition(a.value)) is not None
         )
         edits = builders.replace_expression(call, f"torch.empty({sizes}, {options})")
-        return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.empty`", edits) if edits else None
+        return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.empty`", edits)
     first = facts.definition(call.positional(0))
     if not isinstance(first, ir.Sequence) or len(call.arguments) != 1 or _may_be_meant_as_a_size(first, facts):
         return None
     edits = builders.replace_expression(call, f"torch.tensor({builders.source_of(first)}, {options})")
-    return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.tensor`", edits) if edits else None
+    return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.tensor`", edits)
 
 
 def _may_be_meant_as_a_size(display: ir.Sequence, facts: Facts) -> bool:
@@ -295,8 +294,6 @@ def _may_be_meant_as_a_size(display: ir.Sequence, facts: Facts) -> bool:
 
 def _with_device(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
     """`torch.tensor` for a legacy constructor on a display, which raised for every device but the CPU."""
-    from torchdevlint.fixes import builders
-
     first = facts.definition(call.positional(0))
     device = facts.definition(call.keyword("device"))
     if not isinstance(first, ir.Sequence) or len(call.arguments) != 2 or device is None:
@@ -307,13 +304,10 @@ def _with_device(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
         return None
     dtype = f"torch.{_DTYPES[last]}" if last in _DTYPES else "torch.get_default_dtype()"
     text = f"torch.tensor({builders.source_of(first)}, dtype={dtype}, device={builders.source_of(device)})"
-    edits = builders.replace_expression(call, text)
-    return NodeFix(Ground.CHANGES_A_RUN, "Create it with `torch.tensor`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Create it with `torch.tensor`", builders.replace_expression(call, text))
 
 
 def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     last = spelled.rpartition(".")[2] if isinstance(spelled, str) else ""
     is_statement = call.dst in facts.analysis.discards(facts.body)
     if last not in _DTYPES or not is_statement or not facts.place(call.function).startswith("torch."):
@@ -326,4 +320,4 @@ def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
         )
     else:
         edits = builders.replace_expression(call, dtype)
-    return NodeFix(Ground.CHANGES_A_RUN, "Set the default dtype and device", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Set the default dtype and device", edits)

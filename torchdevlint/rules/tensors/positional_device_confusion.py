@@ -8,6 +8,7 @@ from torchdevlint.facts.devices import TOP, from_string
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.portability.autocast_device_object import certainly_device
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
@@ -116,14 +117,10 @@ def _is_spelled_device(register: ir.Register, facts: Facts) -> bool:
 
 
 def _flag_by_name(call: ir.Call, position: int, flag: bool) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.name_argument(call, position, "non_blocking")
-    return NodeFix(Ground.OLD_LINE_RAISED, f"Write `non_blocking={flag}`", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, f"Write `non_blocking={flag}`", edits)
 
 
 def _device_by_name(call: ir.Call, position: int) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.name_argument(call, position, "device")
-    return NodeFix(Ground.OLD_LINE_RAISED, "Pass the device by keyword", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Pass the device by keyword", edits)
