@@ -51,7 +51,6 @@ class FileFacts:
         self._wanted = wanted
         self._indices: dict[int, index.BodyIndex] = {}
         self._classes: dict[int, ClassSummary] = {}
-        self._discards: dict[int, dict[ir.Register, ir.Discard]] = {}
         self._symbols: dict[str, Value] = {}
         self._frames: dict[ir.Body, Frame] = {}
 
@@ -108,14 +107,6 @@ class FileFacts:
         """True for a file with a loader whose batches may be on a device already."""
         return loaders.any_may_place(self)
 
-    def discards(self, body: ir.Body) -> dict[ir.Register, ir.Discard]:
-        """The expression statements of a body by register."""
-        found = self._discards.get(id(body))
-        if found is None:
-            found = {op.value: op for block in body.blocks for op in block.ops if isinstance(op, ir.Discard)}
-            self._discards[id(body)] = found
-        return found
-
     def symbol(self, name: str) -> Value:
         """The value of a dotted name, made once."""
         found = self._symbols.get(name)
@@ -130,6 +121,12 @@ class FileFacts:
         root, dot, rest = dotted.partition(".")
         base = self.aliases.get(root)
         return f"{base}{dot}{rest}" if base else dotted
+
+    def spelling_of(self, module: str) -> str | None:
+        """How the file writes an imported module: `nn`, or `torch.nn` where it imports torch alone; None where it imports neither."""
+        root = module.partition(".")[0]
+        alias = next((alias for alias, name in self.aliases.items() if name == module), None)
+        return alias or (module if self.aliases.get(root) == root else None)
 
     def mentions(self, *words: str) -> bool:
         """True when one of the identifiers occurs anywhere in the file."""
@@ -156,11 +153,7 @@ class FileFacts:
     @cached_property
     def has_stars(self) -> bool:
         """True for a file that imports names without naming them: `from module import *`."""
-        return any(
-            isinstance(op, ir.Import) and op.name == "*"
-            for body in self.program.bodies
-            for op in Lookup.of(body).kind(ir.Import)
-        )
+        return any(op.name == "*" for body in self.program.bodies for op in Lookup.of(body).kind(ir.Import))
 
     # ---------------------------------------------------------------------------------------------- calls
 

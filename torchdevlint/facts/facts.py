@@ -219,6 +219,10 @@ class Facts:
         assert self.frame is not None
         return self.frame.device_argument(register)
 
+    def target_of_move(self, call: ir.Call) -> Device | None:
+        """The device that `.to(...)` or `.cuda(...)` moves to; None for a cast, TOP when it is unknown."""
+        return self.frame.move_target(call) if self.frame is not None else None
+
     def devices_in(self, register: ir.Register | None) -> Iterator[str]:
         """Device strings written literally in the expression ("cuda:0"), looking through torch.device(...) and conditional expressions."""
         return (text for text in texts_in(register, self.body, self.analysis) if text != "?")

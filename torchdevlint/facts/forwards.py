@@ -58,11 +58,11 @@ def _takes_from_anywhere(argument: ir.Argument, at: int, forward: ir.Body, analy
 def _is_moved_by_methods(name: str, forward: ir.Body, analysis: FileFacts) -> bool:
     """True for an argument that goes into methods of the class alone, each of which moves it, or what it makes of it."""
     index = analysis.index_of(forward)
-    read = [op.dst for op in Lookup.of(forward).all if isinstance(op, ir.Load) and op.name == name]
+    read = [load.dst for load in Lookup.of(forward).loads(name)]
     given: set[ir.Register] = set()
-    for op in Lookup.of(forward).all:
-        method = index.definitions[op.function] if isinstance(op, ir.Call) else None
-        if not isinstance(op, ir.Call) or not isinstance(method, ir.Attribute) or forward.owner is None:
+    for op in Lookup.of(forward).kind(ir.Call):
+        method = index.definitions[op.function]
+        if not isinstance(method, ir.Attribute) or forward.owner is None:
             continue
         body = forward.owner.methods.get(method.name)
         if body is None or index.dotted(method.object) != index.self_name:
@@ -81,12 +81,11 @@ def _is_moved_by_methods(name: str, forward: ir.Body, analysis: FileFacts) -> bo
 def _moves(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for `name.to(...)`, and for `f(name).to(...)`."""
     index = analysis.index_of(body)
-    for op in Lookup.of(body).all:
-        if isinstance(op, ir.Attribute) and op.name in methods.MOVES:
-            made = index.definitions[op.object]
-            sources = [argument.value for argument in made.arguments] if isinstance(made, ir.Call) else [op.object]
-            if any(index.dotted(source) == name for source in sources):
-                return True
+    for op in (op for move in methods.MOVES for op in Lookup.of(body).attributes(move)):
+        made = index.definitions[op.object]
+        sources = [argument.value for argument in made.arguments] if isinstance(made, ir.Call) else [op.object]
+        if any(index.dotted(source) == name for source in sources):
+            return True
     return False
 
 

@@ -48,11 +48,11 @@ def _lacks_name(qualified: str, member: Member) -> bool:
     there = (
         facts_of(Member(member.project, found[-1])) if found == member.project.resolve(qualified, member.path) else None
     )
-    return (
-        there is not None
-        and not there.mentions(name, *_MAKES_NAMES)
-        and not any(isinstance(op, ir.Import) and op.name == "*" for op in Lookup.of(there.program.module).all)
-    )
+    return there is not None and not there.mentions(name, *_MAKES_NAMES) and not _star_imports(there)
+
+
+def _star_imports(analysis: FileFacts) -> list[ir.Import]:
+    return [op for op in Lookup.of(analysis.program.module).kind(ir.Import) if op.name == "*"]
 
 
 def is_named_nowhere(body: ir.Body, analysis: FileFacts) -> bool:
@@ -119,7 +119,7 @@ def _binds(name: str, body: ir.Body) -> bool:
 
 def _is_in_no_star_import(name: str, analysis: FileFacts, member: Member, seen: frozenset[str]) -> bool:
     """True where a file imports everything from files of the project alone, at least one, and none of these binds the name."""
-    stars = [op for op in Lookup.of(analysis.program.module).all if isinstance(op, ir.Import) and op.name == "*"]
+    stars = _star_imports(analysis)
     for star in stars:
         found = member.project.resolve(star.qualified, member.path)
         stem = PurePath(found[-1]).parent.name if found and found[-1].endswith("__init__.py") else ""
@@ -129,8 +129,9 @@ def _is_in_no_star_import(name: str, analysis: FileFacts, member: Member, seen: 
         there = facts_of(place)
         if there is None or there.mentions(*_MAKES_NAMES) or _binds(name, there.program.module):
             return False
-        inner = [op for op in Lookup.of(there.program.module).all if isinstance(op, ir.Import) and op.name == "*"]
-        if inner and (place.path in seen or not _is_in_no_star_import(name, there, place, seen | {place.path})):
+        if _star_imports(there) and (
+            place.path in seen or not _is_in_no_star_import(name, there, place, seen | {place.path})
+        ):
             return False
     return bool(stars)
 

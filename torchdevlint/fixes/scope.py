@@ -311,15 +311,15 @@ class Scope:
         found = Cfg.of(point.body).bindings(name, point.op)
         held = [frame.values[store.value] for store in found.stores]
         if found.parameter is not None:
-            held.append(frame.given.get(name, UNKNOWN))
+            held.append(frame.of_parameter(name))
         return tuple(held) or (UNKNOWN,)
 
     def _all_held(self, name: str, owner: ir.Body) -> tuple[Value, ...]:
         """What a name of an enclosing body may hold at any time."""
         frame = self._frame(owner)
         held = [frame.values[op.value] for op in Lookup.of(owner).stores(name)]
-        if name in frame.given:
-            held.append(frame.given[name])
+        if any(parameter.name == name for parameter in owner.parameters):
+            held.append(frame.of_parameter(name))
         if owner.kind == "module" and name in self._global_names:
             held.append(UNKNOWN)
         return tuple(held) or (UNKNOWN,)

@@ -53,7 +53,7 @@ def machine_decides(call: ir.Call, facts: Facts) -> bool:
 
 
 def _is_module(name: str, facts: Facts) -> bool:
-    value = facts.frame.env.get(name) if facts.frame is not None else None
+    value = facts.frame.held(name) if facts.frame is not None else None
     return value is not None and value.kind is Kind.MODULE and value.ref == name
 
 

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import ClassSummary, Facts
-from torchdevlint.facts.moves import move_target
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -72,11 +71,6 @@ def definition_of(analysis: FileFacts, body: ir.Body, register: ir.Register | No
     return None if register is None else analysis.index_of(body).definitions[register]
 
 
-def method_called_on(facts: Facts, register: ir.Register) -> frozenset[str]:
-    """The methods that are called on the very value of a register: `f(x).to(d)` gives "to" for the register of `f(x)`."""
-    return Lookup.of(facts.body).attributes_of(register)
-
-
 def is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
     """True for a value that is moved in the same expression: `build().eval().requires_grad_(False).to(device)`."""
     lookup, chain = Lookup.of(facts.body), [register]
@@ -89,14 +83,6 @@ def is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
                     if method.name in ("eval", "train", "requires_grad_", "half", "float", "bfloat16"):
                         chain.append(call.dst)
     return False
-
-
-def target_of_move(call: ir.Call, facts: Facts) -> Device | None:
-    """The device that `.to(...)` or `.cuda(...)` moves to; None for a cast, TOP when it is unknown."""
-    written = facts.definition(call.function)
-    if facts.frame is None or not isinstance(written, ir.Attribute):
-        return None
-    return move_target(facts.frame, call, written.name)
 
 
 def is_literal_device(register: ir.Register | None, facts: Facts) -> bool:
@@ -136,7 +122,7 @@ def literal_accelerator(call: ir.Call, facts: Facts) -> Device | None:
         register = call.argument("device", 0)
         if register is not None and not is_literal_device(register, facts):
             return None
-        device = target_of_move(call, facts)
+        device = facts.target_of_move(call)
         return device if device is not None and device.is_accelerator else None
     if name == ".to":
         register = call.keyword("device")
@@ -214,9 +200,7 @@ def tensors_within(value: Value) -> Iterator[Value]:
     if value.kind is Kind.TENSOR:
         yield value
     elif value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT):
-        for item in (*(value.items or ()), *(v for _, v in value.entries), *([value.element] if value.element else [])):
-            if item.kind is Kind.TENSOR:
-                yield item
+        yield from (item for item in value.held if item.kind is Kind.TENSOR)
 
 
 def where_taken_out(written: ir.Op | None, cpu: Value, facts: Facts) -> ir.Op | None:

@@ -10,8 +10,9 @@ from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_any_call, on_call
-from torchdevlint.rules.structure import method_called_on, moves_itself
+from torchdevlint.rules.structure import moves_itself
 
 _DATA_PARALLEL = (
     "torch.nn.DataParallel",
@@ -68,7 +69,7 @@ class DataparallelModuleNotOnDevice0(Rule):
     def note_wrapper(self, call: ir.Call, facts: Facts) -> None:
         """Wrappers of modules that this function made."""
         module = facts.value(call.argument("module", 0))
-        if _is_on_cpu(module, facts) and not method_called_on(facts, call.dst) & {"to", "cuda"}:
+        if _is_on_cpu(module, facts) and not Lookup.of(facts.body).attributes_of(call.dst) & {"to", "cuda"}:
             self._wrapped[module.ref] = (call, module)
 
     @on_any_call

@@ -12,7 +12,7 @@ from torchdevlint.facts.naming import follows_an_object, looks_like_device
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_call, on_file
-from torchdevlint.rules.structure import asks_for_other_start, nested, target_of_move
+from torchdevlint.rules.structure import asks_for_other_start, nested
 from torchdevlint.stubs.knowledge import functions, modules
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
@@ -92,7 +92,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
         name = facts.callee(call)
         self._forks = self._forks and not asks_for_other_start(call, facts)
         if name in (".to", ".cuda"):
-            device = target_of_move(call, facts)
+            device = facts.target_of_move(call)
         elif name in functions.FACTORIES and call.keyword("device") is not None:
             device = facts.device_of(call.keyword("device"))
         else:

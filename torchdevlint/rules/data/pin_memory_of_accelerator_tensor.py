@@ -10,7 +10,6 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
-from torchdevlint.rules.structure import target_of_move
 
 _TEXT = "\"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\""
 
@@ -53,7 +52,7 @@ class PinMemoryOfAcceleratorTensor(Rule):
         register = facts.receiver(call)
         value, written = facts.value(register), facts.definition(register)
         chained = isinstance(written, ir.Call) and facts.callee(written) in (".to", ".cuda")
-        device = target_of_move(written, facts) if chained and isinstance(written, ir.Call) else None
+        device = facts.target_of_move(written) if chained and isinstance(written, ir.Call) else None
         if device is None or not device.may_be_accelerator:
             if (
                 value.kind is not Kind.TENSOR

@@ -80,16 +80,11 @@ def _placed_models(facts: Facts) -> list[tuple[str, ir.Call]]:
     """The models in scope that `device_map` placed, with their names."""
     assert facts.frame is not None
     found: dict[int, tuple[str, ir.Call]] = {}
-    for env in (facts.frame.env, facts.analysis.frame_of(facts.program.module).env):
-        for name, value in env.items():
-            if not isinstance(value, Value) or value.kind is not Kind.MODULE or value.symbol != "dispatched":
-                continue
-            if (
-                isinstance(value.origin, ir.Call)
-                and value.origin.keyword("device_map") is not None
-                and name.isidentifier()
-            ):
-                found.setdefault(id(value.origin), (name, value.origin))
+    for frame in (facts.frame, facts.analysis.frame_of(facts.program.module)):
+        for name, value in frame.all_held():
+            made = value.origin if value.kind is Kind.MODULE and value.symbol == "dispatched" else None
+            if isinstance(made, ir.Call) and made.keyword("device_map") is not None and name.isidentifier():
+                found.setdefault(id(made), (name, made))
     return list(found.values())
 
 

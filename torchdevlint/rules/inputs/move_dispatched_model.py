@@ -13,7 +13,6 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
-from torchdevlint.rules.structure import target_of_move
 from torchdevlint.rules.wording import owns
 
 _DISPATCHERS = ("load_checkpoint_and_dispatch", "dispatch_model")
@@ -79,7 +78,7 @@ class MoveDispatchedModel(Rule):
     def check_move(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         register = facts.receiver(call)
         origin = self._origin(register, facts)
-        target = target_of_move(call, facts)
+        target = facts.target_of_move(call)
         if origin is None or target is None or facts.in_try_catching("RuntimeError", "ValueError", "Exception"):
             return
         if target is TOP and not call.has_splat and facts.callee(call) == ".to":

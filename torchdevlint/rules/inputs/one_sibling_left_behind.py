@@ -175,8 +175,8 @@ def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
     groups = {value.group for value in given if value.group is not None and _is_batch_part(value.origin, facts)}
     found: dict[Any, Value] = {}
     if groups and facts.frame is not None:
-        for known in facts.frame.env.values():
-            if isinstance(known, Value) and known.group in groups and known.moved is not None:
+        for _, known in facts.frame.all_held():
+            if known.group in groups and known.moved is not None:
                 found[known.group] = known
     return {group: known for group, known in found.items() if known.device.may_be_accelerator}
 

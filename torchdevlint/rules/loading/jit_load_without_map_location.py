@@ -67,15 +67,9 @@ class JitLoadWithoutMapLocation(Rule):
             f"without `map_location` the modules go to the device they were saved from; pass `map_location={text}`",
             detail="An archive that was saved from a GPU fails to load on a machine without one.",
             case="the file is temporary" if is_of_temporary(call, facts) else "",
-            fix=lambda: _fix(call, text, given=register is not None),
+            fix=lambda: NodeFix(
+                Ground.CHANGES_A_RUN,
+                f"Pass `map_location={text}`",
+                builders.give_argument(call, "map_location", 1, text),
+            ),
         )
-
-
-def _fix(call: ir.Call, text: str, *, given: bool) -> NodeFix | None:
-    if not given:
-        edits = builders.add_keyword(call, "map_location", text)
-    elif call.keyword("map_location") is not None:
-        edits = builders.replace_keyword_value(call, "map_location", text)
-    else:
-        edits = builders.replace_argument(call, 1, text)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Pass `map_location={text}`", edits)

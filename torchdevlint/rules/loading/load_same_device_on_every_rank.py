@@ -83,7 +83,9 @@ class LoadSameDeviceOnEveryRank(Rule):
             call,
             'each process loads its copy to GPU 0; pass `map_location="cpu"`, or the device of the rank',
             detail=f"This load goes to {where}: one context and one copy per process there, until it runs out of memory.",
-            fix=lambda: _fix(call),
+            fix=lambda: NodeFix(
+                Ground.CHANGES_A_RUN, "Load to the CPU", builders.give_argument(call, "map_location", 1, '"cpu"')
+            ),
         )
 
 
@@ -112,11 +114,3 @@ def _speaks_of_rank(register: ir.Register, facts: Facts) -> bool:
         if any(word in name.lower() for word in _RANK_WORDS):
             return True
     return False
-
-
-def _fix(call: ir.Call) -> NodeFix | None:
-    if call.keyword("map_location") is not None:
-        edits = builders.replace_keyword_value(call, "map_location", '"cpu"')
-    else:
-        edits = builders.replace_argument(call, 1, '"cpu"')
-    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits)

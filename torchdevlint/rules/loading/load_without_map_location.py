@@ -14,6 +14,7 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.checkpoints import PLAIN_STATE
 from torchdevlint.infer.origins import is_of_this_run, is_published
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import is_test_function
 from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host, stays_in_program
 from torchdevlint.rules.data_files import is_own_cache, names_data
@@ -236,12 +237,5 @@ def _other_branch_maps(call: ir.Call, facts: Facts) -> bool:
         and spelled_callee(op, facts) in LOADS
         and (op.keyword("map_location") is not None or op.positional_count > 1)
         and facts.place(op.argument("f", 0)) == place
-        for op in _calls(facts.body)
+        for op in Lookup.of(facts.body).kind(ir.Call)
     )
-
-
-def _calls(body: ir.Body) -> Iterator[ir.Call]:
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Call):
-                yield op

@@ -98,7 +98,7 @@ class MetricNotMoved(Rule):
             return
         for name, stores in summary.stores.items():
             for store in stores:
-                held = _held(store.value)
+                held = store.value.held
                 if store.value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) and held and all(map(_is_metric, held)):
                     container = "ModuleDict" if store.value.kind is Kind.DICT else "ModuleList"
                     display = facts.analysis.index_of(store.body).definitions[store.op.value]
@@ -117,14 +117,6 @@ def _is_metric(value: Value) -> bool:
     return value.kind is Kind.MODULE and value.symbol.startswith("torchmetrics.") and "functional" not in value.symbol
 
 
-def _held(value: Value) -> list[Value]:
-    return [
-        *(value.items or ()),
-        *(item for _, item in value.entries),
-        *([value.element] if value.element is not None else []),
-    ]
-
-
 def _move(made: ir.Call, device: str | None) -> NodeFix | None:
     edits = builders.wrap_method(made, "to", device) if device else None
     return NodeFix(Ground.MOVE_DOES_NOTHING, f"Move it to `{device}`", edits)
@@ -132,9 +124,7 @@ def _move(made: ir.Call, device: str | None) -> NodeFix | None:
 
 def _register(store: AttributeStore, container: str, facts: Facts) -> NodeFix | None:
     display = facts.analysis.index_of(store.body).definitions[store.op.value]
-    spelled = next((alias for alias, name in facts.analysis.aliases.items() if name == "torch.nn"), None)
-    if spelled is None and facts.analysis.aliases.get("torch") == "torch":
-        spelled = "torch.nn"
+    spelled = facts.analysis.spelling_of("torch.nn")
     keys = [key for key, _ in store.value.entries]
     if (
         spelled is None

@@ -186,7 +186,7 @@ def _places_itself(summary: ClassSummary, facts: Facts) -> bool:
 
 
 def _is_entered(call: ir.Call, facts: Facts) -> bool:
-    return any(call.dst in block.withs for block in facts.body.blocks)
+    return call.dst in Lookup.of(facts.body).entered
 
 
 def _depends_on_device(call: ir.Call, facts: Facts) -> bool:
@@ -206,14 +206,11 @@ def _needs_cuda(facts: Facts) -> bool:
 
 def _is_kept(call: ir.Call, facts: Facts) -> bool:
     """True for a `torch.device("cuda")` that gets a name which something reads: the device of what follows."""
-    stores = [
-        op for op in operations(facts.body) if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == call.dst
-    ]
-    return any(isinstance(op, ir.StoreAttribute) or _is_read(op.name, facts) for op in stores)
-
-
-def _is_read(name: str, facts: Facts) -> bool:
-    return any(isinstance(op, ir.Load) and op.name == name for inner in nested(facts.body) for op in operations(inner))
+    return any(
+        (isinstance(op, ir.StoreAttribute) and op.value == call.dst)
+        or (isinstance(op, ir.Store) and any(Lookup.of(inner).loads(op.name) for inner in nested(facts.body)))
+        for op in Lookup.of(facts.body).readers(call.dst)
+    )
 
 
 def _which(device: str) -> str:
@@ -228,8 +225,8 @@ def _sources(call: ir.Call, facts: Facts) -> list[str]:
     moved = set(_moved_roots(facts))  # an input that is moved itself is none to follow: it would move nothing
     found = []
     for parameter in facts.body.parameters[1:]:
-        value = frame.env.get(parameter.name)
-        if not isinstance(value, Value) or value.kind is not Kind.TENSOR or value.evidence < Evidence.USAGE:
+        value = frame.held(parameter.name)
+        if value is None or value.kind is not Kind.TENSOR or value.evidence < Evidence.USAGE:
             continue
         if (
             value.parameter == parameter.name
@@ -309,8 +306,9 @@ def _is_of_module(value: Value) -> bool:
 def _meets(call: ir.Call, device: str, facts: Facts) -> bool:
     """True where what a call makes is computed with a tensor of this device, or with one of the module's where these enter it."""
     enters = _enters_module(device, facts)
-    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Store) and op.value == call.dst}
-    held = {op.dst for op in operations(facts.body) if isinstance(op, ir.Load) and op.name in names} | {call.dst}
+    lookup = Lookup.of(facts.body)
+    names = {op.name for op in lookup.readers(call.dst) if isinstance(op, ir.Store)}
+    held = {load.dst for name in names for load in lookup.loads(name)} | {call.dst}
 
     def is_made_here(register: ir.Register, value: Value) -> bool:
         return register in held or call is value.origin or call is value.moved

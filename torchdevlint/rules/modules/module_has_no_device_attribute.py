@@ -10,8 +10,9 @@ from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute, on_file, on_op
-from torchdevlint.rules.structure import heirs, only_plain_bases, operations
+from torchdevlint.rules.structure import heirs, only_plain_bases
 
 _NAMES = ("device", "is_cuda")
 
@@ -109,8 +110,7 @@ class ModuleHasNoDeviceAttribute(Rule):
 
 def _texts(facts: Facts) -> frozenset[str]:
     """The attribute names that the file spells as strings, as `hasattr(m, "device")` does."""
-    bodies = facts.program.bodies
-    found = {op.value for body in bodies for op in operations(body) if isinstance(op, ir.Constant)}
+    found = {op.value for body in facts.program.bodies for op in Lookup.of(body).kind(ir.Constant)}
     return frozenset(name for name in _NAMES if name in found)
 
 
@@ -127,9 +127,7 @@ def _gives(summary: ClassSummary, name: str) -> bool:
     while bases:
         base = bases.pop()
         body = base.cls.body
-        if name in body.local_names or any(
-            isinstance(op, ir.Declare) and op.name == name for b in body.blocks for op in b.ops
-        ):
+        if name in body.local_names or any(op.name == name for op in Lookup.of(body).kind(ir.Declare)):
             return True
         if base is not summary:
             bases += base.base_summaries

@@ -119,13 +119,8 @@ _CONTAINERS = frozenset("ModuleList ModuleDict Sequential ParameterList Paramete
 
 def _held(value: Value, facts: Facts) -> Value | None:
     """The module or parameter that a container holds, or None; a single bare name in a list hides it on purpose."""
-    found = [
-        *(value.items or ()),
-        *(item for _, item in value.entries),
-        *([value.element] if value.element is not None else []),
-    ]
-    owned = [item for item in found if _is_owned_module(item, facts)]
-    return owned[0] if owned and len(owned) == len(found) else None
+    owned = [item for item in value.held if _is_owned_module(item, facts)]
+    return owned[0] if owned and len(owned) == len(value.held) else None
 
 
 def _is_owned_module(value: Value, facts: Facts) -> bool:
@@ -290,9 +285,7 @@ def _name_of(op: ir.Op | None) -> str:
 def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> NodeFix | None:
     definitions = facts.analysis.index_of(store.body).definitions
     display = definitions[store.op.value]
-    spelled = next((alias for alias, name in facts.analysis.aliases.items() if name == "torch.nn"), None) or (
-        "torch.nn" if facts.analysis.aliases.get("torch") == "torch" else None
-    )
+    spelled = facts.analysis.spelling_of("torch.nn")
     if (
         spelled is None
         or not isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))

@@ -129,7 +129,7 @@ def _serves_loaders(cls: ir.Class, facts: Facts) -> bool:
     member = facts.analysis.member
     if member is not None and not facts.roles.is_program:
         return False
-    read = [(op, body) for body in facts.program.bodies for op in _loads(cls.name, body)]
+    read = [(op, body) for body in facts.program.bodies for op in Lookup.of(body).loads(cls.name)]
     return bool(read) and all(
         (made := _called(op, body)) is not None and _is_callback(made, body, facts) for op, body in read
     )
@@ -141,7 +141,7 @@ def _is_callback(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
     if stored is not None:
         if not isinstance(stored, ir.Store):
             return False
-        loads = [(op.dst, other) for other in facts.program.bodies for op in _loads(stored.name, other)]
+        loads = [(op.dst, other) for other in facts.program.bodies for op in Lookup.of(other).loads(stored.name)]
         return bool(loads) and all(_is_given(*load) for load in loads)
     return _is_given(register, body)
 
@@ -149,7 +149,7 @@ def _is_callback(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
 def _is_given(register: ir.Register, body: ir.Body) -> bool:
     return any(
         argument.value == register and argument.keyword in _CALLBACKS
-        for op in operations(body)
+        for op in Lookup.of(body).readers(register)
         if isinstance(op, ir.Call)
         for argument in op.arguments
     )
@@ -157,11 +157,8 @@ def _is_given(register: ir.Register, body: ir.Body) -> bool:
 
 def _called(read: ir.Load, body: ir.Body) -> ir.Register | None:
     """The result of the call of what is read."""
-    return next((op.dst for op in operations(body) if isinstance(op, ir.Call) and op.function == read.dst), None)
-
-
-def _loads(name: str, body: ir.Body) -> list[ir.Load]:
-    return [op for op in operations(body) if isinstance(op, ir.Load) and op.name == name]
+    readers = Lookup.of(body).readers(read.dst)
+    return next((op.dst for op in readers if isinstance(op, ir.Call) and op.function == read.dst), None)
 
 
 def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts) -> bool:

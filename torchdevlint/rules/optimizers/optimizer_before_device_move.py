@@ -87,17 +87,13 @@ def built_again(built: ir.Op, move: ir.Op, facts: Facts) -> bool:
 
 def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:
     """True for a move that may go to an accelerator (not a cast, not `.to("cpu")`)."""
-    from torchdevlint.facts.moves import move_target
-
-    assert facts.frame is not None
-    written = facts.definition(call.function)
-    target = move_target(facts.frame, call, written.name if isinstance(written, ir.Attribute) else "")
+    target = facts.target_of_move(call)
     return target is not None and target.may_be_accelerator
 
 
 def already_moved(module: Value, facts: Facts) -> bool:
     """True when the module was moved before on this path: the optimizer may have been built in between."""
-    return module.moved is not None or (facts.frame is not None and "@" + module.ref in facts.frame.env)
+    return facts.frame is not None and facts.frame.was_moved(module)
 
 
 def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> NodeFix | None:

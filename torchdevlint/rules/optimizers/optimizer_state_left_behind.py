@@ -55,27 +55,24 @@ class OptimizerStateLeftBehind(Rule):
 
     @on_method("to", "cuda", "xpu", "cpu")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        from torchdevlint.facts.moves import move_target
-
         module = facts.value(facts.receiver(call))
         if module.kind is not Kind.MODULE or not module.ref or facts.frame is None:
             return
-        written = facts.definition(call.function)
-        target = move_target(facts.frame, call, written.name if isinstance(written, ir.Attribute) else "")
+        target = facts.target_of_move(call)
         if target is None or target.place == "top" or facts.imports("accelerate", "lightning", "pytorch_lightning"):
             return
         now = facts.frame.module_device(module)
         before = now if now.place == "cpu" or already_moved(module, facts) else None
         for optimizer in facts.optimizers_over(module.ref):
-            state = facts.frame.env.get(f"@opt{id(optimizer.origin)}")
-            if not isinstance(state, Value) or state.moved is None or stateless(optimizer, facts):
+            state = facts.frame.state_given(optimizer)
+            if state is None or _is_stateless(optimizer):
                 continue
             if built_again(optimizer.origin or call, call, facts) or _is_moved_by_hand(optimizer, facts):
                 continue
-            loaded = state.constant == "filled"
+            filled, loaded = state
             if not (_leaves_state(before, target, loaded) and (loaded or _steps_later(optimizer, call, facts))):
                 continue
-            yield self._told(call, state.moved, loaded, facts)
+            yield self._told(call, filled, loaded, facts)
 
     def _told(self, call: ir.Call, filled: ir.Op, loaded: bool, facts: Facts) -> Report:
         got = "Line {0} gave the optimizer state" if loaded else "The optimizer made state in `step()` on line {0}"
@@ -123,7 +120,7 @@ def _steps_later(optimizer: Value, call: ir.Call, facts: Facts) -> bool:
     ) and bool(name)
 
 
-def stateless(optimizer: Value, facts: Facts) -> bool:
+def _is_stateless(optimizer: Value) -> bool:
     """True for SGD without momentum: it keeps no tensors."""
     built = optimizer.origin
     if optimizer.symbol not in modules.STATELESS_OPTIMIZERS or not isinstance(built, ir.Call):

@@ -9,9 +9,10 @@ from torchdevlint.facts.stops import stops_where_it_fails
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import deciding_tests
-from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.stubs.knowledge.functions import ASKING
 
 
 class AcceleratorWithoutRuntimeCheck(Rule):
@@ -98,20 +99,14 @@ def _behind_a_flag(facts: Facts) -> bool:
 
 def _falls_back(call: ir.Call, facts: Facts) -> bool:
     """True for `current_accelerator() or x` and for a result whose None is handled."""
-    names: set[str] = set()
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Choice) and op.shape == "or" and call.dst in op.values[:-1]:
-                return True
-            if isinstance(op, ir.Store) and op.value == call.dst:
-                names.add(op.name)
-    return any(
-        isinstance(op, ir.Compare)
-        and op.operators[0] in ("is", "is not")
+    lookup = Lookup.of(facts.body)
+    readers = lookup.readers(call.dst)
+    names = {op.name for op in readers if isinstance(op, ir.Store)}
+    return any(isinstance(op, ir.Choice) and op.shape == "or" and call.dst in op.values[:-1] for op in readers) or any(
+        op.operators[0] in ("is", "is not")
         and facts.place(op.left) in names
         and isinstance(facts.definition(op.comparators[0]), ir.Constant)
-        for block in facts.body.blocks
-        for op in block.ops
+        for op in lookup.kind(ir.Compare)
     )
 
 

@@ -31,7 +31,6 @@ from torchdevlint.rules.literals import (
     names_first_cuda,
     spelled_accelerator,
 )
-from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import is_moved_by_callers, model_left_behind
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import moves_nothing, runs_for_each_gpu
@@ -323,7 +322,7 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
         register = call.positional(0)
     elif (
         register is None
-        or callee in DEVICE_ARGUMENT
+        or callee in functions.DEVICES_OF_LOADS
         or callee.startswith(("torch.cuda.", "torch.amp."))  # a GradScaler without CUDA warns and does nothing
         or callee.startswith(_OTHER_DEVICES)
         or _is_record(facts.value(call.function))
@@ -515,7 +514,7 @@ def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
     for op in lookup.readers(device.dst):
         if isinstance(op, ir.Call) and any(argument.value == device.dst for argument in op.arguments):
             callee = facts.callee(op)
-            if callee in DEVICE_ARGUMENT:
+            if callee in functions.DEVICES_OF_LOADS:
                 return False
             return op.keyword("device") == device.dst or callee in _TAKE_DEVICE
         if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == device.dst:

@@ -10,8 +10,8 @@ from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, MakesFix, NodeFix, Report, Rule, on_device_call
-from torchdevlint.rules.structure import target_of_move
 
 _FLOAT64 = ("torch.float64", "torch.double", "numpy.float64", "numpy.double")
 _SAME_TYPE = frozenset(
@@ -59,8 +59,7 @@ class MpsFloat64(Rule):
     def _concerns(self, facts: Facts) -> bool:
         """A cheap test, made once, whether the file can be about MPS at all."""
         if self._spelled is None:
-            blocks = (block for body in facts.program.bodies for block in body.blocks)
-            texts = (op.value for block in blocks for op in block.ops if isinstance(op, ir.Constant))
+            texts = (op.value for body in facts.program.bodies for op in Lookup.of(body).kind(ir.Constant))
             self._spelled = any(isinstance(text, str) and text.startswith("mps") for text in texts)
         return self._spelled
 
@@ -69,7 +68,7 @@ class MpsFloat64(Rule):
         if not self._concerns(facts):
             return
         name = facts.callee(call)
-        if name == ".to" and _is_mps(target_of_move(call, facts)):
+        if name == ".to" and _is_mps(facts.target_of_move(call)):
             if _names_float64(call.keyword("dtype"), facts) or _names_float64(call.positional(1), facts):
                 yield self._told(call)
             elif _is_float64(facts.definition(facts.receiver(call)), facts):

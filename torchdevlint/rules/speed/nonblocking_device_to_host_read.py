@@ -15,7 +15,6 @@ from torchdevlint.program import ir
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.literals import names_first_cuda
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
-from torchdevlint.rules.structure import target_of_move
 from torchdevlint.stubs.knowledge import functions
 
 _WAITS = frozenset("synchronize wait wait_event wait_stream barrier join elapsed_time".split())
@@ -80,7 +79,7 @@ class NonblockingDeviceToHostRead(Rule):
 
     @on_method("to")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        target = target_of_move(call, facts)
+        target = facts.target_of_move(call)
         source = facts.value(facts.receiver(call))
         if target is None or not _does_not_block(call, facts):
             return

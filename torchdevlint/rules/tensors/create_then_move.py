@@ -10,7 +10,6 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_method
-from torchdevlint.rules.structure import target_of_move
 from torchdevlint.stubs.knowledge import functions
 
 _FACTORIES = functions.SIZED_FACTORIES | frozenset(functions.RANKED_FACTORIES) | functions.RANDINT | {"torch.tensor"}
@@ -64,7 +63,7 @@ class CreateThenMove(Rule):
             made.keyword(name) is not None for name in ("device", "generator", "out", "pin_memory", "requires_grad")
         ):
             return
-        target = target_of_move(call, facts)
+        target = facts.target_of_move(call)
         register = call.argument("device", 0)
         if target is None or target.place in ("top", "cpu", "meta"):
             return

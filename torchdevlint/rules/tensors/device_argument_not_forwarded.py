@@ -31,7 +31,7 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import definition_of, is_moved_in_chain, method_called_on, nested, operations
+from torchdevlint.rules.structure import definition_of, is_moved_in_chain, nested, operations
 from torchdevlint.rules.wording import give_device, is_placeholder
 from torchdevlint.stubs.knowledge import functions
 
@@ -148,7 +148,11 @@ class DeviceArgumentNotForwarded(Rule):
     def note_factory(self, call: ir.Call, facts: Facts) -> None:
         """Factories without a device, by body."""
         assert facts.frame is not None
-        if call.keyword("device") is not None or call.has_splat or method_called_on(facts, call.dst) & _MOVES:
+        if (
+            call.keyword("device") is not None
+            or call.has_splat
+            or Lookup.of(facts.body).attributes_of(call.dst) & _MOVES
+        ):
             return
         if facts.default_device is None:
             self._made.setdefault(id(facts.body), []).append((call, facts))
@@ -397,8 +401,8 @@ def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | 
             ):
                 return name
         scope = scope.parent
-    local = facts.frame.env.get(wanted)
-    if isinstance(local, Value) and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
+    local = facts.frame.held(wanted)
+    if local is not None and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
         return wanted
     summary = facts.class_summary
     own = facts.frame.index.self_name
@@ -426,13 +430,10 @@ def _may_be_meant(dropped: _Dropped, on_host: bool) -> bool:
 
 def _runs_a_model(body: ir.Body) -> bool:
     """True for a function that calls a parameter named as models are."""
-    registers = {
-        op.dst
-        for op in operations(body)
-        if isinstance(op, ir.Load) and op.name in {parameter.name for parameter in body.parameters}
-        if MODEL_NAME.search(op.name)
-    }
-    return any(isinstance(op, ir.Call) and op.function in registers for op in operations(body))
+    lookup = Lookup.of(body)
+    models = {parameter.name for parameter in body.parameters if MODEL_NAME.search(parameter.name)}
+    calls = (lookup.definition(call.function) for call in lookup.kind(ir.Call))
+    return any(isinstance(called, ir.Load) and called.name in models for called in calls)
 
 
 def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
@@ -442,7 +443,7 @@ def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
     if parameter is None or not isinstance(read, ir.Load) or facts.frame is None:
         return None
     use = facts.frame.index.use(read.name)
-    made = [o.value for o in operations(body) if isinstance(o, ir.Store) and o.name == read.name]
+    made = [store.value for store in Lookup.of(body).stores(read.name)]
     if "load_state_dict" not in use.attributes or use.attributes & _MOVES or len(made) != 1:
         return None
     call = facts.definition(made[0])
@@ -519,7 +520,7 @@ def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | Non
     if in_hand is not None and _is_read_for_default(parameter, callee, in_hand, facts):
         return True
     held = facts.frame.lookup(in_hand) if in_hand is not None and facts.frame is not None else None
-    if not isinstance(held, Value) or not held.device.is_accelerator or callee.parent is None:
+    if held is None or not held.device.is_accelerator or callee.parent is None:
         return False
     written = definition_of(facts.analysis, callee.parent, parameter.default)
     if isinstance(written, ir.Call):
@@ -545,8 +546,7 @@ def _is_read_for_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str,
 
 def _is_device_made(call: ir.Call, body: ir.Body) -> bool:
     """True for `torch.device(...)`, as it is written."""
-    written = next((op for op in operations(body) if isinstance(op, ir.ValueOp) and op.dst == call.function), None)
-    return isinstance(written, (ir.Attribute, ir.Load)) and written.name == "device"
+    return Lookup.of(body).called(call) == "device"
 
 
 def _use_of(name: str, body: ir.Body) -> _Use:
@@ -592,9 +592,7 @@ def _use_of(name: str, body: ir.Body) -> _Use:
 
 def _is_read(name: str, body: ir.Body) -> bool:
     """True when the parameter is read, or may be (`locals()`), anywhere in the function."""
-    return any(
-        isinstance(op, ir.Load) and op.name in (name, "locals") for inner in nested(body) for op in operations(inner)
-    )
+    return any(Lookup.of(inner).loads(one) for inner in nested(body) for one in (name, "locals"))
 
 
 _SAVES = frozenset({"torch.save", "torch.serialization.save"})
@@ -609,7 +607,7 @@ def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
     if is_saved or is_placeholder(call, facts):
         return True
     keeps = facts.callee(call) in ("torch.as_tensor", "torch.asarray") or facts.value(first).kind is Kind.TENSOR
-    return scalar or keeps or bool(method_called_on(facts, call.dst) & _METADATA)
+    return scalar or keeps or bool(Lookup.of(facts.body).attributes_of(call.dst) & _METADATA)
 
 
 def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> str:

@@ -153,8 +153,7 @@ def _is_or(op: ir.Load | ir.Attribute, body: ir.Body) -> bool:
     """True for the first operand of `gpu or -1`, which is reported as a whole."""
     return any(
         isinstance(other, ir.Choice) and other.shape == "or" and other.values[0] == op.dst
-        for block in body.blocks
-        for other in block.ops
+        for other in Lookup.of(body).readers(op.dst)
     )
 
 

@@ -13,7 +13,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_read_after
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
-from torchdevlint.rules.structure import once_per_place, registers_at, target_of_move
+from torchdevlint.rules.structure import once_per_place, registers_at
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
@@ -220,7 +220,7 @@ def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
     if facts.frame is not None and facts.frame.is_already_at(register, device, facts.callee(call) == ".cpu"):
         return True
     value = facts.value(register)
-    target = target_of_move(call, facts)
+    target = facts.target_of_move(call)
     placed = value.moved is not None and value.device.may_be_accelerator and not value.others
     return placed and target is not None and target.place != "cpu"
 

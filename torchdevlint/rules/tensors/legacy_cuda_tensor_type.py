@@ -12,7 +12,6 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import (
     WARNING,
     NodeFix,
@@ -23,6 +22,7 @@ from torchdevlint.rules.rule import (
     on_file,
     on_method,
 )
+from torchdevlint.stubs.knowledge.functions import ASKING
 from torchdevlint.stubs.knowledge.platforms import is_extension
 
 _DTYPES = {
@@ -309,7 +309,7 @@ def _with_device(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
 
 def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
     last = spelled.rpartition(".")[2] if isinstance(spelled, str) else ""
-    is_statement = call.dst in facts.analysis.discards(facts.body)
+    is_statement = any(isinstance(op, ir.Discard) for op in Lookup.of(facts.body).readers(call.dst))
     if last not in _DTYPES or not is_statement or not facts.place(call.function).startswith("torch."):
         return None
     dtype = f"torch.set_default_dtype(torch.{_DTYPES[last]})"
