@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
@@ -38,27 +37,6 @@ def operations(body: ir.Body) -> tuple[ir.Op, ...]:
     return Lookup.of(body).all
 
 
-def registers_at(place: str, facts: Facts) -> list[ir.Register]:
-    """The registers of a body that hold what a name or path means: each read of `batch`, of `self.ids`, of `batch["x"]`."""
-    lookup = Lookup.of(facts.body)
-    pending = [load.dst for load in lookup.loads(_ROOT.split(place, maxsplit=1)[0])]
-    found: list[ir.Register] = []
-    for register in pending:  # grows while it is walked
-        path = facts.place(register)
-        if path == place:
-            found.append(register)
-        elif path and place.startswith(path):
-            pending += [
-                op.dst
-                for op in lookup.readers(register)
-                if isinstance(op, (ir.Attribute, ir.Subscript)) and op.object == register
-            ]
-    return found
-
-
-_ROOT = re.compile(r"[.\[]")
-
-
 def nested(body: ir.Body) -> Iterator[ir.Body]:
     """A body and the functions that are made in it."""
     yield body
@@ -69,20 +47,6 @@ def nested(body: ir.Body) -> Iterator[ir.Body]:
 def definition_of(analysis: FileFacts, body: ir.Body, register: ir.Register | None) -> ir.Op | None:
     """The operation that wrote a register of `body`."""
     return None if register is None else analysis.index_of(body).definitions[register]
-
-
-def is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
-    """True for a value that is moved in the same expression: `build().eval().requires_grad_(False).to(device)`."""
-    lookup, chain = Lookup.of(facts.body), [register]
-    while chain:
-        for method in lookup.readers(chain.pop()):
-            for call in lookup.readers(method.dst) if isinstance(method, ir.Attribute) else ():
-                if isinstance(call, ir.Call) and isinstance(method, ir.Attribute) and call.function == method.dst:
-                    if method.name in ("to", "cuda"):
-                        return True
-                    if method.name in ("eval", "train", "requires_grad_", "half", "float", "bfloat16"):
-                        chain.append(call.dst)
-    return False
 
 
 def is_literal_device(register: ir.Register | None, facts: Facts) -> bool:
@@ -150,31 +114,6 @@ def only_plain_bases(summary: ClassSummary, analysis: FileFacts) -> bool:
     return all(only_plain_bases(base, analysis) for base in summary.base_summaries)
 
 
-def heirs(summary: ClassSummary, analysis: FileFacts) -> list[ClassSummary]:
-    """The classes of the file that derive from a class."""
-    found = []
-    for cls in analysis.program.classes:
-        other = analysis.summary_of(cls)
-        if other is not summary and summary in _ancestors(other):
-            found.append(other)
-    return found
-
-
-def _ancestors(summary: ClassSummary) -> list[ClassSummary]:
-    found = list(summary.base_summaries)
-    for base in summary.base_summaries:
-        found += _ancestors(base)
-    return found
-
-
-def family_methods(summary: ClassSummary) -> frozenset[str]:
-    """The names of the methods of a class and of its bases in the file."""
-    found = set(summary.cls.methods)
-    for base in summary.base_summaries:
-        found |= family_methods(base)
-    return frozenset(found)
-
-
 def moves_itself(summary: ClassSummary, analysis: FileFacts) -> bool:
     """True when a method of the class calls `self.to(...)` or `self.cuda(...)`."""
     for body in summary.cls.methods.values():
@@ -201,14 +140,6 @@ def tensors_within(value: Value) -> Iterator[Value]:
         yield value
     elif value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT):
         yield from (item for item in value.held if item.kind is Kind.TENSOR)
-
-
-def where_taken_out(written: ir.Op | None, cpu: Value, facts: Facts) -> ir.Op | None:
-    """The `batch["x"]` of `x = batch["x"]`, when that is all that the name is bound to."""
-    if not isinstance(written, ir.Load):
-        return None
-    taken = facts.index.bound_once(written.name)
-    return taken if isinstance(taken, ir.Subscript) and facts.value(taken.dst).origin is cpu.origin else None
 
 
 def runs_for_each_gpu(call: ir.Call, facts: Facts) -> bool:

@@ -19,8 +19,7 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.inferred import Inferred, where_is
 from torchdevlint.rules.repairs import There, facts_at
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_any_call
-from torchdevlint.rules.structure import where_taken_out
-from torchdevlint.rules.wording import MISMATCH, is_host_name, owns
+from torchdevlint.rules.wording import MISMATCH, owns
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
@@ -137,13 +136,13 @@ class OneSiblingLeftBehind(Inferred):
         sure: bool = True,
     ) -> Iterator[Report]:
         place = facts.place(register)
-        if not place or is_host_name(place) or sibling.moved is None:
+        if not place or _is_host_name(place) or sibling.moved is None:
             return
         certain = sure and value.kind is Kind.TENSOR and value.evidence >= 2
         device = sibling.device
         expression = device.name if device.place == "sym" else f'"{device.name}"'
         written = facts.definition(register)
-        written = where_taken_out(written, value, facts) or written
+        written = _where_taken_out(written, value, facts) or written
         beside = (
             f"and meets the output of a model on {device.describe()} (line {{0}})"
             if output
@@ -331,3 +330,38 @@ def _bound(name: str, use: ir.Op, cfg: Cfg) -> set[int]:
 def _stays_on_host(use: ir.Load, body: ir.Body) -> bool:
     """True for a read that wants the value on the CPU."""
     return any(isinstance(op, ir.Attribute) and op.name in _HOST_READS for op in Lookup.of(body).readers(use.dst))
+
+
+def _where_taken_out(written: ir.Op | None, cpu: Value, facts: Facts) -> ir.Op | None:
+    """The `batch["x"]` of `x = batch["x"]`, when that is all that the name is bound to."""
+    if not isinstance(written, ir.Load):
+        return None
+    taken = facts.index.bound_once(written.name)
+    return taken if isinstance(taken, ir.Subscript) and facts.value(taken.dst).origin is cpu.origin else None
+
+
+_HOST_WORDS = (
+    "len",
+    "length",
+    "idx",
+    "index",
+    "id",
+    "name",
+    "path",
+    "file",
+    "meta",
+    "size",
+    "shape",
+    "info",
+    "text",
+    "word",
+    "caption",
+    "step",
+    "epoch",
+)
+
+
+def _is_host_name(place: str) -> bool:
+    """True for what is called a length, an index, a name: of use on the CPU."""
+    last = place.rpartition(".")[2].lower()
+    return any(word in last for word in _HOST_WORDS)

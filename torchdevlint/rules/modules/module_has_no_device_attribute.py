@@ -12,7 +12,7 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute, on_file, on_op
-from torchdevlint.rules.structure import heirs, only_plain_bases
+from torchdevlint.rules.structure import only_plain_bases
 
 _NAMES = ("device", "is_cuda")
 
@@ -116,7 +116,7 @@ def _texts(facts: Facts) -> frozenset[str]:
 
 def _defines(summary: ClassSummary, name: str, facts: Facts) -> bool:
     """True when the class, a base or a subclass of the file gives its objects the attribute."""
-    family = [summary, *heirs(summary, facts.analysis)]
+    family = [summary, *_heirs(summary, facts)]
     return any(_gives(member, name) for member in family)
 
 
@@ -136,7 +136,7 @@ def _gives(summary: ClassSummary, name: str) -> bool:
 
 def _has_heirs_with_other_bases(summary: ClassSummary, facts: Facts) -> bool:
     """True for a mixin: a class that derives from it has another base too, which may give the attribute (`class Model(Heads, PreTrainedModel)`)."""
-    return any(not only_plain_bases(heir, facts.analysis) for heir in heirs(summary, facts.analysis))
+    return any(not only_plain_bases(heir, facts.analysis) for heir in _heirs(summary, facts))
 
 
 def _is_given_by_heirs(summary: ClassSummary, name: str, facts: Facts) -> bool:
@@ -171,3 +171,16 @@ def _fix(op: ir.Attribute, place: str) -> NodeFix | None:
         return None
     edits = builders.replace_expression(op, f"next({place}.parameters()).{op.name}")
     return NodeFix(Ground.UNKNOWN_KIND, f"Ask a parameter of `{place}`", edits)
+
+
+def _heirs(summary: ClassSummary, facts: Facts) -> list[ClassSummary]:
+    """The classes of the file that derive from a class."""
+    others = map(facts.analysis.summary_of, facts.program.classes)
+    return [other for other in others if other is not summary and summary in _ancestors(other)]
+
+
+def _ancestors(summary: ClassSummary) -> list[ClassSummary]:
+    found = list(summary.base_summaries)
+    for base in summary.base_summaries:
+        found += _ancestors(base)
+    return found

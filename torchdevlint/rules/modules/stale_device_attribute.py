@@ -10,7 +10,7 @@ from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
-from torchdevlint.rules.structure import definition_of, family_methods, moves_itself, only_plain_bases, operations
+from torchdevlint.rules.structure import definition_of, moves_itself, only_plain_bases, operations
 
 _DEVICE = re.compile(r"_?device\Z")
 _OVERRIDES = frozenset({"to", "cuda", "cpu", "_apply"})
@@ -202,4 +202,12 @@ def _follows(summary: ClassSummary, facts: Facts) -> bool:
     """True when the class keeps the attribute up to date itself, or a class of another file may."""
     if not only_plain_bases(summary, facts.analysis) or summary.has_device_property:
         return True
-    return bool(family_methods(summary) & _OVERRIDES)
+    return bool(_family_methods(summary) & _OVERRIDES)
+
+
+def _family_methods(summary: ClassSummary) -> frozenset[str]:
+    """The names of the methods of a class and of its bases in the file."""
+    found = set(summary.cls.methods)
+    for base in summary.base_summaries:
+        found |= _family_methods(base)
+    return frozenset(found)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.optimizers.optimizer_before_device_move import (
+from torchdevlint.rules.build_order import (
     already_moved,
     built_again,
     moves_to_accelerator,

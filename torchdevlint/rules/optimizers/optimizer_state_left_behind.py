@@ -10,7 +10,7 @@ from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, built_again, statement_of
+from torchdevlint.rules.build_order import already_moved, built_again, statement_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import operations
 from torchdevlint.stubs.knowledge import modules

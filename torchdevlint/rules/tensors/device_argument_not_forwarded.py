@@ -31,8 +31,8 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import definition_of, is_moved_in_chain, nested, operations
-from torchdevlint.rules.wording import give_device, is_placeholder
+from torchdevlint.rules.structure import definition_of, nested, operations
+from torchdevlint.rules.wording import give_device, owns
 from torchdevlint.stubs.knowledge import functions
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
@@ -167,7 +167,7 @@ class DeviceArgumentNotForwarded(Rule):
             self._note_imported(call, facts)
             return
         callee, skip = found
-        moved = is_moved_in_chain(facts, call.dst) or _moved_by_name(call, facts)
+        moved = _is_moved_in_chain(facts, call.dst) or _moved_by_name(call, facts)
         if moved:
             self._moved_by_callers.add(id(callee))
         taken = _device_parameter(callee, skip)
@@ -191,7 +191,7 @@ class DeviceArgumentNotForwarded(Rule):
         if name is None or name.startswith(_KNOWN_PACKAGES):
             return
         given = call.keyword("device") is not None
-        if given or (not is_moved_in_chain(facts, call.dst) and not _moved_by_name(call, facts)):
+        if given or (not _is_moved_in_chain(facts, call.dst) and not _moved_by_name(call, facts)):
             self._imported.setdefault(name, []).append((call, facts))
 
     @on_file
@@ -604,7 +604,7 @@ def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
     scalar = facts.callee(call) in functions.DATA_FACTORIES and facts.value(first).kind is Kind.SCALAR
     readers = Lookup.of(facts.body).readers(call.dst)
     is_saved = any(isinstance(one, ir.Call) and facts.callee(one) in _SAVES for one in readers)
-    if is_saved or is_placeholder(call, facts):
+    if is_saved or _is_placeholder(call, facts):
         return True
     keeps = facts.callee(call) in ("torch.as_tensor", "torch.asarray") or facts.value(first).kind is Kind.TENSOR
     return scalar or keeps or bool(Lookup.of(facts.body).attributes_of(call.dst) & _METADATA)
@@ -637,3 +637,42 @@ def _pass_on(dropped: _Dropped) -> NodeFix | None:
 
 def _pass(call: ir.Call, name: str, device: str) -> NodeFix | None:
     return NodeFix(Ground.UNSEEN_CODE, f"Pass `{name}={device}` on", builders.add_keyword(call, name, device))
+
+
+def _is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
+    """True for a value that is moved in the same expression: `build().eval().requires_grad_(False).to(device)`."""
+    lookup, chain = Lookup.of(facts.body), [register]
+    while chain:
+        for method in lookup.readers(chain.pop()):
+            for call in lookup.readers(method.dst) if isinstance(method, ir.Attribute) else ():
+                if isinstance(call, ir.Call) and isinstance(method, ir.Attribute) and call.function == method.dst:
+                    if method.name in ("to", "cuda"):
+                        return True
+                    if method.name in ("eval", "train", "requires_grad_", "half", "float", "bfloat16"):
+                        chain.append(call.dst)
+    return False
+
+
+def _is_placeholder(made: ir.Op, facts: Facts) -> bool:
+    """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
+    if not isinstance(made, ir.Call):
+        return False
+    if not owns(facts, made):
+        return _is_empty_elsewhere(made, facts)
+    first = facts.value(made.positional(0))
+    sized = facts.callee(made) in functions.SIZED_FACTORIES
+    return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
+
+
+def _is_empty_elsewhere(made: ir.Call, facts: Facts) -> bool:
+    """True for a factory of another body that gets `[]`, or 0 as its only size."""
+    body = facts.analysis.body_of(made)
+    register = made.positional(0)
+    if body is None or register is None:
+        return False
+    index = facts.analysis.index_of(body)
+    written = index.definitions[register]
+    if isinstance(written, ir.Constant):
+        sized = facts.analysis.resolve_text(index.dotted(made.function)) in functions.SIZED_FACTORIES
+        return sized and made.positional_count == 1 and type(written.value) is int and written.value == 0
+    return isinstance(written, ir.Sequence) and not written.elements

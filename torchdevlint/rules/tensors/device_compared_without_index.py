@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
+from torchdevlint.facts.certainly import is_certainly_device
 from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
@@ -13,7 +14,6 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, follows, is_unconditional
 from torchdevlint.rules.literals import spelled_accelerator, spelled_callee
-from torchdevlint.rules.portability.autocast_device_object import certainly_device
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_op
 
 _MANY = ("cuda", "xpu")  # types with several devices on one machine
@@ -63,7 +63,7 @@ class DeviceComparedWithoutIndex(Rule):
             return
         right = op.comparators[0]
         for tensor, device in ((op.left, right), (right, op.left)):
-            if not _is_device_of_tensor(tensor, facts) or not certainly_device(device, facts):
+            if not _is_device_of_tensor(tensor, facts) or not is_certainly_device(device, facts):
                 continue
             spelled = _spellings(device, facts)
             bare = next((text for text in spelled if from_string(text).is_accelerator and ":" not in text), None)
@@ -102,7 +102,7 @@ def _given_by_caller(op: ir.Compare, register: ir.Register, facts: Facts) -> str
     bound = ((block_of(body, store), store) for store in Lookup.of(body).stores(written.name))
     stores = [(block, store) for block, store in bound if block is not None and follows(body, (block, store), here)]
     if not stores:
-        return written.name if written.name in parameters and certainly_device(register, facts) else ""
+        return written.name if written.name in parameters and is_certainly_device(register, facts) else ""
     last = [one for one in stores if not any(follows(body, one, other) for other in stores if other is not one)]
     if len(last) != 1 or not is_unconditional(last[0][0], body):
         return ""

@@ -13,7 +13,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_read_after
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
-from torchdevlint.rules.structure import once_per_place, registers_at
+from torchdevlint.rules.structure import once_per_place
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
@@ -192,7 +192,7 @@ def _is_given_to_a_model(place: str, facts: Facts) -> bool:
         isinstance(op, ir.Call)
         and any(a.keyword is None and not a.star and a.value == register for a in op.arguments)
         and index.use(facts.place(op.function)).kind()[0] is Kind.MODULE
-        for register in registers_at(place, facts)
+        for register in _registers_at(place, facts)
         for op in lookup.readers(register)
     )
 
@@ -255,7 +255,7 @@ def _is_splatted(place: str, facts: Facts) -> bool:
     """True when the value is given as `**x` somewhere in the body."""
     return any(
         isinstance(op, ir.Call) and any(a.star == "**" and a.value == register for a in op.arguments)
-        for register in registers_at(place, facts)
+        for register in _registers_at(place, facts)
         for op in Lookup.of(facts.body).readers(register)
     )
 
@@ -265,7 +265,7 @@ def _is_used_as_mapping(place: str, facts: Facts) -> bool:
     """True when the value is given as `**x` or asked for a key: a BatchEncoding, which moves in place."""
     return _is_splatted(place, facts) or any(
         isinstance(op, ir.Subscript) and op.object == register and isinstance(facts.definition(op.index), ir.Constant)
-        for register in registers_at(place, facts)
+        for register in _registers_at(place, facts)
         for op in Lookup.of(facts.body).readers(register)
     )
 
@@ -278,3 +278,21 @@ def _assign(call: ir.Call, target: ir.Op | None = None, *, safe: bool = True) ->
     edits = builders.assign_statement(call, target)
     ground = Ground.OLD_LINE_DID_NOTHING if safe else Ground.UNKNOWN_KIND
     return NodeFix(ground, "Assign the result", edits)
+
+
+def _registers_at(place: str, facts: Facts) -> list[ir.Register]:
+    """The registers of a body that hold what a name or path means: each read of `batch`, of `self.ids`, of `batch["x"]`."""
+    lookup = Lookup.of(facts.body)
+    pending = [load.dst for load in lookup.loads(place.partition(".")[0].partition("[")[0])]
+    found: list[ir.Register] = []
+    for register in pending:  # grows while it is walked
+        path = facts.place(register)
+        if path == place:
+            found.append(register)
+        elif path and place.startswith(path):
+            pending += [
+                op.dst
+                for op in lookup.readers(register)
+                if isinstance(op, (ir.Attribute, ir.Subscript)) and op.object == register
+            ]
+    return found
