@@ -199,6 +199,10 @@ class Facts:
             return None
         return self.frame.definitions[register]
 
+    def makes(self, op: ir.Op) -> bool:
+        """True for an operation of this body."""
+        return self.frame is not None and isinstance(op, ir.ValueOp) and Lookup.of(self.body).definition(op.dst) is op
+
     def receiver(self, call: ir.Call) -> ir.Register | None:
         """The register of `x` in `x.method(...)`, or None."""
         written = self.definition(call.function)

@@ -166,10 +166,6 @@ class Standing:
                 return f"{base}[{key!r}]"
         return ""
 
-    def makes(self, op: ir.ValueOp) -> bool:
-        """True for an operation of this body."""
-        return op.dst < len(self.definitions) and self.definitions[op.dst] is op
-
     def text(self, value: Any) -> str:
         """A term as it is written, "" where nobody writes it."""
         if not isinstance(value, Term):

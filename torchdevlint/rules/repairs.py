@@ -23,7 +23,7 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import operations
-from torchdevlint.rules.wording import is_surely_tensor, may_be_none, operands_of, owns
+from torchdevlint.rules.wording import is_surely_tensor, may_be_none, operands_of
 from torchdevlint.stubs.knowledge import functions
 
 
@@ -298,7 +298,7 @@ def _fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:
             for other in origins:
                 if other is None or id(other) in known:
                     continue
-                if not isinstance(other, ir.Call) or not owns(facts, other) or other.keyword("device") is not None:
+                if not isinstance(other, ir.Call) or not facts.makes(other) or other.keyword("device") is not None:
                     return None
                 if not _makes_tensor(other, facts):
                     return None
@@ -336,4 +336,4 @@ def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
 def _takes_device(made: ir.Call, facts: Facts) -> bool:
     """True when the factory has a `device` keyword, in every release."""
     name = facts.callee(made)
-    return owns(facts, made) and name in functions.FACTORIES and not name.endswith("generate_square_subsequent_mask")
+    return facts.makes(made) and name in functions.FACTORIES and not name.endswith("generate_square_subsequent_mask")

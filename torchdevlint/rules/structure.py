@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import ClassSummary, Facts
+from torchdevlint.facts.spelled import accelerator_in
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -93,13 +94,7 @@ def literal_accelerator(call: ir.Call, facts: Facts) -> Device | None:
         register = call.positional(0) if register is None else register
     else:
         register = call.keyword("device")
-    if register is None or not is_literal_device(register, facts):
-        return None
-    written = facts.definition(register)
-    if isinstance(written, ir.Constant) and not isinstance(written.value, str):
-        return None  # `device=0` of another library may be anything
-    device = facts.device_of(register)
-    return device if device.is_accelerator else None
+    return accelerator_in(register, facts.body, facts.analysis)
 
 
 def only_plain_bases(summary: ClassSummary, analysis: FileFacts) -> bool:

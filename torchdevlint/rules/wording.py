@@ -16,16 +16,6 @@ from torchdevlint.rules.structure import tensors_within
 MISMATCH = '"Expected all tensors to be on the same device"'  # c10/core adaption.h, TensorIterator.cpp
 
 
-def owns(facts: Facts, op: ir.Op) -> bool:
-    """True when `op` stands in the body that the facts speak of."""
-    return (
-        isinstance(op, ir.ValueOp)
-        and facts.frame is not None
-        and op.dst < len(facts.frame.definitions)
-        and facts.definition(op.dst) is op
-    )
-
-
 def is_surely_tensor(parameter: str, facts: Facts) -> bool:
     """True for an argument that is proven to be a tensor, and that is no tensor of lengths: these stay on the CPU, for `pack_padded_sequence`."""
     return (

@@ -11,7 +11,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.rules.structure import tensors_within
-from torchdevlint.rules.wording import give_device, owns
+from torchdevlint.rules.wording import give_device
 from torchdevlint.stubs.knowledge import functions
 
 _PREFIX = "torch.distributed."
@@ -98,7 +98,7 @@ class CollectiveOnCpuTensorWithNccl(Rule):
             for value in tensors_within(facts.value(register)):
                 if not value.is_fresh_cpu or value.others or not isinstance(value.origin, ir.Call):
                     continue
-                local = owns(facts, value.origin)
+                local = facts.makes(value.origin)
                 takes = local and facts.callee(value.origin) in functions.FACTORIES
                 device = facts.nearest_device(value.origin if local else call)
                 self._found.append((call, value, name, device, takes))

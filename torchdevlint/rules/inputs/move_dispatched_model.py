@@ -13,7 +13,6 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
-from torchdevlint.rules.wording import owns
 
 _DISPATCHERS = ("load_checkpoint_and_dispatch", "dispatch_model")
 _OVER_SEVERAL = ("auto", "balanced", "balanced_low_0", "sequential")
@@ -126,7 +125,7 @@ class MoveDispatchedModel(Rule):
         """The call that dispatched the model of a register, when this function made it."""
         value = facts.value(register)
         if value.kind is Kind.MODULE and value.symbol == "dispatched" and isinstance(value.origin, ir.Call):
-            return value.origin if owns(facts, value.origin) else None
+            return value.origin if facts.makes(value.origin) else None
         read = facts.definition(register)
         if value.kind not in (Kind.UNKNOWN, Kind.MODULE) or not isinstance(read, ir.Load) or facts.block is None:
             return None

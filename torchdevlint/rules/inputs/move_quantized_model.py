@@ -10,7 +10,6 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method, on_op
-from torchdevlint.rules.wording import owns
 
 _CONFIGS = ("BitsAndBytesConfig", "GPTQConfig")
 # What is given back moves and casts the parts of the model, and asks the model itself for nothing (torch/nn/modules/module.py, `_apply`).
@@ -81,7 +80,7 @@ class MoveQuantizedModel(Rule):
             value.kind is not Kind.MODULE
             or value.symbol != "dispatched"
             or not isinstance(origin, ir.Call)
-            or not owns(facts, origin)
+            or not facts.makes(origin)
         ):
             return
         eight = self._eight_bits(origin, facts)

@@ -19,7 +19,7 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.inferred import Inferred, where_is
 from torchdevlint.rules.repairs import There, facts_at
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_any_call
-from torchdevlint.rules.wording import MISMATCH, owns
+from torchdevlint.rules.wording import MISMATCH
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
@@ -183,7 +183,7 @@ def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
 def _is_batch_part(made: ir.Op | None, facts: Facts) -> bool:
     """True for what a loop over a loader gives, also through `enumerate` and `iter`."""
     if isinstance(made, ir.Call):
-        return owns(facts, made) and facts.value(made.function).symbol.startswith("builtins.")
+        return facts.makes(made) and facts.value(made.function).symbol.startswith("builtins.")
     return isinstance(made, (ir.Unpack, ir.Iterate))
 
 

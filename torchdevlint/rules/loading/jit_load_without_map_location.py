@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.loads import is_just_written, is_of_temporary
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.rules.loaded import is_just_written, is_of_temporary
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
 
 

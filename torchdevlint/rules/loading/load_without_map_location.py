@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.contents import holds_checkpoint, is_own_cache, is_saved_from_host, names_data, stays_in_program
 from torchdevlint.facts.cuda_alone import imports_cuda_alone
 from torchdevlint.facts.demands import is_called_behind_cuda, is_of_cuda_alone
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.loads import is_just_written, loads, path_words, settings_of
 from torchdevlint.facts.uses import Use
 from torchdevlint.facts.values import NOTHING
 from torchdevlint.fixes.grounds import Ground
@@ -16,11 +18,8 @@ from torchdevlint.infer.origins import is_of_this_run, is_published
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import is_test_function
-from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host, stays_in_program
-from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import is_assigned, only_loaded
 from torchdevlint.rules.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.loaded import is_just_written, loads, path_words, settings_of
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.stubs.knowledge.functions import LOADS
 

@@ -12,7 +12,6 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_class, on_method
 from torchdevlint.rules.structure import tensors_within
-from torchdevlint.rules.wording import owns
 
 _TEXT = '"Encountered different devices in metric calculation"'
 
@@ -67,7 +66,7 @@ class MetricNotMoved(Rule):
 
     def _updated(self, call: ir.Call, metric: Value, facts: Facts) -> Iterator[Report]:
         made = metric.origin
-        if not _is_metric(metric) or not isinstance(made, ir.Call) or not owns(facts, made) or metric.attribute:
+        if not _is_metric(metric) or not isinstance(made, ir.Call) or not facts.makes(made) or metric.attribute:
             return
         assert facts.frame is not None
         if facts.frame.module_device(metric) is not CPU:

@@ -13,9 +13,10 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, follows
+from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
-from torchdevlint.rules.structure import is_literal_device, literal_accelerator, nested, operations
+from torchdevlint.rules.structure import literal_accelerator, nested, operations
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
 from torchdevlint.stubs.knowledge import functions
 
@@ -82,7 +83,7 @@ class HardcodedDeviceInForward(Rule):
         device = literal_accelerator(call, facts)
         name = facts.callee(call)
         if name == "torch.device" and _is_kept(call, facts):
-            device = facts.device_of(call.positional(0)) if is_literal_device(call.dst, facts) else None
+            device = spelled_accelerator(call.dst, facts)
         if not name.startswith((".", "torch.")) and facts.value(call.function).kind not in (Kind.FUNCTION, Kind.CLASS):
             return  # `device=` of another library may be anything
         if (

@@ -18,7 +18,6 @@ from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import follows
-from torchdevlint.rules.inferred import inference_of
 from torchdevlint.rules.rule import (
     WARNING,
     Mention,
@@ -32,7 +31,7 @@ from torchdevlint.rules.rule import (
     on_op,
 )
 from torchdevlint.rules.structure import definition_of, nested, operations
-from torchdevlint.rules.wording import give_device, owns
+from torchdevlint.rules.wording import give_device
 from torchdevlint.stubs.knowledge import functions
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
@@ -300,7 +299,7 @@ class DeviceArgumentNotForwarded(Rule):
 @once_per_file
 def _met(facts: Facts) -> frozenset[int]:
     """The operations that make a tensor on the CPU which meets another one elsewhere: that is told by the rule whose claim it is."""
-    return frozenset(id(fault.place.op) for fault in inference_of(facts).decided() if is_worth_telling(fault))
+    return frozenset(id(fault.place.op) for fault in facts.analysis.inference.decided() if is_worth_telling(fault))
 
 
 @once_per_file
@@ -657,7 +656,7 @@ def _is_placeholder(made: ir.Op, facts: Facts) -> bool:
     """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
     if not isinstance(made, ir.Call):
         return False
-    if not owns(facts, made):
+    if not facts.makes(made):
         return _is_empty_elsewhere(made, facts)
     first = facts.value(made.positional(0))
     sized = facts.callee(made) in functions.SIZED_FACTORIES

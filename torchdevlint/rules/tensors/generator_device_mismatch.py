@@ -11,7 +11,6 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
-from torchdevlint.rules.wording import owns
 from torchdevlint.stubs.knowledge import modules
 
 _SAMPLERS = tuple(
@@ -116,7 +115,7 @@ class GeneratorDeviceMismatch(Rule):
         if generator.device is not CPU or not isinstance(made, ir.Call):
             return
         where = f"`{device.name}`" if device.name else "another device"
-        bare = not made.arguments and owns(facts, made)
+        bare = not made.arguments and facts.makes(made)
         yield self.report(
             call,
             f"this samples on {where} with a CPU generator; "
