@@ -11,6 +11,7 @@ from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.facts.once import once_per_body
+from torchdevlint.facts.scopes import default_of, parameter_of, scopes_of
 from torchdevlint.facts.values import NOTHING, Value
 from torchdevlint.infer.analysis import Analysis, Seen, analyse
 from torchdevlint.infer.kept import kept_for
@@ -215,20 +216,16 @@ class FileFacts:
         return found or None
 
     def _default_constant(self, body: ir.Body, parameter: str) -> Any:
-        defaults = [p.default for p in body.parameters if p.name == parameter and p.default is not None]
-        written = self.index_of(body.parent).definitions[defaults[0]] if defaults and body.parent is not None else None
+        found = parameter_of(body, parameter)
+        written = default_of(body, found) if found is not None else None
         return written.value if isinstance(written, ir.Constant) else NOTHING
 
     # ---------------------------------------------------------------------------------------------- classes
 
     def enclosing_summary(self, body: ir.Body) -> ClassSummary | None:
         """The class that a body's `self` belongs to."""
-        scope: ir.Body | None = body
-        while scope is not None:
-            if scope.owner is not None and scope.kind != "class":
-                return self.summary_of(scope.owner)
-            scope = scope.parent
-        return None
+        owners = (one.owner for one in scopes_of(body) if one.owner is not None and one.kind != "class")
+        return next(map(self.summary_of, owners), None)
 
     def summary_of(self, cls: ir.Class) -> ClassSummary:
         """The summary of a class, made once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import parameter_of, scopes_of
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.program import ir
 
@@ -50,15 +51,13 @@ def _device_attribute(op: ir.Attribute, body: ir.Body, facts: Facts, depth: int)
 
 
 def _named(name: str, body: ir.Body, facts: Facts, depth: int) -> bool:
-    scope: ir.Body | None = body
-    while scope is not None:
+    for scope in scopes_of(body):
         index = facts.analysis.index_of(scope)
-        for parameter in scope.parameters:
-            if parameter.name == name:
-                annotation = parameter.annotation
-                annotated = annotation is not None and facts.analysis.resolve_text(annotation.name) == "torch.device"
-                return annotated and not index.bound_to(name)
-        if index.bound_to(name):
-            return all(_is_device(index.definitions[value], scope, facts, depth + 1) for value in index.bound_to(name))
-        scope = scope.parent
+        parameter, bound = parameter_of(scope, name), index.bound_to(name)
+        if parameter is not None:
+            annotation = parameter.annotation
+            annotated = annotation is not None and facts.analysis.resolve_text(annotation.name) == "torch.device"
+            return annotated and not bound
+        if bound:
+            return all(_is_device(index.definitions[value], scope, facts, depth + 1) for value in bound)
     return False

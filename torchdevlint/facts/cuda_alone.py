@@ -16,6 +16,7 @@ from torchdevlint.facts.demands import (
 )
 from torchdevlint.facts.files import facts_of, imports_one_of, required_imports
 from torchdevlint.facts.once import once_per_body, once_per_file
+from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.stops import calls_what_stops, demands_cuda, stops_without_cuda
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -222,7 +223,7 @@ def _compiles_for_cuda(analysis: FileFacts) -> bool:
 
 def _uses_streams(body: ir.Body, analysis: FileFacts, found: ir.Op | None) -> bool:
     """True in a class that works with CUDA streams, such as a prefetcher."""
-    owner = _owner(body)
+    owner = owner_of(body)
     return owner is not None and any(call is not found for call in _calls_of_streams(owner.body, analysis))
 
 
@@ -235,7 +236,7 @@ def _calls_of_streams(body: ir.Body, analysis: FileFacts) -> list[ir.Call]:
 
 def _is_made_with_cuda(body: ir.Body, analysis: FileFacts) -> bool:
     """True in a class whose constructor stops where there is no CUDA."""
-    owner = _owner(body)
+    owner = owner_of(body)
     made = owner.methods.get("__init__") if owner is not None else None
     return made is not None and demands_cuda(made, analysis)
 
@@ -253,7 +254,7 @@ def _is_quantized(body: ir.Body, analysis: FileFacts) -> bool:
 @once_per_body
 def _is_kernel_frame(body: ir.Body, analysis: FileFacts) -> bool:
     """True in a `torch.autograd.Function` that calls into another module, or that is decorated for CUDA: its kernel takes CUDA tensors alone."""
-    owner = _owner(body)
+    owner = owner_of(body)
     if owner is None or not any(base.endswith("autograd.Function") for base in analysis.summary_of(owner).bases):
         return False
     decorators = [text for method in owner.methods.values() for text in method.decorators]
@@ -275,13 +276,6 @@ def _foreign_names(analysis: FileFacts) -> frozenset[str]:
         for op in Lookup.of(analysis.program.module).kind(ir.Import)
         if op.qualified.partition(".")[0] not in _PLAIN_PACKAGES
     )
-
-
-def _owner(body: ir.Body) -> ir.Class | None:
-    around: ir.Body | None = body
-    while around is not None and around.owner is None:
-        around = around.parent
-    return around.owner if around is not None else None
 
 
 @once_per_body

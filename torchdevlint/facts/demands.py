@@ -16,6 +16,7 @@ from torchdevlint.facts.calls import Site, callees, calls_of
 from torchdevlint.facts.files import programs_of
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.stops import demands_cuda
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
@@ -331,7 +332,7 @@ def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
     index = analysis.index_of(body)
     written = index.definitions[register]
     if isinstance(written, ir.Load):
-        is_global = not index.bound_to(written.name) and all(one.name != written.name for one in body.parameters)
+        is_global = not index.bound_to(written.name) and parameter_of(body, written.name) is None
         body = analysis.program.module if is_global else body
         index = analysis.index_of(body)
         written = index.bound_once(written.name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torchdevlint.facts.devices import TOP, Device, symbolic
 from torchdevlint.facts.imported import named
 from torchdevlint.facts.naming import as_written
+from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.spelled import texts_in
 from torchdevlint.facts.uses import Use, uses_of
 from torchdevlint.facts.values import NOTHING, UNKNOWN, Kind, Value
@@ -240,11 +241,6 @@ class Facts:
         return self.frame.is_guarded(self.block, device_type)
 
     @property
-    def tracing(self) -> bool:
-        """True in a branch for `torch.jit.trace`, ONNX export or the compiler."""
-        return self.frame is not None and "tracing" in self.frame.guards
-
-    @property
     def expects_error(self) -> bool:
         """True in `with pytest.raises(...)` and `with self.assertRaises(...)`: the error is what is tested."""
         if self.frame is None or self.block is None:
@@ -306,12 +302,8 @@ class Facts:
     @property
     def class_summary(self) -> ClassSummary | None:
         """The class whose method this is (also for functions nested in a method)."""
-        body: ir.Body | None = self.frame.body if self.frame is not None else None
-        while body is not None:
-            if body.owner is not None:
-                return self.analysis.summary_of(body.owner)
-            body = body.parent
-        return None
+        owner = owner_of(self.frame.body) if self.frame is not None else None
+        return self.analysis.summary_of(owner) if owner is not None else None
 
     @property
     def in_forward(self) -> bool:

@@ -10,6 +10,7 @@ from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.calls import argument_given, calls_of
 from torchdevlint.facts.files import facts_of
 from torchdevlint.facts.proof import is_something_else
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
@@ -117,7 +118,7 @@ def _bound(name: str, place: _Place, seen: set[tuple[ir.Body, str]]) -> Iterator
     for value in bound:
         if not _is_made_of(name, value, place):
             yield from _classes(value, place, seen)
-    if any(parameter.name == name for parameter in body.parameters):
+    if parameter_of(body, name) is not None:
         for site in calls_of(body, analysis):
             given = None if site.call.has_splat else argument_given(site, body, name)
             if given is None:

@@ -9,6 +9,7 @@ from torchdevlint.facts.devices import Device as Spelled
 from torchdevlint.facts.naming import (
     names_index,
 )
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.values import UNKNOWN as NO_VALUE
 from torchdevlint.facts.values import Kind, replace
 from torchdevlint.facts.values import Value as View
@@ -136,7 +137,7 @@ class Frame(Views):
         cfg = Cfg.of(self.body)
         for name in self.index.device_places:
             value = self.bound(name)
-            if value is None and any(parameter.name == name for parameter in self.body.parameters):
+            if value is None and parameter_of(self.body, name) is not None:
                 value = Term("parameter", self.body, name)
             if value is None:
                 continue

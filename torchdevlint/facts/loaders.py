@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import follows_an_object, looks_like_device
+from torchdevlint.facts.scopes import scopes_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -81,10 +82,8 @@ def called_by(start: ir.Body, analysis: FileFacts) -> list[ir.Body]:
     found = [start]
     for body in found:
         called = {path for path, use in analysis.index_of(body).uses.items() if use.called}
-        scope = body.parent
-        while scope is not None:
+        for scope in scopes_of(body.parent):
             found += [inner for inner in scope.functions if inner.name in called and inner not in found]
-            scope = scope.parent
     return found
 
 

@@ -10,6 +10,7 @@ from torchdevlint.facts.devices import Device as Spelled
 from torchdevlint.facts.naming import (
     looks_like_device,
 )
+from torchdevlint.facts.scopes import binds, scopes_of
 from torchdevlint.facts.values import Kind
 from torchdevlint.facts.values import Value as View
 from torchdevlint.infer.state import NO_FACTS, State
@@ -115,12 +116,9 @@ class Standing:
 
     def _static(self, name: str) -> Value | None:
         """A function or class at the top of the file that a name means whenever it is read: that needs no run either."""
-        scope: ir.Body | None = self.body
-        while scope is not None and scope.kind != "module":
-            if name in scope.local_names or any(one.name == name for one in scope.parameters):
-                return None
-            scope = scope.parent
-        found = self.analysis.inference.unit.statics.get(name) if self.body.kind != "module" else None
+        if self.body.kind == "module" or any(binds(one, name) for one in scopes_of(self.body) if one.kind != "module"):
+            return None
+        found = self.analysis.inference.unit.statics.get(name)
         return found if isinstance(found, (Func, Cls)) else None
 
     @property
@@ -214,10 +212,7 @@ class Standing:
 
     def _is_around(self, body: ir.Body) -> bool:
         """True for this body, and for one that it stands in."""
-        scope: ir.Body | None = self.body
-        while scope is not None and scope is not body:
-            scope = scope.parent
-        return scope is not None
+        return any(one is body for one in scopes_of(self.body))
 
     def _named_by(self, moved: Site) -> Spelled | None:
         op = moved.op

@@ -19,6 +19,7 @@ from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.naming import follows_an_object, looks_like_device, names_index
 from torchdevlint.facts.proof import is_contradicted, is_proven_tensor, is_used_as_container
+from torchdevlint.facts.scopes import binds, default_of, parameter_of, scopes_of
 from torchdevlint.facts.values import UNKNOWN, Kind, Value
 from torchdevlint.fixes.builders import Edits, NodeEdit
 from torchdevlint.fixes.tree import children, parents_in, walk
@@ -217,7 +218,7 @@ class Scope:
             return Meaning(body, self._held(own, point))
         cfg = Cfg.of(body)
         is_bound = cfg.bound_behind(name, op) if behind else cfg.definitely_bound(name, op)
-        if name in body.local_names or any(parameter.name == name for parameter in body.parameters):
+        if binds(body, name):
             return self._told(name, body, self._held(name, point)) if is_bound else None
         return self._outside(name, body, is_bound)
 
@@ -226,8 +227,7 @@ class Scope:
         module = self._program.module
         inner, outer = body, body.parent
         while outer is not None and outer is not module and name not in body.global_names:
-            binds = name in outer.local_names or any(parameter.name == name for parameter in outer.parameters)
-            if outer.kind != "class" and binds:
+            if outer.kind != "class" and binds(outer, name):
                 at = self._maker(inner, outer)
                 if not is_read and (at is None or not Cfg.of(outer).definitely_bound(name, at)):
                     return None
@@ -318,7 +318,7 @@ class Scope:
         """What a name of an enclosing body may hold at any time."""
         frame = self._frame(owner)
         held = [frame.values[op.value] for op in Lookup.of(owner).stores(name)]
-        if any(parameter.name == name for parameter in owner.parameters):
+        if parameter_of(owner, name) is not None:
             held.append(frame.of_parameter(name))
         if owner.kind == "module" and name in self._global_names:
             held.append(UNKNOWN)
@@ -463,9 +463,7 @@ class Scope:
         parameter = cfg.bindings(name, point.op).parameter
         if parameter is None:
             return False
-        default = None
-        if parameter.default is not None and point.body.parent is not None:
-            default = self._analysis.index_of(point.body.parent).definitions[parameter.default]
+        default = default_of(point.body, parameter)
         return may_be_none(name, point.op, cfg, definitions, is_none_somewhere=_is_none(default))
 
     def _is_read_in_file(self, name: str, attribute: str) -> bool:
@@ -573,13 +571,7 @@ def _stored_path(body: ir.Body, store: ir.StoreAttribute) -> str:
 def _outermost(bodies: Iterable[ir.Body]) -> ir.Body:
     """Of bodies of which one holds the others, that one."""
     found = list(bodies)
-    return min(found, key=lambda body: sum(1 for _ in _around(body)))
-
-
-def _around(body: ir.Body | None) -> Iterator[ir.Body]:
-    while body is not None:
-        yield body
-        body = body.parent
+    return min(found, key=lambda body: sum(1 for _ in scopes_of(body)))
 
 
 # ---------------------------------------------------------------------------------------------------- syntax

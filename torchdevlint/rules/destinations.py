@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
-from torchdevlint.rules.structure import nested
 
 # Methods of dicts that hand their tensors on; any other method may look into them.
 _MAPPING_METHODS = frozenset({"items", "values", "get", "pop", "copy"})

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_body
+from torchdevlint.facts.scopes import binds
 from torchdevlint.facts.spelled import accelerator_in, texts_in
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
@@ -62,7 +63,7 @@ def device_in_scope(at: ir.Op | None, facts: Facts) -> str | None:
     name = facts.nearest_device(at)
     if name is None or facts.body.kind == "module" or not name.isidentifier():
         return name
-    bound_here = name in facts.body.local_names or any(parameter.name == name for parameter in facts.body.parameters)
+    bound_here = binds(facts.body, name)
     module = facts.program.module
     if bound_here or name not in module.local_names or facts.body.parent is not module:
         return name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchdevlint.facts.calls import argument_given, calls_of
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -47,7 +48,7 @@ def machine_decides(call: ir.Call, facts: Facts) -> bool:
         spelled = facts.callee(call) == ".cuda" if register is None else is_literal_device(register, facts)
         return spelled and facts.frame is not None and facts.frame.asked_machine
     written = facts.definition(register)
-    if not isinstance(written, ir.Load) or any(written.name == one.name for one in facts.body.parameters):
+    if not isinstance(written, ir.Load) or parameter_of(facts.body, written.name) is not None:
         return False
     return written.name in facts.body.local_names and facts.device_of(register).chosen
 

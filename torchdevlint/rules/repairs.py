@@ -10,6 +10,7 @@ from typing import NamedTuple
 from torchdevlint.facts.devices import TOP
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -207,9 +208,7 @@ def store_of(fault: Fault, facts: Facts) -> Site | None:
     if host is None or not host.kept:
         return None
     for body in (made.body, fault.site.body):
-        while body is not None and body.owner is None:
-            body = body.parent
-        cls = body.owner if body is not None else None
+        cls = owner_of(body)
         methods = cls.methods.values() if cls is not None and facts.analysis.summary_of(cls).is_module else ()
         stores = [
             made.unit.site(op, method)

@@ -38,13 +38,6 @@ def operations(body: ir.Body) -> tuple[ir.Op, ...]:
     return Lookup.of(body).all
 
 
-def nested(body: ir.Body) -> Iterator[ir.Body]:
-    """A body and the functions that are made in it."""
-    yield body
-    for inner in body.functions:
-        yield from nested(inner)
-
-
 def definition_of(analysis: FileFacts, body: ir.Body, register: ir.Register | None) -> ir.Op | None:
     """The operation that wrote a register of `body`."""
     return None if register is None else analysis.index_of(body).definitions[register]

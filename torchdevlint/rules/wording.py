@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchdevlint.facts.calls import argument_given, calls_of, calls_of_forward
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.proof import is_no_tensor, is_proven_tensor
+from torchdevlint.facts.scopes import default_of, parameter_of
 from torchdevlint.facts.values import Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -31,11 +32,9 @@ def is_surely_tensor(parameter: str, facts: Facts) -> bool:
 
 def may_be_none(name: str, made: ir.Op | None, facts: Facts) -> bool:
     """True for an argument that may be left out and is None then, where no test of it decides that the tensor is made."""
-    parameter = next((p for p in facts.body.parameters if p.name == name and p.default is not None), None)
-    if parameter is None or facts.body.parent is None or made is None:
-        return False
-    default = facts.analysis.index_of(facts.body.parent).definitions[parameter.default or 0]
-    if not isinstance(default, ir.Constant) or default.value is not None:
+    parameter = parameter_of(facts.body, name)
+    default = default_of(facts.body, parameter) if parameter is not None else None
+    if made is None or not isinstance(default, ir.Constant) or default.value is not None:
         return False
     at = block_of(facts.body, made)
     return at is None or not any(_asks_for(name, test, facts) for test in deciding_tests(facts.body, at))

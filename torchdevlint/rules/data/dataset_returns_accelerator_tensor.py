@@ -9,10 +9,11 @@ from typing import NamedTuple
 from torchdevlint.facts.facts import ClassSummary, Facts
 from torchdevlint.facts.loaders import called_by
 from torchdevlint.facts.naming import follows_an_object, looks_like_device
+from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_call, on_file
-from torchdevlint.rules.structure import asks_for_other_start, nested
+from torchdevlint.rules.structure import asks_for_other_start
 from torchdevlint.stubs.knowledge import functions, modules
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")

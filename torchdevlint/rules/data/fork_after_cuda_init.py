@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_call, on_file, on_method, on_op
-from torchdevlint.rules.structure import asks_for_other_start, literal_accelerator, nested
+from torchdevlint.rules.structure import asks_for_other_start, literal_accelerator
 
 _FORKS = (
     "multiprocessing.Process",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.forwards import may_be_given_on_host
 from torchdevlint.facts.naming import is_loss_name
+from torchdevlint.facts.scopes import binds, scopes_of
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -252,10 +253,7 @@ def _sibling(fault: Fault, facts: Facts) -> _Sibling | None:
 def _is_bound(place: str, inside: Facts) -> bool:
     """True for what a name of the file leads to; `torch` of `from config import *` is bound elsewhere."""
     name = place.partition(".")[0].partition("[")[0]
-    body: ir.Body | None = inside.body
-    while body is not None and name not in body.local_names and all(one.name != name for one in body.parameters):
-        body = body.parent
-    return bool(place) and body is not None
+    return bool(place) and any(binds(one, name) for one in scopes_of(inside.body))
 
 
 def _operands(op: ir.Op) -> tuple[ir.Register, ...]:

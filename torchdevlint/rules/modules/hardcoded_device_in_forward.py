@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.facts import ClassSummary, Facts
+from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -16,7 +17,7 @@ from torchdevlint.program.order import block_of, follows
 from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
-from torchdevlint.rules.structure import literal_accelerator, nested, operations
+from torchdevlint.rules.structure import literal_accelerator, operations
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
 from torchdevlint.stubs.knowledge import functions
 

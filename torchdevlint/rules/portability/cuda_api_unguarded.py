@@ -9,6 +9,7 @@ from torchdevlint.facts.cuda_alone import needs_cuda_anyway, requires
 from torchdevlint.facts.demands import is_behind_cuda
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.scopes import parameter_of, scopes_of
 from torchdevlint.facts.stops import stops_where_it_fails
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import statements
@@ -177,7 +178,7 @@ def _comes_from_outside(register: ir.Register | None, facts: Facts, steps: int =
     if steps == 0 or written is None:
         return False
     if isinstance(written, ir.Load):
-        if any(parameter.name == written.name for parameter in facts.body.parameters):
+        if parameter_of(facts.body, written.name) is not None:
             return written.name not in ("self", "cls")
         stores = list(Lookup.of(facts.body).stores(written.name))
         return len(stores) == 1 and _comes_from_outside(stores[0].value, facts, steps - 1)
@@ -206,17 +207,14 @@ def _functions(facts: Facts) -> frozenset[str]:
     return frozenset(body.name for body in facts.program.bodies if body.kind == "function")
 
 
-def _speaks_of_gpu(body: ir.Body | None) -> bool:
+def _speaks_of_gpu(body: ir.Body) -> bool:
     """True in a function or class that says by its name that it is for GPUs."""
-    while body is not None and body.kind != "module":
-        words = body.qualname.lower()
-        if any(
-            word in words
-            for word in ("cuda", "gpu", "nvidia", "nccl", "triton", "nvtx", "mps", "xpu", "ddp", "distributed")
-        ):
-            return True
-        body = body.parent
-    return False
+    return any(
+        word in one.qualname.lower()
+        for one in scopes_of(body)
+        if one.kind != "module"
+        for word in ("cuda", "gpu", "nvidia", "nccl", "triton", "nvtx", "mps", "xpu", "ddp", "distributed")
+    )
 
 
 def _test_for(name: str) -> str:

@@ -13,6 +13,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import looks_like_device
 from torchdevlint.facts.once import once_per_body
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.stops import starts_program, stops_where_it_fails
 from torchdevlint.facts.unreached import is_named_nowhere, reads_unbound_name
 from torchdevlint.facts.values import Kind, Value
@@ -344,7 +345,7 @@ def _kept(call: ir.Call, register: ir.Register | None, facts: Facts) -> _Found |
         return None
     for body in dict.fromkeys((facts.body, facts.program.module)):
         stores = list(Lookup.of(body).stores(read.name))
-        if stores or any(parameter.name == read.name for parameter in body.parameters):
+        if stores or parameter_of(body, read.name) is not None:
             written = _written(body, stores[0].value) if len(stores) == 1 else None
             if not isinstance(written, ir.Constant) or written.value != held:
                 return None

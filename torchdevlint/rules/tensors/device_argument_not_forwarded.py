@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from torchdevlint.facts.analysis import FileFacts
@@ -11,6 +12,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import MODEL_NAME
 from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.scopes import binds, default_of, nested, parameter_of, scopes_of
 from torchdevlint.facts.values import NOTHING, Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -30,7 +32,7 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import definition_of, nested, operations
+from torchdevlint.rules.structure import definition_of, operations
 from torchdevlint.rules.wording import give_device
 from torchdevlint.stubs.knowledge import functions
 
@@ -224,7 +226,7 @@ class DeviceArgumentNotForwarded(Rule):
             callee, name, in_hand = dropped.callee.name, dropped.parameter.name, dropped.in_hand
             if callee == "__init__" and dropped.callee.owner is not None:
                 callee = dropped.callee.owner.name
-            default = _default_text(dropped.parameter, dropped.callee, facts.analysis)
+            default = _default_text(dropped.parameter, dropped.callee)
             spelled = _spelled_default(dropped.parameter, dropped.callee, facts.analysis)
             if spelled in ("cpu", None) and _constructs_module(dropped.caller, facts):
                 continue  # what it makes goes where the module goes
@@ -351,15 +353,11 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
 
 def _may_mean(name: str, names: frozenset[str], facts: Facts) -> bool:
     """True for one of the names, and for a variable of a body that reads one of them."""
-    body: ir.Body | None = facts.body
     if name in names:
         return True
-    while body is not None and body.kind != "module":
-        lookup = Lookup.of(body)
-        if name in body.local_names:
-            return any(lookup.loads(one) or lookup.attributes(one) for one in names)
-        body = body.parent
-    return body is not None and any(Lookup.of(body).loads(one) or Lookup.of(body).attributes(one) for one in names)
+    binding = (body for body in scopes_of(facts.body) if name in body.local_names or body.kind == "module")
+    lookup = Lookup.of(next(binding))
+    return any(lookup.loads(one) or lookup.attributes(one) for one in names)
 
 
 def _is_super(op: ir.Op | None, facts: Facts) -> bool:
@@ -372,8 +370,8 @@ def _is_given(name: str, facts: Facts) -> bool:
     """True for a parameter that nothing binds anew: only a caller knows what it is. The first one of a class method is the class."""
     body = facts.body
     of_class = body.parameters[0].name if body.is_class_method and body.parameters else ""
-    is_parameter = name != of_class and any(one.name == name for one in body.parameters)
-    return is_parameter and not body.functions and not facts.index.bound_to(name)
+    is_parameter = parameter_of(body, name) is not None
+    return name != of_class and is_parameter and not body.functions and not facts.index.bound_to(name)
 
 
 def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | None] | None:
@@ -387,8 +385,9 @@ def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | Non
 def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | None:
     """The caller's own device argument, as the caller spells it."""
     assert facts.frame is not None
-    scope: ir.Body | None = facts.body
-    while scope is not None and scope.kind in ("function", "lambda"):
+    for scope in scopes_of(facts.body):
+        if scope.kind not in ("function", "lambda"):
+            break
         names = [parameter.name for parameter in scope.parameters if _DEVICE.search(parameter.name)]
         names = [name for name in names if name == wanted] or names
         for name in names:
@@ -399,7 +398,6 @@ def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | 
                 and value.device.may_be_accelerator
             ):
                 return name
-        scope = scope.parent
     local = facts.frame.held(wanted)
     if local is not None and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
         return wanted
@@ -521,7 +519,7 @@ def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | Non
     held = facts.frame.lookup(in_hand) if in_hand is not None and facts.frame is not None else None
     if held is None or not held.device.is_accelerator or callee.parent is None:
         return False
-    written = definition_of(facts.analysis, callee.parent, parameter.default)
+    written = default_of(callee, parameter)
     if isinstance(written, ir.Call):
         written = definition_of(facts.analysis, callee.parent, written.positional(0))
     return isinstance(written, ir.Constant) and written.value == held.device.name
@@ -532,15 +530,13 @@ def _is_read_for_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str,
     scope, name = callee.parent, in_hand.partition(".")[0]
     if scope is None or parameter.default is None:
         return False
-    around: ir.Body | None = facts.body
-    while around is not None and around is not scope:
-        if name in around.local_names or any(known.name == name for known in around.parameters):
-            return False
-        around = around.parent
-    given = any(known.name == name for known in scope.parameters)
+    if all(one is not scope for one in scopes_of(facts.body)):
+        return False
+    within = takewhile(lambda one: one is not scope, scopes_of(facts.body))
     index = facts.analysis.index_of(scope)
-    bound = len(index.bound_to(name))
-    return around is scope and given + bound == 1 and index.dotted(parameter.default) == in_hand
+    bound = len(index.bound_to(name)) + (parameter_of(scope, name) is not None)
+    is_bound_within = any(binds(one, name) for one in within)
+    return not is_bound_within and bound == 1 and index.dotted(parameter.default) == in_hand
 
 
 def _is_device_made(call: ir.Call, body: ir.Body) -> bool:
@@ -609,8 +605,8 @@ def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
     return scalar or keeps or bool(Lookup.of(facts.body).attributes_of(call.dst) & _METADATA)
 
 
-def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> str:
-    written = definition_of(analysis, body.parent, parameter.default) if body.parent is not None else None
+def _default_text(parameter: ir.Parameter, body: ir.Body) -> str:
+    written = default_of(body, parameter)
     if isinstance(written, ir.Constant) and isinstance(written.value, str):
         return f'its default `"{written.value}"`'
     if isinstance(written, ir.Constant) and written.value is None:
@@ -620,7 +616,7 @@ def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -
 
 def _spelled_default(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> object:
     """The constant that a default is, or is made of: "cpu" for `torch.device("cpu")`; NOTHING for anything else."""
-    written = definition_of(analysis, body.parent, parameter.default) if body.parent is not None else None
+    written = default_of(body, parameter)
     if isinstance(written, ir.Call) and len(written.arguments) == 1 and body.parent is not None:
         written = definition_of(analysis, body.parent, written.arguments[0].value)
     return written.value if isinstance(written, ir.Constant) else NOTHING

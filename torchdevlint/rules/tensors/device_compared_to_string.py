@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -114,7 +115,7 @@ def _is_device(register: ir.Register, facts: Facts) -> bool:
 
 def _is_bound_to_devices(name: str, facts: Facts) -> bool:
     """True when every binding of the name, here or else in the module, is a device."""
-    if any(parameter.name == name for parameter in facts.body.parameters):
+    if parameter_of(facts.body, name) is not None:
         return False
     here = Lookup.of(facts.body).stores(name)
     if here:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 from torchdevlint.facts.certainly import is_certainly_device
 from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import parameter_of, scopes_of
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -134,20 +135,12 @@ def _spellings(register: ir.Register, facts: Facts) -> list[str]:
 
 
 def _of_name(name: str, body: ir.Body, facts: Facts) -> list[str]:
-    scope: ir.Body | None = body
-    while scope is not None:
-        if any(parameter.name == name for parameter in scope.parameters):
-            return []
+    for scope in scopes_of(body):
         index = facts.analysis.index_of(scope)
-        if index.bound_to(name):
-            found: list[str] = []
-            for value in index.bound_to(name):
-                texts = list(_of(index.definitions[value], scope, facts, 0))
-                if not texts:
-                    return []
-                found += texts
-            return found
-        scope = scope.parent
+        texts = [list(_of(index.definitions[value], scope, facts, 0)) for value in index.bound_to(name)]
+        if texts or parameter_of(scope, name) is not None:
+            is_known = parameter_of(scope, name) is None and all(texts)
+            return [text for one in texts for text in one] if is_known else []
     return []
 
 
