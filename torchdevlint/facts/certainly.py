@@ -8,11 +8,9 @@ from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.program import ir
 
 
-def is_certainly_device(register: ir.Register | None, facts: Facts, depth: int = 0) -> bool:
+def is_certainly_device(register: ir.Register | None, facts: Facts) -> bool:
     """True when a value can be nothing but a `torch.device` object."""
-    if register is None or facts.frame is None:
-        return False
-    return _is_device(facts.definition(register), facts.frame.body, facts, depth)
+    return _is_device(facts.definition(register), facts.body, facts, 0)
 
 
 def _is_device(op: ir.Op | None, body: ir.Body, facts: Facts, depth: int) -> bool:

@@ -186,7 +186,7 @@ def is_own_cache(call: ir.Call, facts: Facts) -> bool:
     """
     path = facts.place(call.argument("f", 0))
     name = _stored_name(call, facts)
-    if not path or not name or facts.frame is None:
+    if not path or not name:
         return False
     by_name = facts.analysis.calls_in(facts.body)
     return (

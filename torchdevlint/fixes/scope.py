@@ -213,7 +213,7 @@ class Scope:
     def meaning(self, name: str, point: Point, node: cst.CSTNode | None = None) -> Meaning | None:
         """What a name means at a point; None where some path leaves it unbound. `node` tells the comprehensions around the place."""
         body, op, behind = point
-        own = self._of_comprehension(name, node, body) if node is not None else None
+        own = self._of_comprehension(name, node) if node is not None else None
         if own is not None:
             return Meaning(body, self._held(own, point))
         cfg = Cfg.of(body)
@@ -280,7 +280,7 @@ class Scope:
         made: dict[int, ir.Op] = {id(op.function): op for op in Lookup.of(outer).kind(ir.MakeFunction)}
         return made | {id(op.cls.body): op for op in Lookup.of(outer).kind(ir.MakeClass)}
 
-    def _of_comprehension(self, name: str, node: cst.CSTNode | None, body: ir.Body) -> str | None:
+    def _of_comprehension(self, name: str, node: cst.CSTNode | None) -> str | None:
         """The Program's spelling (`name@N`) of a name that a comprehension around the node binds."""
         while node is not None and not isinstance(node, (cst.BaseCompoundStatement, cst.BaseSmallStatement)):
             if isinstance(node, (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)):

@@ -39,15 +39,13 @@ def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:
 
 def already_moved(module: Value, facts: Facts) -> bool:
     """True when the module was moved before on this path: the optimizer may have been built in between."""
-    return facts.frame is not None and facts.frame.was_moved(module)
+    return facts.frame.was_moved(module)
 
 
 def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> NodeFix | None:
     """Move the optimizer's construction below the module's move, when nothing between them needs it."""
-    if (
-        facts.frame is None
-        or optimizer.origin is None
-        or any(use.role != "named" and _between(use.op, built, move, facts) for use in facts.uses(built))
+    if optimizer.origin is None or any(
+        use.role != "named" and _between(use.op, built, move, facts) for use in facts.uses(built)
     ):
         return None
     statement = statement_of(built, facts)

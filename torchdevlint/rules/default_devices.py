@@ -154,7 +154,7 @@ def _is_optional(facts: Facts) -> bool:
         for parameter in facts.body.parameters
         if isinstance(default := default_of(facts.body, parameter), ir.Constant) and not default.value
     }
-    tests = deciding_tests(facts.body, facts.block) if off and facts.block is not None else ()
+    tests = deciding_tests(facts.body, facts.block) if off else ()
     return any(facts.place(test) in off for test in tests)
 
 

@@ -40,7 +40,6 @@ def spelled_accelerator(register: ir.Register | None, facts: Facts) -> Device | 
 
 def spelled_callee(call: ir.Call, facts: Facts) -> str:
     """The dotted name of a callee by the file's imports: also of calls that the analysis has not come to yet."""
-    assert facts.frame is not None
     return facts.analysis.resolve_text(facts.frame.place(call.function))
 
 
@@ -79,7 +78,7 @@ def chosen_device(at: ir.Op, facts: Facts) -> tuple[str, bool] | None:
 
 def _picks_cuda(name: str, facts: Facts) -> bool:
     """True for a name that is bound, everywhere, by a choice between "cuda" and the CPU that asks for CUDA."""
-    if facts.frame is None or not name.isidentifier():
+    if not name.isidentifier():
         return False
     value = facts.frame.lookup(name)
     if not isinstance(value, Value) or value.kind not in (Kind.DEVICE, Kind.STRING) or not value.device.chosen:

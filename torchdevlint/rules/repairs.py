@@ -77,8 +77,7 @@ def _is_told_where(made: ir.Op, body: ir.Body) -> bool:
 
 def _is_that(nearest: str, place: Place, inside: Facts) -> bool:
     """True for a variable that holds the device which the program has chosen, or named, for the other tensor."""
-    frame = inside.frame
-    device = frame.lookup(nearest).device if frame is not None and nearest.isidentifier() else TOP
+    device = inside.frame.lookup(nearest).device if nearest.isidentifier() else TOP
     if not is_elsewhere(place) or index_of(place):
         return False
     return device.chosen or (is_accelerator(place) and device.is_accelerator)
@@ -312,7 +311,7 @@ def _met_by_origin(facts: Facts) -> dict[int, list[list[ir.Op | None]]]:
     key = (_met_by_origin, id(facts.body))
     if key not in remembered:
         found: dict[int, list[list[ir.Op | None]]] = {}
-        behind = Facts(facts.analysis, facts.analysis.frame_of(facts.body), None)
+        behind = Facts(facts.analysis, facts.analysis.frame_of(facts.body))
         for op in operations(facts.body):
             tensors = operands_of(op, behind)
             if len(tensors) < 2:

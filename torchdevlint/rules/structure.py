@@ -132,8 +132,7 @@ def tensors_within(value: Value) -> Iterator[Value]:
 
 def runs_for_each_gpu(call: ir.Call, facts: Facts) -> bool:
     """True in a loop over the devices that there are, `for index in range(torch.cuda.device_count())`: without one it has no turn."""
-    loops = [facts.body.blocks[number] for number in facts.block.loops] if facts.block is not None else []
-    around = [*loops, facts.block] if facts.block is not None else []
+    around = [*(facts.body.blocks[number] for number in facts.block.loops), facts.block]
     lookup = Lookup.of(facts.body)
     if any(_counts_devices(turn.iterable, facts) for block in around for turn in lookup.turns(block)):
         return True

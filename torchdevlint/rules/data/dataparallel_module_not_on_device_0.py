@@ -122,7 +122,7 @@ def _is_on_cpu(module: Value, facts: Facts) -> bool:
     known = module.definition is not None or (
         module.symbol.startswith("torch.nn.") and "Sequential" not in module.symbol
     )
-    return known and facts.frame is not None and facts.frame.module_device(module) is CPU
+    return known and facts.frame.module_device(module) is CPU
 
 
 def _move(construction: ir.Call, device: str | None) -> NodeFix | None:

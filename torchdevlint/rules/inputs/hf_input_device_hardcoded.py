@@ -50,7 +50,7 @@ class HfInputDeviceHardcoded(Rule):
     @on_method("to", "cuda")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         value = facts.value(facts.receiver(call))
-        if value.kind is not Kind.BATCH_ENCODING and not _is_encoded(value, facts):
+        if value.kind is not Kind.BATCH_ENCODING and not _is_encoded(value):
             return
         device = literal_accelerator(call, facts)
         models = _placed_models(facts)
@@ -67,7 +67,7 @@ class HfInputDeviceHardcoded(Rule):
         )
 
 
-def _is_encoded(value: Value, facts: Facts) -> bool:
+def _is_encoded(value: Value) -> bool:
     """True for a tensor that came out of a tokenizer."""
     return (
         value.kind is Kind.TENSOR
@@ -78,7 +78,6 @@ def _is_encoded(value: Value, facts: Facts) -> bool:
 
 def _placed_models(facts: Facts) -> list[tuple[str, ir.Call]]:
     """The models in scope that `device_map` placed, with their names."""
-    assert facts.frame is not None
     found: dict[int, tuple[str, ir.Call]] = {}
     for frame in (facts.frame, facts.analysis.frame_of(facts.program.module)):
         for name, value in frame.all_held():

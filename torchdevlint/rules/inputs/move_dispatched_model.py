@@ -68,7 +68,7 @@ class MoveDispatchedModel(Rule):
         written = facts.definition(op.value)
         key = (id(facts.body), op.name)
         dispatches = isinstance(written, ir.Call) and (facts.qualified(written.function) or "").endswith(_DISPATCHERS)
-        if isinstance(written, ir.Call) and dispatches and facts.block is not None:
+        if isinstance(written, ir.Call) and dispatches:
             self._dispatched[key] = written, op, facts.block
         elif not (isinstance(written, ir.Call) and facts.place(facts.receiver(written)) == op.name):
             self._dispatched.pop(key, None)
@@ -127,7 +127,7 @@ class MoveDispatchedModel(Rule):
         if value.kind is Kind.MODULE and value.symbol == "dispatched" and isinstance(value.origin, ir.Call):
             return value.origin if facts.makes(value.origin) else None
         read = facts.definition(register)
-        if value.kind not in (Kind.UNKNOWN, Kind.MODULE) or not isinstance(read, ir.Load) or facts.block is None:
+        if value.kind not in (Kind.UNKNOWN, Kind.MODULE) or not isinstance(read, ir.Load):
             return None
         origin, stored, at = self._dispatched.get((id(facts.body), read.name), (None, None, None))
         if stored is None or at is None or not follows(facts.body, (at, stored), (facts.block, read)):

@@ -124,6 +124,5 @@ def _config(call: ir.Call, facts: Facts) -> bool | None:
 
 
 def _is_cast(call: ir.Call, facts: Facts) -> bool:
-    assert facts.frame is not None
     register = call.argument("dtype", 0)
     return register is not None and len(call.arguments) == 1 and facts.frame.is_dtype(register)

@@ -77,7 +77,7 @@ class OneSiblingLeftBehind(Inferred):
         is_module = callee.kind is Kind.MODULE and callee.symbol not in ("wrapper", "dispatched")
         is_torch = callee.kind is Kind.SYMBOL and callee.symbol.startswith("torch.nn.functional.")
         is_loss = not is_torch and is_loss_name(facts.place(call.function))
-        if not (is_module or is_torch or is_loss) or facts.frame is None:
+        if not (is_module or is_torch or is_loss):
             return
         given = [(argument.value, facts.value(argument.value)) for argument in call.arguments if not argument.star]
         moved = {
@@ -174,7 +174,7 @@ def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
     """By group, what was moved of the batches whose other parts are given here."""
     groups = {value.group for value in given if value.group is not None and _is_batch_part(value.origin, facts)}
     found: dict[Any, Value] = {}
-    if groups and facts.frame is not None:
+    if groups:
         for _, known in facts.frame.all_held():
             if known.group in groups and known.moved is not None:
                 found[known.group] = known
@@ -190,7 +190,7 @@ def _is_batch_part(made: ir.Op | None, facts: Facts) -> bool:
 
 def _may_be_moved(module: Value, facts: Facts) -> bool:
     """True for a module with weights that was moved here, or by a caller in the file, where no wrapper moves inputs."""
-    if module.symbol.endswith("Loss") or module.symbol.startswith("torchmetrics.") or facts.frame is None:
+    if module.symbol.endswith("Loss") or module.symbol.startswith("torchmetrics."):
         return False
     placed = facts.frame.module_device(module).may_be_accelerator or _is_given_moved(module, facts)
     words = facts.program.words

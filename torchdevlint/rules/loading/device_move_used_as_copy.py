@@ -85,8 +85,6 @@ class DeviceMoveUsedAsCopy(Rule):
 
     def _note(self, op: ir.Op, register: ir.Register, name: str, facts: Facts) -> None:
         made = facts.definition(register)
-        if facts.block is None:
-            return
         move = facts.definition(made.value) if isinstance(made, ir.Comprehension) and made.shape == "dict" else None
         source: ir.Call | None = None
         if isinstance(made, ir.Call):

@@ -60,7 +60,6 @@ class LoadCheckpointOntoAccelerator(Rule):
             or call.keyword("assign") is not None
             or model.kind is not Kind.MODULE
             or model.ref == "self"
-            or facts.frame is None
             or not facts.frame.module_device(model).may_be_accelerator
         ):
             return

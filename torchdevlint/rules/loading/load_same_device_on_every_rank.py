@@ -96,8 +96,6 @@ def _is_bare(register: ir.Register, facts: Facts) -> bool:
 
 def _on_one_rank(facts: Facts) -> bool:
     """True where a test of the rank stands before the load."""
-    if facts.block is None:
-        return False
     return any(_speaks_of_rank(test, facts) for test in deciding_tests(facts.body, facts.block))
 
 

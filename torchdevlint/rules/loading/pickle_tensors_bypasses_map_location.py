@@ -105,7 +105,7 @@ def _is_read_here(call: ir.Call, facts: Facts) -> bool:
 
 
 def _may_be_elsewhere(value: Value, facts: Facts) -> bool:
-    if value.kind not in _WHAT or facts.frame is None:
+    if value.kind not in _WHAT:
         return False
     device = facts.frame.module_device(value) if value.kind is Kind.MODULE else value.device
     return device.may_be_accelerator and (value.kind is Kind.STATE_DICT or value.evidence >= Evidence.STRONG)

@@ -111,7 +111,6 @@ def _moves(ops: list[ir.Op], root: str, methods: tuple[str, ...], facts: Facts) 
         for number, op in enumerate(ops)
         if isinstance(op, ir.Attribute)
         and op.name in methods
-        and facts.frame is not None
         and facts.frame.place(op.object).partition(".")[0] == root
     ]
 

@@ -68,7 +68,6 @@ class MetricNotMoved(Rule):
         made = metric.origin
         if not _is_metric(metric) or not isinstance(made, ir.Call) or not facts.makes(made) or metric.attribute:
             return
-        assert facts.frame is not None
         if facts.frame.module_device(metric) is not CPU:
             return
         for argument in call.arguments:

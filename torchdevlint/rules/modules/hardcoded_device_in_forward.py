@@ -221,13 +221,12 @@ def _which(device: str) -> str:
 
 def _sources(call: ir.Call, facts: Facts) -> list[str]:
     """The devices that may be followed here: those of arguments that nothing moves."""
-    frame = facts.frame
-    if frame is None or not facts.in_forward:
+    if not facts.in_forward:
         return []
     moved = set(_moved_roots(facts))  # an input that is moved itself is none to follow: it would move nothing
     found = []
     for parameter in facts.body.parameters[1:]:
-        value = frame.held(parameter.name)
+        value = facts.frame.held(parameter.name)
         if value is None or value.kind is not Kind.TENSOR or value.evidence < Evidence.USAGE:
             continue
         if (
@@ -347,7 +346,6 @@ def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
 
 def _moves_inputs(facts: Facts) -> bool:
     """True when the body moves one of its arguments: then inputs may come from elsewhere."""
-    assert facts.frame is not None
     names = {parameter.name for parameter in facts.body.parameters}
     return any(
         isinstance(op, ir.Attribute) and op.name in ("cuda", "to") and facts.place(op.object).partition("[")[0] in names

@@ -58,7 +58,7 @@ class LightningManualPlacement(Rule):
             return
         summary = facts.class_summary
         if summary is not None and summary.is_lightning and facts.body.name != "configure_model":
-            own = facts.frame.index.self_name if facts.frame is not None else ""
+            own = facts.index.self_name
             late = bool(own) and facts.body.name not in _EARLY
             yield self.report(
                 call,

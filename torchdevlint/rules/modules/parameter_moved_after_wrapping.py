@@ -90,9 +90,7 @@ class ParameterMovedAfterWrapping(Rule):
 
     def _check_factory(self, call: ir.Call, inner: ir.Call, facts: Facts) -> Iterator[Report]:
         register = call.argument("device", 0)
-        if facts.callee(call) == ".to" and (
-            register is None or (facts.frame is not None and facts.frame.is_dtype(register))
-        ):
+        if facts.callee(call) == ".to" and (register is None or facts.frame.is_dtype(register)):
             return
         if _is_wrapped_again(call, facts) or not _wants_a_leaf(call, facts):
             return

@@ -109,7 +109,6 @@ def _is_module(value: Value) -> bool:
 
 def _attribute_of_self(register: ir.Register | None, facts: Facts) -> str:
     """The attribute of `self` that the register was read from, directly or by an index."""
-    assert facts.frame is not None
     written = facts.definition(register)
     while isinstance(written, ir.Subscript):
         written = facts.definition(written.object)

@@ -56,7 +56,7 @@ class OptimizerStateLeftBehind(Rule):
     @on_method("to", "cuda", "xpu", "cpu")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         module = facts.value(facts.receiver(call))
-        if module.kind is not Kind.MODULE or not module.ref or facts.frame is None:
+        if module.kind is not Kind.MODULE or not module.ref:
             return
         target = facts.target_of_move(call)
         if target is None or target.place == "top" or facts.imports("accelerate", "lightning", "pytorch_lightning"):

@@ -92,8 +92,6 @@ class AcceleratorWithoutRuntimeCheck(Rule):
 
 def _behind_a_flag(facts: Facts) -> bool:
     """True behind `if args.accel:`, the programmer's own test."""
-    if facts.block is None:
-        return False
     return any("accel" in facts.place(test).lower() for test in deciding_tests(facts.body, facts.block))
 
 

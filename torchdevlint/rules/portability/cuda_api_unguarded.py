@@ -162,7 +162,7 @@ class CudaApiUnguarded(Rule):
 def _has_device(facts: Facts) -> bool:
     """True where a device is in scope that is no literal accelerator: the code means to run on others as well."""
     name = device_in_scope(None, facts)
-    if name is None or facts.frame is None:
+    if name is None:
         return False
     value = facts.frame.lookup(name) if name.isidentifier() else None
     return value is None or not value.device.is_accelerator
@@ -195,8 +195,6 @@ def _comes_from_outside(register: ir.Register | None, facts: Facts, steps: int =
 
 def _is_offload(facts: Facts) -> bool:
     """True behind `if self.final_offload_hook is not None`: accelerate (accelerate/big_modeling.py, `cpu_offload_with_hook`) sets it for an accelerator."""
-    if facts.block is None:
-        return False
     tests = [facts.definition(test) for test in deciding_tests(facts.body, facts.block)]
     return any("offload_hook" in facts.place(test.left) for test in tests if isinstance(test, ir.Compare))
 

@@ -409,7 +409,7 @@ def _left_device(call: ir.Call, facts: Facts) -> tuple[str, str] | None:
         return None
     register = facts.receiver(call)
     value = facts.value(register)
-    device = facts.frame.module_device(value) if value.kind is Kind.MODULE and facts.frame is not None else value.device
+    device = facts.frame.module_device(value) if value.kind is Kind.MODULE else value.device
     is_named = device.place == "sym" and device.name.replace(".", "").isidentifier() and looks_like_device(device.name)
     if is_named and value.moved is not None and not names_first_cuda(device.name, facts):
         return device.name, f"the value was moved to `{device.name}` before"

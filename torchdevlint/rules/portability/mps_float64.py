@@ -103,7 +103,7 @@ def _is_mps(device: Device | None) -> bool:
 
 def _on_mps(register: ir.Register | None, facts: Facts) -> bool:
     value = facts.value(register)
-    if value.kind is Kind.MODULE and facts.frame is not None:
+    if value.kind is Kind.MODULE:
         return _is_mps(facts.frame.module_device(value))
     return value.kind is Kind.TENSOR and not value.others and _is_mps(value.device)
 

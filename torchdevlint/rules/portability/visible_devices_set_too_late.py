@@ -100,7 +100,6 @@ class VisibleDevicesSetTooLate(Rule):
             self._note(self._sets, op, name, facts)
 
     def _note(self, places: list[_Place], op: ir.Op, what: str, facts: Facts) -> None:
-        assert facts.block is not None
         places.append(_Place(facts.body, facts.block, op, what))
 
     @on_file

@@ -76,7 +76,7 @@ class TimingWithoutSynchronize(Rule):
         """True for a call that queues work on an accelerator."""
         facts = self._calls.get(id(call))
         value = facts.value(call.function) if facts is not None else None
-        if facts is None or facts.frame is None or value is None or value.kind is not Kind.MODULE:
+        if facts is None or value is None or value.kind is not Kind.MODULE:
             return False
         device = facts.frame.module_device(value)
         return device.is_accelerator or device.chosen

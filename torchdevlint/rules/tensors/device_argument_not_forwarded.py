@@ -148,7 +148,6 @@ class DeviceArgumentNotForwarded(Rule):
     @on_call(*functions.FACTORIES)
     def note_factory(self, call: ir.Call, facts: Facts) -> None:
         """Factories without a device, by body."""
-        assert facts.frame is not None
         if (
             call.keyword("device") is not None
             or call.has_splat
@@ -384,7 +383,6 @@ def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | Non
 
 def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | None:
     """The caller's own device argument, as the caller spells it."""
-    assert facts.frame is not None
     for scope in scopes_of(facts.body):
         if scope.kind not in ("function", "lambda"):
             break
@@ -402,7 +400,7 @@ def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | 
     if local is not None and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
         return wanted
     summary = facts.class_summary
-    own = facts.frame.index.self_name
+    own = facts.index.self_name
     if summary is None or owner is summary.cls or facts.body.name == "__init__" or not own:
         return None
     if facts.body.is_class_method:
@@ -437,9 +435,9 @@ def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
     """The model that is returned, when the function's device goes to the load of its checkpoint alone."""
     body, read = facts.body, facts.definition(op.value)
     parameter = next((p.name for p in body.parameters if _DEVICE.search(p.name)), None)
-    if parameter is None or not isinstance(read, ir.Load) or facts.frame is None:
+    if parameter is None or not isinstance(read, ir.Load):
         return None
-    use = facts.frame.index.use(read.name)
+    use = facts.index.use(read.name)
     made = [store.value for store in Lookup.of(body).stores(read.name)]
     if "load_state_dict" not in use.attributes or use.attributes & _MOVES or len(made) != 1:
         return None
@@ -488,8 +486,7 @@ def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
 
 def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
     """True when the call's result gets a name that is moved somewhere in the body, or that goes into what is moved as it is made."""
-    assert facts.frame is not None
-    index = facts.frame.index
+    index = facts.index
     op = Lookup.of(facts.body).store_of(call.dst)
     if op is None:
         return False
@@ -516,7 +513,7 @@ def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | Non
     """True when the caller's device is the very one that the callee takes by default: both spelled out, or read where a local function was made."""
     if in_hand is not None and _is_read_for_default(parameter, callee, in_hand, facts):
         return True
-    held = facts.frame.lookup(in_hand) if in_hand is not None and facts.frame is not None else None
+    held = facts.frame.lookup(in_hand) if in_hand is not None else None
     if held is None or not held.device.is_accelerator or callee.parent is None:
         return False
     written = default_of(callee, parameter)
@@ -648,26 +645,8 @@ def _is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
     return False
 
 
-def _is_placeholder(made: ir.Op, facts: Facts) -> bool:
+def _is_placeholder(made: ir.Call, facts: Facts) -> bool:
     """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
-    if not isinstance(made, ir.Call):
-        return False
-    if not facts.makes(made):
-        return _is_empty_elsewhere(made, facts)
     first = facts.value(made.positional(0))
     sized = facts.callee(made) in functions.SIZED_FACTORIES
     return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)
-
-
-def _is_empty_elsewhere(made: ir.Call, facts: Facts) -> bool:
-    """True for a factory of another body that gets `[]`, or 0 as its only size."""
-    body = facts.analysis.body_of(made)
-    register = made.positional(0)
-    if body is None or register is None:
-        return False
-    index = facts.analysis.index_of(body)
-    written = index.definitions[register]
-    if isinstance(written, ir.Constant):
-        sized = facts.analysis.resolve_text(index.dotted(made.function)) in functions.SIZED_FACTORIES
-        return sized and made.positional_count == 1 and type(written.value) is int and written.value == 0
-    return isinstance(written, ir.Sequence) and not written.elements

@@ -96,7 +96,7 @@ class DeviceComparedWithoutIndex(Rule):
 def _given_by_caller(op: ir.Compare, register: ir.Register, facts: Facts) -> str:
     """The name of a `torch.device` that a parameter is, or was made of on every way here; "" for anything else."""
     written = facts.definition(register)
-    if not isinstance(written, ir.Load) or facts.block is None:
+    if not isinstance(written, ir.Load):
         return ""
     body, here = facts.body, (facts.block, op)
     parameters = {parameter.name: parameter for parameter in body.parameters}

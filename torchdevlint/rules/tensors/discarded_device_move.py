@@ -77,7 +77,7 @@ class DiscardedDeviceMove(Rule):
         is_tensor = _is_tensor(method.object, facts)
         if not place or is_tensor is None or _is_of_another_kind(place, facts) or _is_asked_for_more(place, facts):
             return
-        is_cast = len(call.arguments) == 1 and facts.frame is not None and facts.frame.is_dtype(call.arguments[0].value)
+        is_cast = len(call.arguments) == 1 and facts.frame.is_dtype(call.arguments[0].value)
         does = "moves" if method.name in _MOVES and not is_cast else "converts"
         is_parameter = _may_be_parameter(method.object, facts)
         target = f"{place}.data" if is_parameter else place
@@ -160,8 +160,8 @@ def _is_tensor(register: ir.Register, facts: Facts) -> bool | None:
     if value.kind is Kind.TENSOR:
         known = value.evidence >= Evidence.USAGE or (value.group is not None and value.origin is not None)
         return True if known and not (value.group is not None and _is_used_as_mapping(place, facts)) else None
-    if value.kind is Kind.UNKNOWN and value.parameter == place and place in _TENSOR_NAMES and facts.frame is not None:
-        use = facts.frame.index.use(place)
+    if value.kind is Kind.UNKNOWN and value.parameter == place and place in _TENSOR_NAMES:
+        use = facts.index.use(place)
         is_moved_alone = not use.called and use.attributes <= _MOVES | _CASTS
         return False if is_moved_alone and not _is_used_as_mapping(place, facts) else None
     if value.kind is Kind.UNKNOWN and _is_given_to_a_model(place, facts):
@@ -181,9 +181,9 @@ def _is_asked_for_more(place: str, facts: Facts) -> bool:
 @once_per_place
 def _is_given_to_a_model(place: str, facts: Facts) -> bool:
     """True for what can be moved and is a model's argument as it is: a tensor, where no library is imported whose batches move in place."""
-    if facts.frame is None or facts.imports(*_BATCHES_IN_PLACE):
+    if facts.imports(*_BATCHES_IN_PLACE):
         return False
-    index = facts.frame.index
+    index = facts.index
     use = index.use(place)
     if use.called or not use.attributes <= _MOVES | _CASTS | TENSOR_ATTRIBUTES or _is_used_as_mapping(place, facts):
         return False
@@ -217,7 +217,7 @@ def _is_wanted(place: str, call: ir.Call, facts: Facts) -> bool:
 def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
     """True for a tensor that is there already, as what it was computed from is, or that was moved before: nothing tells that it is wanted elsewhere."""
     device = call.argument("device", 0)
-    if facts.frame is not None and facts.frame.is_already_at(register, device, facts.callee(call) == ".cpu"):
+    if facts.frame.is_already_at(register, device, facts.callee(call) == ".cpu"):
         return True
     value = facts.value(register)
     target = facts.target_of_move(call)
@@ -227,9 +227,7 @@ def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
 
 def _is_of_another_kind(place: str, facts: Facts) -> bool:
     """True for a part of a batch of which something is read that no tensor has, and for one beside such a part that nothing shows to be a tensor: graphs."""
-    if facts.frame is None:
-        return False
-    index = facts.frame.index
+    index = facts.index
     beside = _unpacked_beside(facts.body, facts).get(place, ())
     foreign = [name for name in beside if not index.use(name).attributes <= TENSOR_ATTRIBUTES]
     return place in foreign or (bool(foreign) and index.use(place).kind()[0] is not Kind.TENSOR)

@@ -135,7 +135,7 @@ class GeneratorDeviceMismatch(Rule):
             return
         if facts.mentions("set_default_device", "set_default_tensor_type") or not isinstance(generator.origin, ir.Call):
             return
-        if facts.frame is None or facts.default_device is not None:
+        if facts.default_device is not None:
             return
         yield self.report(
             call,
