@@ -14,6 +14,7 @@ from torchdevlint.fixes.apply import Splicer
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.scope import Scope, Verdict
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.message import bounded
 from torchdevlint.rules.rule import NodeFix, Report
 from torchdevlint.source.lines import Lines
@@ -124,9 +125,8 @@ def observed_in(program: ir.Program, text: str, sightings: Sightings) -> Observe
     stores = [
         op
         for body in program.bodies
-        for block in body.blocks
-        for op in block.ops
-        if isinstance(op, ir.Store) and op.name in names and isinstance(op.node, cst.Name)
+        for op in Lookup.of(body).kind(ir.Store)
+        if op.name in names and isinstance(op.node, cst.Name)
     ]
     functions = [body for body in program.bodies if body.kind == "function"]
     places = spans(program.node, [*(store.node for store in stores), *(body.node for body in functions)], text)

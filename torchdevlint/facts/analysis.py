@@ -123,6 +123,10 @@ class FileFacts:
         base = self.aliases.get(root)
         return f"{base}{dot}{rest}" if base else dotted
 
+    def spelled(self, register: ir.Register, body: ir.Body) -> str:
+        """The dotted name that an expression of a body is written with, by the imports of the file: "torch.load" for `load` of torch."""
+        return self.resolve_text(self.index_of(body).dotted(register))
+
     def spelling_of(self, module: str) -> str | None:
         """How the file writes an imported module: `nn`, or `torch.nn` where it imports torch alone; None where it imports neither."""
         root = module.partition(".")[0]
@@ -249,9 +253,9 @@ class FileFacts:
 
 @once_per_body
 def _calls_in(body: ir.Body, analysis: FileFacts) -> dict[str, list[ir.Call]]:
-    index, found = analysis.index_of(body), dict[str, list[ir.Call]]()
+    found: dict[str, list[ir.Call]] = {}
     for call in Lookup.of(body).kind(ir.Call):
-        found.setdefault(analysis.resolve_text(index.dotted(call.function)), []).append(call)
+        found.setdefault(analysis.spelled(call.function, body), []).append(call)
     return found
 
 

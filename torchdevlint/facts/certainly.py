@@ -19,7 +19,7 @@ def _is_device(op: ir.Op | None, body: ir.Body, facts: Facts, depth: int) -> boo
     analysis = facts.analysis
     definitions = analysis.index_of(body).definitions
     if isinstance(op, ir.Call):
-        return analysis.resolve_text(analysis.index_of(body).dotted(op.function)) == "torch.device"
+        return analysis.spelled(op.function, body) == "torch.device"
     if isinstance(op, ir.Choice):
         return op.shape == "if" and all(_is_device(definitions[value], body, facts, depth + 1) for value in op.values)
     if isinstance(op, ir.Attribute) and op.name == "device":

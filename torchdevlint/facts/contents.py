@@ -85,16 +85,11 @@ def _is_number(key: str) -> bool:
 def _makes_it_on_cuda(facts: Facts) -> bool:
     """True in a file that saves as well, and speaks of CUDA: what it saves may have been there."""
     saves = any(
-        facts.analysis.resolve_text(_root(op, body, facts)) == "torch"
+        facts.analysis.spelled(op.dst, body) == "torch.save"
         for body in facts.program.bodies
         for op in Lookup.of(body).attributes("save")
     )
     return saves and facts.mentions("cuda", "use_cuda")
-
-
-def _root(op: ir.Attribute, body: ir.Body, facts: Facts) -> str:
-    written = facts.analysis.index_of(body).definitions[op.object]
-    return written.name if isinstance(written, ir.Load) else ""
 
 
 def is_saved_from_host(call: ir.Call, facts: Facts) -> bool:

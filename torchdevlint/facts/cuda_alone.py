@@ -20,7 +20,7 @@ from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.stops import calls_what_stops, demands_cuda, stops_without_cuda
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import import_time_blocks, is_unconditional
+from torchdevlint.program.order import block_of, is_unconditional
 from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.stubs.knowledge.platforms import (
     COLLECTIVES,
@@ -116,7 +116,7 @@ def _needing_cuda(project: Project) -> frozenset[str]:
         if (analysis := facts_of(Member(project, path))) is not None
         and (
             _imports_library(analysis, _NEEDED)
-            or _asks_cuda_at_import(analysis)
+            or _is_called_at_import("torch.cuda.current_device", analysis)
             or _compiles_for_cuda(analysis)
             or _imports_built(analysis)
         )
@@ -194,31 +194,18 @@ def _imports_library(analysis: FileFacts, libraries: tuple[str, ...]) -> bool:
     return any(_is_below(name, libraries) or is_extension(name) for name in required_imports(analysis))
 
 
-def _asks_cuda_at_import(analysis: FileFacts) -> bool:
-    """True for a file that cannot be imported without CUDA, as it asks for the current device at its top level."""
+def _is_called_at_import(name: str, analysis: FileFacts) -> bool:
+    """True for a file that calls this function whenever it is imported."""
     module = analysis.program.module
-    index = analysis.index_of(module)
-    blocks = import_time_blocks(module)
-    return any(
-        isinstance(op, ir.Call) and analysis.resolve_text(index.dotted(op.function)) == "torch.cuda.current_device"
-        for block in module.blocks
-        if block.index in blocks and is_unconditional(block, module) and not block.tries
-        for op in block.ops
-    )
+    blocks = (block_of(module, call) for call in analysis.calls_to((name,), module))
+    return any(block is not None and not block.tries and is_unconditional(block, module) for block in blocks)
 
 
 def _compiles_for_cuda(analysis: FileFacts) -> bool:
     """True for a file that compiles CUDA sources as soon as it is imported: `torch.utils.cpp_extension.load(..., sources=["kernel.cu"])`."""
-    module = analysis.program.module
-    index = analysis.index_of(module)
-    return any(
-        isinstance(op, ir.Call)
-        and analysis.resolve_text(index.dotted(op.function)) == "torch.utils.cpp_extension.load"
-        and is_unconditional(block, module)
-        and not block.tries
-        for block in module.blocks
-        for op in block.ops
-    ) and any(isinstance(op, ir.Constant) and str(op.value).endswith(".cu") for op in Lookup.of(module).all)
+    return _is_called_at_import("torch.utils.cpp_extension.load", analysis) and any(
+        str(op.value).endswith(".cu") for op in Lookup.of(analysis.program.module).kind(ir.Constant)
+    )
 
 
 def _uses_streams(body: ir.Body, analysis: FileFacts, found: ir.Op | None) -> bool:

@@ -288,7 +288,7 @@ def _demands_here(call: ir.Call, body: ir.Body, analysis: FileFacts, reach: _Rea
 
 def _starts_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
     """True for calls of `torch.cuda` that raise without CUDA, and for `init_process_group("nccl")`."""
-    name = analysis.resolve_text(analysis.index_of(body).dotted(op.function))
+    name = analysis.spelled(op.function, body)
     return name in _RAISING or name in STARTS_CUDA or starts_nccl(op, body)
 
 
@@ -303,7 +303,7 @@ def starts_nccl(op: ir.Call, body: ir.Body) -> bool:
 
 def _is_of_library(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a call that starts CUDA in another library, which no finding tells."""
-    return analysis.resolve_text(analysis.index_of(body).dotted(op.function)) in STARTS_CUDA
+    return analysis.spelled(op.function, body) in STARTS_CUDA
 
 
 def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
@@ -336,7 +336,7 @@ def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
         body = analysis.program.module if is_global else body
         index = analysis.index_of(body)
         written = index.bound_once(written.name)
-    if isinstance(written, ir.Call) and analysis.resolve_text(index.dotted(written.function)) == "torch.device":
+    if isinstance(written, ir.Call) and analysis.spelled(written.function, body) == "torch.device":
         written = index.definitions[written.arguments[0].value] if written.arguments else None
     together = Lookup.of(body).put_together(written.dst) if isinstance(written, ir.ValueOp) else None
     if together is not None:

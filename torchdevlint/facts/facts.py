@@ -128,7 +128,7 @@ def _registered(summary: ClassSummary) -> Iterator[tuple[str, str]]:
         for store in stores:
             index = analysis.index_of(store.body)
             made = index.definitions[store.op.value]
-            called = analysis.resolve_text(index.dotted(made.function)) if isinstance(made, ir.Call) else ""
+            called = analysis.spelled(made.function, store.body) if isinstance(made, ir.Call) else ""
             if called in modules.PARAMETERS or called in modules.BUFFERS:
                 yield name, "parameter" if called in modules.PARAMETERS else "buffer"
             elif summary.is_module and store.value.symbol == "parameter":

@@ -140,7 +140,7 @@ def _wrapped(call: ir.Call, place: _Place) -> ir.Register | None:
     analysis = place.analysis
     index = analysis.index_of(place.body)
     method = index.definitions[call.function]
-    if analysis.resolve_text(index.dotted(call.function)) in _WRAPPERS:
+    if analysis.spelled(call.function, place.body) in _WRAPPERS:
         return call.positional(0)
     known = isinstance(method, ir.Attribute) and method.name in _GIVE_THEMSELVES
     return method.object if known and isinstance(method, ir.Attribute) else None

@@ -11,6 +11,7 @@ from torchdevlint.infer.holding import Loads, may_be
 from torchdevlint.infer.origins import is_temporary
 from torchdevlint.infer.stored import Read
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project
 from torchdevlint.source.grounds import kept_in, remembered
 
@@ -82,7 +83,7 @@ def _bound(name: str, project: Project) -> tuple[object, ...]:
         facts = facts_of(Member(project, path))
         for body in facts.program.bodies if facts is not None else ():
             definitions = facts.index_of(body).definitions if facts is not None else []
-            for op in (op for block in body.blocks for op in block.ops):
+            for op in Lookup.of(body).kinds(ir.StoreAttribute, ir.Store, ir.Call, ir.StoreSubscript):
                 given: list[ir.Register] = []
                 if isinstance(op, ir.StoreAttribute) or (isinstance(op, ir.Store) and body.kind == "class"):
                     given = [op.value] if op.name == name else []

@@ -262,10 +262,6 @@ class Standing:
             return Spelled("acc", f"cuda:{value.constant}")
         return symbolic(place) if place and looks_like_device(place) else TOP
 
-    def callee_in(self, op: ir.Call, body: ir.Body) -> str:
-        """The dotted name that a call of a body names, by the imports of its file."""
-        return self.analysis.resolve_text(self.analysis.index_of(body).dotted(op.function))
-
     def value(self, register: ir.Register) -> View:
         """What a register holds, in the words of rules."""
         raise NotImplementedError

@@ -103,9 +103,8 @@ class Scope:
         self._parents = parents_in(self._program.node)
         self._ops: dict[int, Point] = {}
         for body in self._program.bodies:
-            for block in body.blocks:
-                for op in block.ops:
-                    self._ops.setdefault(id(op.node), Point(body, op))
+            for op in Lookup.of(body).all:
+                self._ops.setdefault(id(op.node), Point(body, op))
         self._global_names = frozenset(name for body in self._program.bodies for name in body.global_names)
         self._answers: dict[Any, Any] = {}
 
@@ -468,36 +467,26 @@ class Scope:
 
     def _is_read_in_file(self, name: str, attribute: str) -> bool:
         """True where some function of the file reads `name.attribute`."""
-        for body in self._program.bodies:
-            definitions = self._analysis.index_of(body).definitions
-            for block in body.blocks:
-                for op in block.ops:
-                    if isinstance(op, ir.Attribute) and op.name == attribute:
-                        holder = definitions[op.object]
-                        if isinstance(holder, ir.Load) and holder.name == name:
-                            return True
-        return False
+        return any(
+            attribute in lookup.attributes_of(read.dst)
+            for lookup in map(Lookup.of, self._program.bodies)
+            for read in lookup.loads(name)
+        )
 
     def _is_tested(self, name: str, body: ir.Body) -> bool:
         """True where the body asks whether the object has the attribute at all: `hasattr(x, "device")`, `getattr(x, "device", None)`."""
-        definitions = self._analysis.index_of(body).definitions
-        for block in body.blocks:
-            for op in block.ops:
-                if not isinstance(op, ir.Call) or op.positional_count < 2:
-                    continue
-                callee, first, second = (
-                    definitions[register] if register is not None else None
-                    for register in (op.function, op.positional(0), op.positional(1))
-                )
-                if (
-                    isinstance(callee, ir.Load)
-                    and (callee.name == "hasattr" or (callee.name == "getattr" and op.positional_count == 3))
-                    and isinstance(first, ir.Load)
-                    and first.name == name
-                    and isinstance(second, ir.Constant)
-                    and second.value == "device"
-                ):
-                    return True
+        lookup = Lookup.of(body)
+        for op in lookup.kind(ir.Call):
+            callee, first, second = map(lookup.definition, (op.function, op.positional(0), op.positional(1)))
+            if (
+                isinstance(callee, ir.Load)
+                and (callee.name == "hasattr" or (callee.name == "getattr" and op.positional_count == 3))
+                and isinstance(first, ir.Load)
+                and first.name == name
+                and isinstance(second, ir.Constant)
+                and second.value == "device"
+            ):
+                return True
         return False
 
 

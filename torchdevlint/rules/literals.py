@@ -38,11 +38,6 @@ def spelled_accelerator(register: ir.Register | None, facts: Facts) -> Device | 
     return accelerator_in(register, facts.body, facts.analysis)
 
 
-def spelled_callee(call: ir.Call, facts: Facts) -> str:
-    """The dotted name of a callee by the file's imports: also of calls that the analysis has not come to yet."""
-    return facts.analysis.resolve_text(facts.frame.place(call.function))
-
-
 def calls_collective(facts: Facts) -> bool:
     """True in a function with a collective, or with DistributedDataParallel over one device: CUDA is there for NCCL, which no other device has."""
     return facts.body.kind == "function" and _calls_collective(facts.body, facts)

@@ -13,6 +13,7 @@ from torchdevlint.facts.spelled import accelerator_in
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import block_of, follows
 from torchdevlint.source.grounds import kept_in
 from torchdevlint.stubs.knowledge import modules
 
@@ -36,6 +37,12 @@ def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, 
 def operations(body: ir.Body) -> tuple[ir.Op, ...]:
     """Every operation of a body, block by block."""
     return Lookup.of(body).all
+
+
+def may_follow(body: ir.Body, first: ir.Op, second: ir.Op) -> bool:
+    """True where control can come from one operation of a body to another."""
+    start, end = block_of(body, first), block_of(body, second)
+    return start is not None and end is not None and follows(body, (start, first), (end, second))
 
 
 def definition_of(analysis: FileFacts, body: ir.Body, register: ir.Register | None) -> ir.Op | None:

@@ -11,8 +11,8 @@ from torchdevlint.facts.values import NOTHING, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
+from torchdevlint.rules.structure import may_follow
 
 _DISPATCHERS = ("load_checkpoint_and_dispatch", "dispatch_model")
 _OVER_SEVERAL = ("auto", "balanced", "balanced_low_0", "sequential")
@@ -60,7 +60,7 @@ class MoveDispatchedModel(Rule):
     fixable = "safe"
 
     def __init__(self) -> None:
-        self._dispatched: dict[tuple[int, str], tuple[ir.Call, ir.Store, ir.Block]] = {}
+        self._dispatched: dict[tuple[int, str], tuple[ir.Call, ir.Store]] = {}
 
     @on_op(ir.Store)
     def note_store(self, op: ir.Store, facts: Facts) -> None:
@@ -69,7 +69,7 @@ class MoveDispatchedModel(Rule):
         key = (id(facts.body), op.name)
         dispatches = isinstance(written, ir.Call) and (facts.qualified(written.function) or "").endswith(_DISPATCHERS)
         if isinstance(written, ir.Call) and dispatches:
-            self._dispatched[key] = written, op, facts.block
+            self._dispatched[key] = written, op
         elif not (isinstance(written, ir.Call) and facts.place(facts.receiver(written)) == op.name):
             self._dispatched.pop(key, None)
 
@@ -129,10 +129,10 @@ class MoveDispatchedModel(Rule):
         read = facts.definition(register)
         if value.kind not in (Kind.UNKNOWN, Kind.MODULE) or not isinstance(read, ir.Load):
             return None
-        origin, stored, at = self._dispatched.get((id(facts.body), read.name), (None, None, None))
-        if stored is None or at is None or not follows(facts.body, (at, stored), (facts.block, read)):
-            return None  # the other arm of an `if`
-        return origin
+        origin, stored = self._dispatched.get((id(facts.body), read.name), (None, None))
+        return (
+            origin if stored is not None and may_follow(facts.body, stored, read) else None
+        )  # not of the other arm of an `if`
 
 
 def _names_several(origin: ir.Call, facts: Facts) -> bool:

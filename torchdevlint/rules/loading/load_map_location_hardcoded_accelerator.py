@@ -10,6 +10,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import device_in_scope, is_conditional_test, spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
@@ -91,15 +92,10 @@ def _device_of_lambda(register: ir.Register | None, facts: Facts) -> Device | No
     written = facts.definition(register)
     if not isinstance(written, ir.MakeFunction) or written.function.kind != "lambda":
         return None
-    definitions = facts.analysis.index_of(written.function).definitions
-    for block in written.function.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Return) and op.value is not None:
-                result = definitions[op.value]
-                method = definitions[result.function] if isinstance(result, ir.Call) else None
-                if isinstance(method, ir.Attribute) and method.name == "cuda":
-                    return Device("acc", "cuda")
-    return None
+    lookup = Lookup.of(written.function)
+    results = (lookup.definition(op.value) for op in lookup.kind(ir.Return))
+    is_moved = any(isinstance(result, ir.Call) and lookup.called(result) == "cuda" for result in results)
+    return Device("acc", "cuda") if is_moved else None
 
 
 def _current(register: ir.Register | None, facts: Facts) -> Device | None:

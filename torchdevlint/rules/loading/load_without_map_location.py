@@ -19,7 +19,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import is_test_function
 from torchdevlint.rules.destinations import is_assigned, only_loaded
-from torchdevlint.rules.literals import device_in_scope, spelled_callee
+from torchdevlint.rules.literals import device_in_scope
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.stubs.knowledge.functions import LOADS
 
@@ -233,7 +233,7 @@ def _other_branch_maps(call: ir.Call, facts: Facts) -> bool:
     place = facts.place(call.argument("f", 0))
     return any(
         op is not call
-        and spelled_callee(op, facts) in LOADS
+        and facts.analysis.spelled(op.function, facts.body) in LOADS
         and (op.keyword("map_location") is not None or op.positional_count > 1)
         and facts.place(op.argument("f", 0)) == place
         for op in Lookup.of(facts.body).kind(ir.Call)

@@ -13,11 +13,10 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import block_of, follows
 from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
-from torchdevlint.rules.structure import literal_accelerator, operations
+from torchdevlint.rules.structure import literal_accelerator, may_follow, operations
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
 from torchdevlint.stubs.knowledge import functions
 
@@ -245,12 +244,9 @@ def _sources(call: ir.Call, facts: Facts) -> list[str]:
 
 def _is_used_along(name: str, call: ir.Call, facts: Facts) -> bool:
     """True for an argument that is used on a path through the call. One that only another branch uses may be None here."""
-    at = block_of(facts.body, call)
-    uses = [(block_of(facts.body, load), load) for load in Lookup.of(facts.body).loads(name)]
-    return at is not None and any(
-        block is not None
-        and (follows(facts.body, (block, load), (at, call)) or follows(facts.body, (at, call), (block, load)))
-        for block, load in uses
+    return any(
+        may_follow(facts.body, load, call) or may_follow(facts.body, call, load)
+        for load in Lookup.of(facts.body).loads(name)
     )
 
 

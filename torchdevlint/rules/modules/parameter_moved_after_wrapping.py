@@ -10,7 +10,6 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.literals import spelled_callee
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import functions, modules
 
@@ -167,7 +166,9 @@ def _wants_a_leaf(call: ir.Call, facts: Facts) -> bool:
     held = [load.dst for name in names for load in lookup.loads(name)]
     listed = [op.dst for one in held for op in lookup.readers(one) if isinstance(op, ir.Sequence)]
     return any("grad" in lookup.attributes_of(one) for one in held) or any(
-        isinstance(op, ir.Call) and op.argument("params", 0) == one and modules.is_optimizer(spelled_callee(op, facts))
+        isinstance(op, ir.Call)
+        and op.argument("params", 0) == one
+        and modules.is_optimizer(facts.analysis.spelled(op.function, facts.body))
         for one in listed
         for op in lookup.readers(one)
     )

@@ -10,9 +10,9 @@ from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.build_order import already_moved, built_again, statement_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
-from torchdevlint.rules.structure import operations
 from torchdevlint.stubs.knowledge import modules
 
 
@@ -95,8 +95,7 @@ def _is_moved_by_hand(optimizer: Value, facts: Facts) -> bool:
     """True where the function goes over the state of the optimizer: `for state in optimizer.state.values():`."""
     store = statement_of(optimizer.origin, facts) if optimizer.origin is not None else None
     return isinstance(store, ir.Store) and any(
-        isinstance(op, ir.Attribute) and op.name == "state" and facts.place(op.object) == store.name
-        for op in operations(facts.body)
+        facts.place(read.object) == store.name for read in Lookup.of(facts.body).attributes("state")
     )
 
 
@@ -111,13 +110,12 @@ def _leaves_state(before: Device | None, target: Device, loaded: bool) -> bool:
 
 def _steps_later(optimizer: Value, call: ir.Call, facts: Facts) -> bool:
     """True when the same optimizer steps again after the move."""
-    ops = [op for block in facts.body.blocks for op in block.ops]
-    at = next((number for number, op in enumerate(ops) if op is call), len(ops))
+    lookup = Lookup.of(facts.body)
     store = statement_of(optimizer.origin, facts) if optimizer.origin is not None else None
-    name = store.name if isinstance(store, ir.Store) else ""
-    return any(
-        isinstance(op, ir.Attribute) and op.name == "step" and facts.place(op.object) == name for op in ops[at:]
-    ) and bool(name)
+    return isinstance(store, ir.Store) and any(
+        facts.place(read.object) == store.name and lookup.number(read) > lookup.number(call)
+        for read in lookup.attributes("step")
+    )
 
 
 def _is_stateless(optimizer: Value) -> bool:

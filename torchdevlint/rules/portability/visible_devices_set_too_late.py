@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import follows, import_time_blocks
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_file, on_op
 from torchdevlint.stubs.knowledge import functions
@@ -123,15 +124,10 @@ class VisibleDevicesSetTooLate(Rule):
 
 def _starts_program(body: ir.Body, facts: Facts) -> bool:
     """True for a body that starts another program: the variable is for that one."""
-    definitions = facts.analysis.index_of(body).definitions
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Attribute):
-                owner = definitions[op.object]
-                root = facts.analysis.resolve_text(owner.name) if isinstance(owner, ir.Load) else ""
-                if op.name.startswith(_START_PROGRAMS.get(root, ())):
-                    return True
-    return False
+    return any(
+        op.name.startswith(_START_PROGRAMS.get(facts.analysis.spelled(op.object, body), ()))
+        for op in Lookup.of(body).kind(ir.Attribute)
+    )
 
 
 def _touches(call: ir.Call, name: str, facts: Facts) -> bool:

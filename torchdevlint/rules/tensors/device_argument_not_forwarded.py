@@ -19,7 +19,6 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import (
     WARNING,
     Mention,
@@ -32,7 +31,7 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import definition_of, operations
+from torchdevlint.rules.structure import definition_of, may_follow, operations
 from torchdevlint.rules.wording import give_device
 from torchdevlint.stubs.knowledge import functions
 
@@ -536,49 +535,31 @@ def _is_read_for_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str,
     return not is_bound_within and bound == 1 and index.dotted(parameter.default) == in_hand
 
 
-def _is_device_made(call: ir.Call, body: ir.Body) -> bool:
-    """True for `torch.device(...)`, as it is written."""
-    return Lookup.of(body).called(call) == "device"
-
-
 def _use_of(name: str, body: ir.Body) -> _Use:
     """What a function does with the parameter `name`."""
-    loads = {
-        (id(inner), op.dst)
-        for inner in nested(body)
-        for op in operations(inner)
-        if isinstance(op, ir.Load) and op.name == name
-    }
     given = stored = settled = False
-    gives: list[tuple[ir.Block, ir.Op]] = []
-    replaced: list[tuple[ir.Block, ir.Op]] = []
+    gives: list[ir.Op] = []
     for inner in nested(body):
-
-        def is_read(register: ir.Register | None, inner: ir.Body = inner) -> bool:
-            return (id(inner), register) in loads
-
-        for block in inner.blocks:
-            settled = settled or is_read(block.test)
-            for op in block.ops:
-                if isinstance(op, ir.Call):
-                    taken = [argument for argument in op.arguments if is_read(argument.value)]
-                    if taken and len(op.arguments) == 1 and _is_device_made(op, inner):
-                        loads.add((id(inner), op.dst))  # `torch.device(device)` is the parameter by another name
-                    elif any(argument.keyword != "map_location" for argument in taken):
-                        given = True
-                        gives += [(block, op)] if inner is body else []
-                elif isinstance(op, ir.StoreAttribute):
-                    stored = stored or is_read(op.value)
-                elif isinstance(op, ir.Compare):
-                    settled = settled or is_read(op.left) or any(is_read(r) for r in op.comparators)
-                elif isinstance(op, ir.Choice):
-                    settled = settled or any(is_read(register) for register in op.values)
-                elif isinstance(op, ir.Unary):
-                    settled = settled or is_read(op.operand)
-                elif isinstance(op, ir.Store) and op.name == name and inner is body:
-                    replaced.append((block, op))
+        lookup = Lookup.of(inner)
+        trail = lookup.trail(*(load.dst for load in lookup.loads(name)))
+        for op in trail:
+            if isinstance(op, ir.Call):
+                taken = [argument for argument in op.arguments if argument.value in trail]
+                if taken and len(op.arguments) == 1 and lookup.called(op) == "device":
+                    trail.add(op.dst)  # `torch.device(device)` is the parameter by another name
+                elif any(argument.keyword != "map_location" for argument in taken):
+                    given = True
+                    gives += [op] if inner is body else []
+            elif isinstance(op, ir.StoreAttribute):
+                stored = stored or op.value in trail
+            elif isinstance(op, ir.Choice):
+                settled = settled or any(register in trail for register in op.values)
+            else:
+                settled = settled or isinstance(op, (ir.Compare, ir.Unary))
+        settled = settled or any(register in trail for register in lookup.tested)
+    replaced = Lookup.of(body).stores(name)
     if replaced and not settled:
-        settled = not any(all(not follows(body, store, give) for store in replaced) for give in gives)
+        settled = all(any(may_follow(body, store, give) for store in replaced) for give in gives)
     return _Use(given, stored, settled)
 
 

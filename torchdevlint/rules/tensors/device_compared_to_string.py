@@ -129,9 +129,8 @@ def _is_bound_to_devices(name: str, facts: Facts) -> bool:
 
 def _makes_device(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
     """True for `torch.device(...)`, as it is written."""
-    index = facts.analysis.index_of(body)
-    made = index.definitions[register]
-    return isinstance(made, ir.Call) and facts.analysis.resolve_text(index.dotted(made.function)) == "torch.device"
+    made = Lookup.of(body).definition(register)
+    return isinstance(made, ir.Call) and facts.analysis.spelled(made.function, body) == "torch.device"
 
 
 def _fix_for(

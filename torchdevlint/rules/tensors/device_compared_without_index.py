@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 
 from torchdevlint.facts.certainly import is_certainly_device
 from torchdevlint.facts.devices import from_string
@@ -13,9 +13,10 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import block_of, follows, is_unconditional
-from torchdevlint.rules.literals import spelled_accelerator, spelled_callee
+from torchdevlint.program.order import block_of, is_unconditional
+from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_op
+from torchdevlint.rules.structure import may_follow
 
 _MANY = ("cuda", "xpu")  # types with several devices on one machine
 
@@ -98,24 +99,28 @@ def _given_by_caller(op: ir.Compare, register: ir.Register, facts: Facts) -> str
     written = facts.definition(register)
     if not isinstance(written, ir.Load):
         return ""
-    body, here = facts.body, (facts.block, op)
-    parameters = {parameter.name: parameter for parameter in body.parameters}
-    bound = ((block_of(body, store), store) for store in Lookup.of(body).stores(written.name))
-    stores = [(block, store) for block, store in bound if block is not None and follows(body, (block, store), here)]
+    body = facts.body
+    stores = [store for store in Lookup.of(body).stores(written.name) if may_follow(body, store, op)]
     if not stores:
-        return written.name if written.name in parameters and is_certainly_device(register, facts) else ""
-    last = [one for one in stores if not any(follows(body, one, other) for other in stores if other is not one)]
-    if len(last) != 1 or not is_unconditional(last[0][0], body):
+        is_given = parameter_of(body, written.name) is not None
+        return written.name if is_given and is_certainly_device(register, facts) else ""
+    last = [one for one in stores if not any(may_follow(body, one, other) for other in stores if other is not one)]
+    block = block_of(body, last[0]) if len(last) == 1 else None
+    if block is None or not is_unconditional(block, body):
         return ""
-    return written.name if _is_made_of(last[0][1].value, parameters, facts) else ""
+    return written.name if _is_made_of_parameter(last[0].value, facts) else ""
 
 
-def _is_made_of(register: ir.Register, parameters: Container[str], facts: Facts) -> bool:
+def _is_made_of_parameter(register: ir.Register, facts: Facts) -> bool:
     made = facts.definition(register)
-    if not isinstance(made, ir.Call) or len(made.arguments) != 1 or spelled_callee(made, facts) != "torch.device":
+    if (
+        not isinstance(made, ir.Call)
+        or len(made.arguments) != 1
+        or facts.analysis.spelled(made.function, facts.body) != "torch.device"
+    ):
         return False
     given = facts.definition(made.arguments[0].value)
-    return isinstance(given, ir.Load) and given.name in parameters
+    return isinstance(given, ir.Load) and parameter_of(facts.body, given.name) is not None
 
 
 def _is_device_of_tensor(register: ir.Register, facts: Facts) -> bool:
