@@ -224,6 +224,12 @@ class Facts:
         """The name or path that the register was read from ("model", "self.net", "batch['x']"), or ""."""
         return "" if register is None else self.frame.place(register)
 
+    def own_attribute(self, register: ir.Register | None) -> str:
+        """The attribute of `self` that the register was read from; "" for anything else."""
+        written = self.definition(register)
+        is_own = isinstance(written, ir.Attribute) and self.value(written.object).ref == "self"
+        return written.name if isinstance(written, ir.Attribute) and is_own else ""
+
     def text(self, register: ir.Register | None) -> str:
         """The expression as it is written, for messages and edits: a path, or "" when it has none."""
         return as_written(self.place(register))
@@ -321,10 +327,6 @@ class Facts:
     def uses(self, op: ir.Op, leaves: Callable[[ir.Subscript], bool] = lambda _: False) -> tuple[Use, ...]:
         """Every use of the value that `op` made, through names, in this body, but for those of the parts that it `leaves`."""
         return tuple(uses_of(op, self.body, self.analysis, leaves)) if isinstance(op, ir.ValueOp) else ()
-
-    def optimizers_over(self, ref: str) -> list[Value]:
-        """The optimizers alive here that hold parameters of the module with this `ref`."""
-        return self.frame.optimizers_over(ref)
 
     def imports(self, *roots: str) -> bool:
         """True when the file imports one of these packages or modules."""

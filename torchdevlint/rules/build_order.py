@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchdevlint.facts.facts import Facts
-from torchdevlint.facts.values import Value
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
@@ -18,6 +18,11 @@ def statement_of(op: ir.Op, facts: Facts) -> ir.Op | None:
     readers = Lookup.of(facts.body).readers(op.dst)
     statements = (ir.Store, ir.StoreAttribute, ir.Discard)
     return next((other for other in readers if isinstance(other, statements) and other.value == op.dst), None)
+
+
+def optimizers_over(module: Value, facts: Facts) -> list[Value]:
+    """The optimizers alive here that hold parameters of a module."""
+    return facts.frame.optimizers_over(module.ref) if module.kind is Kind.MODULE and module.ref else []
 
 
 def built_again(built: ir.Op, move: ir.Op, facts: Facts) -> bool:

@@ -20,7 +20,7 @@ from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Site, Term, index_of, is_accelerator, is_elsewhere
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import operations
@@ -257,17 +257,12 @@ def _variable_beside(made: ir.Op, met: ir.Op, body: ir.Body) -> str | None:
     return name if Cfg.of(body).definitely_bound(name, made) else None
 
 
-def _operands(met: ir.Op, lookup: Lookup) -> tuple[ir.Register, ...]:
+def _operands(met: ir.Op, lookup: Lookup) -> list[ir.Register]:
     """The registers of an operator, or of the tuple or list that a function is given first."""
-    if isinstance(met, ir.Binary):
-        return (met.left, met.right)
-    if isinstance(met, ir.Compare):
-        return (met.left, *met.comparators)
-    if isinstance(met, ir.Call) and met.arguments:
-        display = lookup.definition(met.arguments[0].value)
-        if isinstance(display, ir.Sequence) and not any(element.starred for element in display.elements):
-            return tuple(element.value for element in display.elements)
-    return ()
+    display = lookup.definition(met.arguments[0].value) if isinstance(met, ir.Call) and met.arguments else None
+    if isinstance(display, ir.Sequence) and not any(element.starred for element in display.elements):
+        return reads(display)
+    return reads(met) if isinstance(met, (ir.Binary, ir.Compare)) else []
 
 
 def _make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) -> NodeFix | None:

@@ -10,6 +10,7 @@ from torchdevlint.facts.values import Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import reads
 from torchdevlint.program.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import tensors_within
@@ -60,12 +61,8 @@ def operands_of(op: ir.Op, facts: Facts) -> list[tuple[ir.Register, Value]]:
     if isinstance(op, ir.Call):
         receiver = facts.receiver(op)
         registers = [argument.value for argument in op.arguments] + ([] if receiver is None else [receiver])
-    elif isinstance(op, ir.Binary):
-        registers = [op.left, op.right]
-    elif isinstance(op, ir.AugmentedAssign):
-        registers = [op.target, op.value]
     else:
-        return []
+        registers = reads(op) if isinstance(op, (ir.Binary, ir.AugmentedAssign)) else []
     return [(register, value) for register in registers for value in tensors_within(facts.value(register))]
 
 

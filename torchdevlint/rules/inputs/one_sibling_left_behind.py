@@ -16,7 +16,7 @@ from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.rules.inferred import Inferred, where_is
 from torchdevlint.rules.repairs import There, facts_at
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_any_call
@@ -256,13 +256,11 @@ def _is_bound(place: str, inside: Facts) -> bool:
     return bool(place) and any(binds(one, name) for one in scopes_of(inside.body))
 
 
-def _operands(op: ir.Op) -> tuple[ir.Register, ...]:
+def _operands(op: ir.Op) -> list[ir.Register]:
     """The registers that a call, an arithmetic operation or a comparison works on."""
     if isinstance(op, ir.Call):
-        return tuple(argument.value for argument in op.arguments)
-    if isinstance(op, ir.Binary):
-        return op.left, op.right
-    return (op.left, *op.comparators) if isinstance(op, ir.Compare) else ()
+        return [argument.value for argument in op.arguments]
+    return reads(op) if isinstance(op, (ir.Binary, ir.Compare)) else []
 
 
 def _fix(

@@ -12,7 +12,7 @@ from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
@@ -271,16 +271,9 @@ def _takes_tensor(op: ir.Op, held: set[ir.Register], facts: Facts) -> bool:
         return op.object in held and op.name not in _READ_ON_HOST
     if isinstance(op, ir.Call):
         return any(argument.value in held for argument in op.arguments) and not facts.callee(op).startswith("builtins.")
-    taken: tuple[ir.Register | None, ...] = ()
     if isinstance(op, (ir.Store, ir.StoreAttribute, ir.StoreSubscript, ir.Return)):
-        taken = (op.value,)
-    elif isinstance(op, ir.Binary):
-        taken = (op.left, op.right)
-    elif isinstance(op, ir.AugmentedAssign):
-        taken = (op.target, op.value)
-    elif isinstance(op, ir.Sequence):
-        taken = tuple(element.value for element in op.elements)
-    return not held.isdisjoint(taken)
+        return op.value in held
+    return isinstance(op, (ir.Binary, ir.AugmentedAssign, ir.Sequence)) and not held.isdisjoint(reads(op))
 
 
 def _enters_module(device: str, facts: Facts) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchdevlint.facts.class_shape import reached
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
@@ -166,7 +167,8 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
     analysis = facts.analysis
     if moves_itself(summary, analysis):
         return True
-    for body in (store.body, *_run_by(store.body, summary)):
+    run = (summary.method(name) for name in reached(analysis, summary, [store.body.name]))
+    for body in (body for body in run if body is not None):
         for op in operations(body):
             if isinstance(op, ir.Attribute) and op.name in ("to", "cuda"):
                 return True
@@ -183,19 +185,6 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
         return given is not None
     default = definition_of(analysis, store.body.parent, given.default)
     return default is None or (isinstance(default, ir.Constant) and default.value is None)
-
-
-def _run_by(constructor: ir.Body, summary: ClassSummary) -> list[ir.Body]:
-    """The methods that the constructor calls, also through others."""
-    found: dict[str, ir.Body] = {}
-    pending = [constructor]
-    while pending:
-        for op in Lookup.of(pending.pop()).kind(ir.Attribute):
-            method = summary.method(op.name) if op.name not in found else None
-            if method is not None and method is not constructor:
-                found[op.name] = method
-                pending.append(method)
-    return list(found.values())
 
 
 def _follows(summary: ClassSummary, facts: Facts) -> bool:

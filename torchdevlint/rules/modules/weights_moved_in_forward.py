@@ -109,9 +109,6 @@ def _is_module(value: Value) -> bool:
 
 def _attribute_of_self(register: ir.Register | None, facts: Facts) -> str:
     """The attribute of `self` that the register was read from, directly or by an index."""
-    written = facts.definition(register)
-    while isinstance(written, ir.Subscript):
-        written = facts.definition(written.object)
-    if isinstance(written, ir.Attribute) and facts.value(written.object).ref == "self":
-        return written.name
-    return ""
+    while isinstance(written := facts.definition(register), ir.Subscript):
+        register = written.object
+    return facts.own_attribute(register)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
-from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.rules.build_order import already_moved, built_again, moves_to_accelerator, sink_below
+from torchdevlint.rules.build_order import already_moved, built_again, moves_to_accelerator, optimizers_over, sink_below
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import modules
 
@@ -50,9 +49,7 @@ class OptimizerBeforeDeviceMove(Rule):
     @on_method("to", "cuda", "xpu", "npu")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         module = facts.value(facts.receiver(call))
-        if module.kind is not Kind.MODULE or not module.ref or not moves_to_accelerator(call, facts):
-            return
-        for optimizer in facts.optimizers_over(module.ref):
+        for optimizer in optimizers_over(module, facts) if moves_to_accelerator(call, facts) else ():
             built = optimizer.origin
             if (
                 built is None

@@ -11,7 +11,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.build_order import already_moved, built_again, statement_of
+from torchdevlint.rules.build_order import already_moved, built_again, optimizers_over, statement_of
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import modules
 
@@ -63,7 +63,7 @@ class OptimizerStateLeftBehind(Rule):
             return
         now = facts.frame.module_device(module)
         before = now if now.place == "cpu" or already_moved(module, facts) else None
-        for optimizer in facts.optimizers_over(module.ref):
+        for optimizer in optimizers_over(module, facts):
             state = facts.frame.state_given(optimizer)
             if state is None or _is_stateless(optimizer):
                 continue

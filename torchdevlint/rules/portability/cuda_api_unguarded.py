@@ -95,7 +95,7 @@ class CudaApiUnguarded(Rule):
         if facts.program.words.isdisjoint(("cuda", "mps", "xpu")):
             return
         written = facts.definition(call.function)
-        called = written.name if isinstance(written, (ir.Attribute, ir.Load)) else ""
+        called = Lookup.of(facts.body).called(call)
         is_move = called == "cuda" and isinstance(written, ir.Attribute) and facts.qualified(call.function) is None
         self._places = self._places or is_move or any(spelled_accelerator(a.value, facts) for a in call.arguments)
         if called in _functions(facts) and facts.qualified(call.function) is None:

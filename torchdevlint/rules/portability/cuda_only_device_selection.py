@@ -49,24 +49,13 @@ class CudaOnlyDeviceSelection(Rule):
     default = False
     fixable = "unsafe"
 
-    @on_op(ir.Store)
-    def check_store(self, op: ir.Store, facts: Facts) -> Iterator[Report]:
-        yield from self._told(op.value, facts)
-
-    @on_op(ir.StoreAttribute)
-    def check_attribute(self, op: ir.StoreAttribute, facts: Facts) -> Iterator[Report]:
-        yield from self._told(op.value, facts)
-
-    @on_op(ir.Return)
-    def check_return(self, op: ir.Return, facts: Facts) -> Iterator[Report]:
+    @on_op(ir.Store, ir.StoreAttribute, ir.Return)
+    def check_kept(self, op: ir.Store | ir.StoreAttribute | ir.Return, facts: Facts) -> Iterator[Report]:
         yield from self._told(op.value, facts)
 
     @on_call("torch.device")
-    def check_device(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        yield from self._told(call.argument("device", 0), facts)
-
     @on_method("to")
-    def check_move(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+    def check_call(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         yield from self._told(call.argument("device", 0), facts)
 
     def _told(self, register: ir.Register | None, facts: Facts) -> Iterator[Report]:

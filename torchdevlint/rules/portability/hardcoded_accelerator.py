@@ -346,15 +346,11 @@ def _kept(call: ir.Call, register: ir.Register | None, facts: Facts) -> _Found |
     for body in dict.fromkeys((facts.body, facts.program.module)):
         stores = list(Lookup.of(body).stores(read.name))
         if stores or parameter_of(body, read.name) is not None:
-            written = _written(body, stores[0].value) if len(stores) == 1 else None
+            written = Lookup.of(body).definition(stores[0].value) if len(stores) == 1 else None
             if not isinstance(written, ir.Constant) or written.value != held:
                 return None
             return _Found(call, facts.body, device.name, f'{read.name} = "{device.name}"', written, kept=True)
     return None
-
-
-def _written(body: ir.Body, register: ir.Register) -> ir.Op | None:
-    return next((op for op in Lookup.of(body).kind(ir.Constant) if op.dst == register), None)
 
 
 def _is_record(callee: Value) -> bool:
@@ -467,9 +463,7 @@ def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
     for op in lookup.readers(device.dst):
         if not isinstance(op, (ir.Store, ir.StoreAttribute)) or op.value != device.dst:
             continue
-        others = [
-            other for other in _names_of_host(facts.body, facts).get(op.name, ()) if _is_same_place(op, other, index)
-        ]
+        others = _names_of_host(facts.body, facts).get(_place_of(op, index), ())
         block = lookup.block(op) if others else None
         opposed = {(test, not side) for test, side in deciding_sides(facts.body, block)} if block is not None else set()
         for other in others:
@@ -482,11 +476,12 @@ def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
 @once_per_body
 def _names_of_host(body: ir.Body, facts: Facts) -> dict[str, list[ir.Store | ir.StoreAttribute]]:
     """What names the CPU in a body, by the name or attribute that it gets."""
-    lookup, found = Lookup.of(body), dict[str, list[ir.Store | ir.StoreAttribute]]()
+    lookup, index = Lookup.of(body), facts.analysis.index_of(body)
+    found: dict[str, list[ir.Store | ir.StoreAttribute]] = {}
     stores: list[ir.Store | ir.StoreAttribute] = [*lookup.kind(ir.Store), *lookup.kind(ir.StoreAttribute)]
     for op in stores:
-        if _spells_host(op.value, facts.analysis.index_of(body)):
-            found.setdefault(op.name, []).append(op)
+        if _spells_host(op.value, index) and (place := _place_of(op, index)):
+            found.setdefault(place, []).append(op)
     return found
 
 
@@ -498,12 +493,12 @@ def _spells_host(register: ir.Register, index: BodyIndex) -> bool:
     return isinstance(written, ir.Constant) and written.value == "cpu"
 
 
-def _is_same_place(one: ir.Store | ir.StoreAttribute, other: ir.Store | ir.StoreAttribute, index: BodyIndex) -> bool:
-    if one.name != other.name or type(one) is not type(other):
-        return False
-    if isinstance(one, ir.Store) or isinstance(other, ir.Store):
-        return True
-    return index.dotted(one.object) == index.dotted(other.object) != ""
+def _place_of(store: ir.Store | ir.StoreAttribute, index: BodyIndex) -> str:
+    """What a store binds: "device", "self.device"; "" for an attribute of what has no name."""
+    if isinstance(store, ir.Store):
+        return store.name
+    holder = index.dotted(store.object)
+    return f"{holder}.{store.name}" if holder else ""
 
 
 def _is_placed_on(device: ir.Call, facts: Facts) -> bool:

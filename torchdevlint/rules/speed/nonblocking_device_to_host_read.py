@@ -12,6 +12,7 @@ from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import reads
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.literals import names_first_cuda
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
@@ -258,34 +259,18 @@ class _Reading:
         return None if method == "append" else "stop"
 
     def _reads(self, op: ir.Op) -> bool:
-        held = self._registers
-        if isinstance(op, ir.Binary):
-            return op.left in held or op.right in held
-        if isinstance(op, ir.AugmentedAssign):
-            return op.value in held or op.target in held
-        if isinstance(op, ir.Compare):
-            plain = op.operators[0] in ("==", "!=", "<", ">", "<=", ">=")
-            return plain and (op.left in held or op.comparators[0] in held)
-        return False
+        if isinstance(op, ir.Compare) and op.operators[0] not in ("==", "!=", "<", ">", "<=", ">="):
+            return False
+        return isinstance(op, (ir.Binary, ir.AugmentedAssign, ir.Compare)) and not self._registers.isdisjoint(reads(op))
 
     def _pass_on(self, op: ir.Op) -> None:
-        held = self._registers
-        if isinstance(op, ir.Subscript):
-            inside = (op.object,)
-        elif isinstance(op, ir.Sequence):
-            inside = tuple(element.value for element in op.elements)  # type: ignore[assignment]
-        elif isinstance(op, ir.Mapping):
-            inside = op.values  # type: ignore[assignment]
-        elif isinstance(op, ir.Comprehension):
-            inside = (op.value,)
-        elif isinstance(op, ir.Unpack):
-            inside = (op.source,)
-        elif isinstance(op, ir.Iterate):
-            inside = (op.iterable,)
-        else:
-            return
-        if any(register in held for register in inside) and isinstance(op, ir.ValueOp):
-            held.add(op.dst)
+        inside = [op.object] if isinstance(op, ir.Subscript) else reads(op)
+        if isinstance(op, _HOLDERS) and not self._registers.isdisjoint(inside):
+            self._registers.add(op.dst)
+
+
+# What gives what it holds, or is made of.
+_HOLDERS = (ir.Subscript, ir.Sequence, ir.Mapping, ir.Comprehension, ir.Unpack, ir.Iterate)
 
 
 def _fix(call: ir.Call) -> NodeFix | None:

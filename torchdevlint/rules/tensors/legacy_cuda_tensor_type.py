@@ -227,7 +227,8 @@ def _has_cuda_extension(facts: Facts) -> bool:
 
 def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
     """True for a constructor call (reported as such), `isinstance(x, torch.cuda.FloatTensor)`, `x.type() == ...` and `Union[torch.cuda.FloatTensor]`."""
-    held = Lookup.of(facts.body).trail(register)
+    lookup = Lookup.of(facts.body)
+    held = lookup.trail(register)
     for op in held:
         if isinstance(op, ir.Sequence):
             held.add(op.dst)
@@ -235,9 +236,7 @@ def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
             if op.function == register:
                 return True
             if any(argument.value in held for argument in op.arguments):
-                written = facts.definition(op.function)
-                name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
-                return name in ("isinstance", "issubclass", "set_default_tensor_type")
+                return lookup.called(op) in ("isinstance", "issubclass", "set_default_tensor_type")
         elif (
             (isinstance(op, ir.Subscript) and op.index in held and op.object != register)
             or isinstance(op, ir.Compare)
