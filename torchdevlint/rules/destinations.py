@@ -37,27 +37,18 @@ def may_assign(call: ir.Call, facts: Facts) -> bool:
 
 def is_assigned(call: ir.Call, facts: Facts) -> bool:
     """True when what `call` loads may become the parameters of a module of this body: where it is loaded to is where they are."""
-    loaded = {call.dst}
-    names: set[str] = set()
-    for op in Lookup.of(facts.body).all:
-        if isinstance(op, ir.Store) and op.value in loaded:
-            names.add(op.name)
-        elif (isinstance(op, ir.Load) and op.name in names) or (
-            isinstance(op, (ir.Subscript, ir.Attribute)) and op.object in loaded
+    lookup = Lookup.of(facts.body)
+    trail = lookup.trail(call.dst)
+    for op in trail:
+        if isinstance(op, ir.Store):
+            for load in lookup.loads(op.name):
+                trail.add(load.dst)
+        elif (isinstance(op, (ir.Subscript, ir.Attribute)) and op.object in trail) or (
+            isinstance(op, ir.Call) and op.function in trail
         ):
-            loaded.add(op.dst)
-        elif isinstance(op, ir.Call):
-            method = facts.definition(op.function)
-            given = any(argument.value in loaded for argument in op.arguments)
-            if (
-                given
-                and isinstance(method, ir.Attribute)
-                and method.name == "load_state_dict"
-                and may_assign(op, facts)
-            ):
-                return True
-            if op.function in loaded:
-                loaded.add(op.dst)
+            trail.add(op.dst)
+        elif isinstance(op, ir.Call) and lookup.called(op) == "load_state_dict" and may_assign(op, facts):
+            return True
     return False
 
 
