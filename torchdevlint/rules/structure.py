@@ -45,11 +45,6 @@ def may_follow(body: ir.Body, first: ir.Op, second: ir.Op) -> bool:
     return start is not None and end is not None and follows(body, (start, first), (end, second))
 
 
-def definition_of(analysis: FileFacts, body: ir.Body, register: ir.Register | None) -> ir.Op | None:
-    """The operation that wrote a register of `body`."""
-    return None if register is None else analysis.index_of(body).definitions[register]
-
-
 def is_literal_device(register: ir.Register | None, facts: Facts) -> bool:
     """True for a device spelled in place: "cuda:0", 0, torch.device("cuda")."""
     written = facts.definition(register)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.class_shape import reached
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.facts.scopes import default_of
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
-from torchdevlint.rules.structure import definition_of, moves_itself, only_plain_bases, operations
+from torchdevlint.rules.structure import moves_itself, only_plain_bases, operations
 
 _DEVICE = re.compile(r"_?device\Z")
 _OVERRIDES = frozenset({"to", "cuda", "cpu", "_apply"})
@@ -118,10 +119,10 @@ def _is_fixed_at_start(stores: list[AttributeStore]) -> bool:
 
 def _is_its_own(store: AttributeStore, facts: Facts) -> bool:
     """True for `self.device = self.device`: somebody else keeps it."""
-    written = definition_of(facts.analysis, store.body, store.op.value)
+    written = Lookup.of(store.body).definition(store.op.value)
     if not isinstance(written, ir.Attribute) or written.name != store.op.name:
         return False
-    owner = definition_of(facts.analysis, store.body, written.object)
+    owner = Lookup.of(store.body).definition(written.object)
     return isinstance(owner, ir.Load) and owner.name == facts.analysis.index_of(store.body).self_name
 
 
@@ -175,7 +176,7 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
             if isinstance(op, ir.Call) and op.keyword("device") is not None:
                 return True
     parameters = {parameter.name: parameter for parameter in store.body.parameters}
-    written = definition_of(analysis, store.body, store.op.value)
+    written = Lookup.of(store.body).definition(store.op.value)
     if isinstance(written, ir.Attribute) and written.name == "device":
         return True  # the device of something that the caller placed
     if isinstance(written, ir.Subscript):
@@ -183,7 +184,7 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
     given = parameters.get(store.value.parameter or (written.name if isinstance(written, ir.Load) else ""))
     if given is None or store.body.parent is None:
         return given is not None
-    default = definition_of(analysis, store.body.parent, given.default)
+    default = default_of(store.body, given)
     return default is None or (isinstance(default, ir.Constant) and default.value is None)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.calls import called_as
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import MODEL_NAME
@@ -31,7 +31,7 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import definition_of, may_follow, operations
+from torchdevlint.rules.structure import may_follow, operations
 from torchdevlint.rules.wording import give_device
 from torchdevlint.stubs.knowledge import functions
 
@@ -221,11 +221,9 @@ class DeviceArgumentNotForwarded(Rule):
                 continue
             if dropped.option and dropped.parameter.name not in self._options:
                 continue
-            callee, name, in_hand = dropped.callee.name, dropped.parameter.name, dropped.in_hand
-            if callee == "__init__" and dropped.callee.owner is not None:
-                callee = dropped.callee.owner.name
+            callee, name, in_hand = called_as(dropped.callee), dropped.parameter.name, dropped.in_hand
             default = _default_text(dropped.parameter, dropped.callee)
-            spelled = _spelled_default(dropped.parameter, dropped.callee, facts.analysis)
+            spelled = _spelled_default(dropped.parameter, dropped.callee)
             if spelled in ("cpu", None) and _constructs_module(dropped.caller, facts):
                 continue  # what it makes goes where the module goes
             how = "calls itself" if dropped.callee is dropped.caller else f"calls `{callee}`"
@@ -243,7 +241,7 @@ class DeviceArgumentNotForwarded(Rule):
                 case="results on the CPU may be meant"
                 if _may_be_meant(dropped, spelled == "cpu") or self._made.get(id(dropped.caller))
                 else "",
-                fix=lambda dropped=dropped: _pass_on(dropped),  # type: ignore[misc]
+                fix=lambda dropped=dropped: _pass(dropped.call, dropped.parameter.name, dropped.in_hand),  # type: ignore[misc]
             )
 
     @on_file
@@ -273,8 +271,7 @@ class DeviceArgumentNotForwarded(Rule):
         name = parameter.name
         # A test function takes the fixture `device` for its marks, too.
         # A module's tensors follow it when it is moved.
-        summary = facts.analysis.summary_of(body.owner) if body.owner is not None else None
-        if summary is not None and summary.is_module and body.name == "__init__":
+        if _constructs_module(body, facts):
             return
         for call, there in self._made.get(id(body), ()) if not body.name.startswith("test") else ():
             if id(call) in _met(facts) or _is_unplaced(call, there):
@@ -464,7 +461,7 @@ def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
 
 
 def _return_moved(found: _Loaded, facts: Facts) -> NodeFix | None:
-    read = definition_of(facts.analysis, found.body, found.op.value)
+    read = Lookup.of(found.body).definition(found.op.value)
     edits = builders.wrap_method(read, "to", found.parameter) if read is not None else None
     return NodeFix(Ground.UNSEEN_CODE, f"Return it on `{found.parameter}`", edits)
 
@@ -517,7 +514,7 @@ def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | Non
         return False
     written = default_of(callee, parameter)
     if isinstance(written, ir.Call):
-        written = definition_of(facts.analysis, callee.parent, written.positional(0))
+        written = Lookup.of(callee.parent).definition(written.positional(0))
     return isinstance(written, ir.Constant) and written.value == held.device.name
 
 
@@ -592,20 +589,16 @@ def _default_text(parameter: ir.Parameter, body: ir.Body) -> str:
     return "its default"
 
 
-def _spelled_default(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> object:
+def _spelled_default(parameter: ir.Parameter, body: ir.Body) -> object:
     """The constant that a default is, or is made of: "cpu" for `torch.device("cpu")`; NOTHING for anything else."""
     written = default_of(body, parameter)
     if isinstance(written, ir.Call) and len(written.arguments) == 1 and body.parent is not None:
-        written = definition_of(analysis, body.parent, written.arguments[0].value)
+        written = Lookup.of(body.parent).definition(written.arguments[0].value)
     return written.value if isinstance(written, ir.Constant) else NOTHING
 
 
 def _constructs_module(body: ir.Body, facts: Facts) -> bool:
     return body.owner is not None and body.name == "__init__" and facts.analysis.summary_of(body.owner).is_module
-
-
-def _pass_on(dropped: _Dropped) -> NodeFix | None:
-    return _pass(dropped.call, dropped.parameter.name, dropped.in_hand)
 
 
 def _pass(call: ir.Call, name: str, device: str) -> NodeFix | None:
