@@ -42,25 +42,18 @@ def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:
     return target is not None and target.may_be_accelerator
 
 
-def already_moved(module: Value, facts: Facts) -> bool:
-    """True when the module was moved before on this path: the optimizer may have been built in between."""
-    return facts.frame.was_moved(module)
-
-
-def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> NodeFix | None:
-    """Move the optimizer's construction below the module's move, when nothing between them needs it."""
-    if optimizer.origin is None or any(
-        use.role != "named" and _between(use.op, built, move, facts) for use in facts.uses(built)
-    ):
+def sink_below(built: ir.Op, move: ir.Call, facts: Facts) -> NodeFix | None:
+    """The fix that builds an optimizer below the module's move, when nothing between them needs it."""
+    number = Lookup.of(facts.body).number
+    between = (use for use in facts.uses(built) if number(built) < number(use.op) < number(move))
+    if any(use.role != "named" for use in between):
         return None
-    statement = statement_of(built, facts)
-    anchor = statement_of(move, facts)
-    if statement is None or anchor is None:
+    return moved_below(built, move, "Build the optimizer after the move", facts)
+
+
+def moved_below(op: ir.Op, anchor: ir.Op, message: str, facts: Facts) -> NodeFix | None:
+    """The fix that moves the statement of one call below that of another."""
+    statement, below = statement_of(op, facts), statement_of(anchor, facts)
+    if statement is None or below is None:
         return None
-    edits = builders.move_statement_below(facts.program, statement, anchor)
-    return NodeFix(Ground.ORDER_ALONE, "Build the optimizer after the move", edits)
-
-
-def _between(op: ir.Op, first: ir.Op, last: ir.Op, facts: Facts) -> bool:
-    lookup = Lookup.of(facts.body)
-    return lookup.block(op) is not None and lookup.number(first) < lookup.number(op) < lookup.number(last)
+    return NodeFix(Ground.ORDER_ALONE, message, builders.move_statement_below(facts.program, statement, below))

@@ -1,4 +1,4 @@
-"""Questions about the shape of a body that several rules ask: who reads a value, what a chain of calls starts from."""
+"""Questions of several rules to the operations of a body and to the classes of a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Answer = TypeVar("_Answer")
 
 
 def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, Facts], _Answer]:
-    """A question about a name or path of the present body; remembered as above for one without an index, whose key may not be known yet."""
+    """A question about a name or path of the present body, answered once; not for a path with an index, whose key may not be known yet."""
 
     @wraps(question)
     def asked(place: str, facts: Facts) -> _Answer:

@@ -1,16 +1,16 @@
-"""Pieces of messages that several rules share, and the fix that gives a factory its device."""
+"""Pieces of messages and fixes that several rules share."""
 
 from __future__ import annotations
 
 from torchdevlint.facts.calls import argument_given, calls_of, calls_of_forward
-from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.facts import AttributeStore, Facts
 from torchdevlint.facts.proof import is_no_tensor, is_proven_tensor
 from torchdevlint.facts.scopes import default_of, parameter_of
-from torchdevlint.facts.values import Value
+from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import reads
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import block_of, deciding_tests
 from torchdevlint.rules.rule import NodeFix
 from torchdevlint.rules.structure import tensors_within
@@ -54,6 +54,17 @@ def _asks_for(name: str, test: ir.Register, facts: Facts) -> bool:
 def give_device(call: ir.Op, expression: str, ground: Ground) -> NodeFix | None:
     """The fix that adds `device=expression` to a call that takes it."""
     return NodeFix(ground, f"Create it with `device={expression}`", builders.add_keyword(call, "device", expression))
+
+
+def kept_in_container(store: AttributeStore, container: str, ground: Ground, facts: Facts) -> NodeFix | None:
+    """The fix that keeps what a module stores in a container of `torch.nn`, which the module knows."""
+    display = Lookup.of(store.body).definition(store.op.value)
+    spelled = facts.analysis.spelling_of("torch.nn")
+    is_written_out = isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))
+    if spelled is None or store.value.kind is Kind.TUPLE or not is_written_out:
+        return None
+    edits = builders.wrap_in_call(display, f"{spelled}.{container}")
+    return NodeFix(ground, f"Keep them in `{spelled}.{container}`", edits)
 
 
 def operands_of(op: ir.Op, facts: Facts) -> list[tuple[ir.Register, Value]]:

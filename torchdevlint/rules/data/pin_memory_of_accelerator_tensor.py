@@ -67,9 +67,11 @@ class PinMemoryOfAcceleratorTensor(Rule):
             f"only host memory can be pinned, and this tensor is on `{device.name}`; pin it first, then move it",
             detail=f"On an accelerator this raises {_TEXT}. A pinned tensor can be moved with `non_blocking=True`.",
             case="" if device.is_accelerator else "the device is a variable",
-            fix=(lambda: NodeFix(Ground.AWAITS_A_GPU, "Pin first, then move", builders.swap_chained_methods(call)))
-            if chained
-            else None,
+            fix=lambda: (
+                NodeFix(Ground.AWAITS_A_GPU, "Pin first, then move", builders.swap_chained_methods(call))
+                if chained
+                else None
+            ),
         )
 
     @on_call("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")

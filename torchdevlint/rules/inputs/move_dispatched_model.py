@@ -103,7 +103,7 @@ class MoveDispatchedModel(Rule):
             detail=detail,
             case=("" if _names_several(origin, facts) else _ONE_GPU) if several else "the whole model is on one device",
             related=(Mention(origin, "here it is placed"),),
-            fix=(lambda: _remove(call, facts)) if several else None,
+            fix=lambda: _remove(call, facts) if several else None,
         )
 
     @on_call("transformers.pipeline", "transformers.pipelines.pipeline")

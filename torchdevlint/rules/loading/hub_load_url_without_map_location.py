@@ -65,7 +65,7 @@ class HubLoadUrlWithoutMapLocation(Rule):
             call,
             'without `map_location` the weights go to the device of their publisher; pass `map_location="cpu"`',
             detail='Weights that were saved from a GPU raise "Attempting to deserialize object on a CUDA device" on a machine without one.',
-            fix=(lambda: _fix(call, facts)) if register is None else None,
+            fix=lambda: _fix(call, facts) if register is None else None,
         )
 
 

@@ -12,6 +12,7 @@ from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_class, on_method
 from torchdevlint.rules.structure import tensors_within
+from torchdevlint.rules.wording import kept_in_container
 
 _TEXT = '"Encountered different devices in metric calculation"'
 
@@ -121,16 +122,7 @@ def _move(made: ir.Call, device: str | None) -> NodeFix | None:
 
 
 def _register(store: AttributeStore, container: str, facts: Facts) -> NodeFix | None:
-    display = facts.analysis.index_of(store.body).definitions[store.op.value]
-    spelled = facts.analysis.spelling_of("torch.nn")
     keys = [key for key, _ in store.value.entries]
-    if (
-        spelled is None
-        or store.value.kind is Kind.TUPLE
-        or not isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))
-    ):
-        return None
     if store.value.kind is Kind.DICT and not (keys and all(isinstance(key, str) and "." not in key for key in keys)):
         return None
-    edits = builders.wrap_in_call(display, f"{spelled}.{container}")
-    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Keep them in `{spelled}.{container}`", edits)
+    return kept_in_container(store, container, Ground.MOVE_DOES_NOTHING, facts)

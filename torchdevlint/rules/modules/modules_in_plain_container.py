@@ -8,11 +8,11 @@ from torchdevlint.facts.class_shape import holds_nothing
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
-from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
+from torchdevlint.rules.rule import ERROR, Report, Rule, on_class, on_method, on_op
 from torchdevlint.rules.structure import operations
+from torchdevlint.rules.wording import kept_in_container
 from torchdevlint.stubs.knowledge.modules import EMPTY_MODULES
 
 
@@ -102,7 +102,7 @@ class ModulesInPlainContainer(Rule):
             f"`self.{name}` hides its {what} in a plain {value.kind.value}; keep them in `nn.{container}`",
             detail="`.to()`, `parameters()` and `state_dict()` do not see them: after `.to(device)` they stay on the CPU and using them "
             "raises, and they are neither trained nor saved.",
-            fix=lambda: _fix(store, value, container, facts),
+            fix=lambda: kept_in_container(store, container, Ground.CHANGES_A_RUN, facts),
         )
 
 
@@ -263,17 +263,3 @@ def _looped_over(name: str, body: ir.Body, facts: Facts) -> set[str]:
 
 def _name_of(op: ir.Op | None) -> str:
     return op.name if isinstance(op, ir.Load) else ""
-
-
-def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> NodeFix | None:
-    definitions = facts.analysis.index_of(store.body).definitions
-    display = definitions[store.op.value]
-    spelled = facts.analysis.spelling_of("torch.nn")
-    if (
-        spelled is None
-        or not isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))
-        or value.kind is Kind.TUPLE
-    ):
-        return None
-    edits = builders.wrap_in_call(display, f"{spelled}.{container}")
-    return NodeFix(Ground.CHANGES_A_RUN, f"Keep them in `{spelled}.{container}`", edits)

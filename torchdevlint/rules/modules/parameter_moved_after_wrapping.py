@@ -102,9 +102,11 @@ class ParameterMovedAfterWrapping(Rule):
             "the moved tensor is no leaf and gets no `.grad`; create it with `device=`",
             detail="Optimizers refuse it. On the CPU the move does nothing, and all is well.",
             case=_CPU_KEEPS_IT,
-            fix=(lambda: _create_there(call, register is not None, device, safe))
-            if plain and not is_updated_in_place(call, facts)
-            else None,
+            fix=lambda: (
+                _create_there(call, register is not None, device, safe)
+                if plain and not is_updated_in_place(call, facts)
+                else None
+            ),
         )
 
 

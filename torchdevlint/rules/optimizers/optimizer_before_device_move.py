@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
-from torchdevlint.rules.build_order import already_moved, built_again, moves_to_accelerator, optimizers_over, sink_below
+from torchdevlint.rules.build_order import built_again, moves_to_accelerator, optimizers_over, sink_below
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import modules
 
@@ -54,7 +54,7 @@ class OptimizerBeforeDeviceMove(Rule):
             if (
                 built is None
                 or optimizer.symbol in modules.EAGER_OPTIMIZERS
-                or already_moved(module, facts)
+                or facts.frame.was_moved(module)
                 or built_again(built, call, facts)
             ):
                 continue
@@ -65,5 +65,5 @@ class OptimizerBeforeDeviceMove(Rule):
                 detail="It works for moves to CUDA, MPS and XPU today, as `Module.to` keeps each Parameter object. It stops working with XLA, "
                 "FSDP, `to_empty`, `assign=True` or an optimizer that makes state at construction.",
                 related=(Mention(call, "here the model moves"),),
-                fix=lambda built=built, optimizer=optimizer: sink_below(built, call, optimizer, facts),  # type: ignore[misc]
+                fix=lambda built=built: sink_below(built, call, facts),  # type: ignore[misc]
             )

@@ -9,7 +9,6 @@ from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.build_order import (
-    already_moved,
     built_again,
     moves_to_accelerator,
     optimizers_over,
@@ -74,7 +73,7 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
             if call.arguments
             else False
         )
-        if not replaces and (not moves_to_accelerator(call, facts) or already_moved(module, facts)):
+        if not replaces and (not moves_to_accelerator(call, facts) or facts.frame.was_moved(module)):
             return
         for optimizer in optimizers_over(module, facts):
             if replaces or optimizer.symbol in modules.EAGER_OPTIMIZERS:
@@ -125,5 +124,5 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
             message,
             detail=effect,
             related=(Mention(call, "here the parameters are replaced" if replaced else "here the model moves"),),
-            fix=lambda: sink_below(built, call, optimizer, facts),
+            fix=lambda: sink_below(built, call, facts),
         )

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
-from torchdevlint.fixes.grounds import Ground
-from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.build_order import already_moved, built_again, optimizers_over, statement_of
-from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.build_order import built_again, moved_below, optimizers_over, statement_of
+from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import modules
 
 
@@ -62,7 +60,7 @@ class OptimizerStateLeftBehind(Rule):
         if target is None or target.place == "top" or facts.imports("accelerate", "lightning", "pytorch_lightning"):
             return
         now = facts.frame.module_device(module)
-        before = now if now.place == "cpu" or already_moved(module, facts) else None
+        before = now if now.place == "cpu" or facts.frame.was_moved(module) else None
         for optimizer in optimizers_over(module, facts):
             state = facts.frame.state_given(optimizer)
             if state is None or _is_stateless(optimizer):
@@ -87,7 +85,9 @@ class OptimizerStateLeftBehind(Rule):
             detail=f"{got}, and on an accelerator the next `step()` raises "
             '"Tensors of the same index must be on the same device".',
             related=(Mention(filled, "here the optimizer gets state"),),
-            fix=(lambda: _load_below(filled, call, facts)) if loaded else None,
+            fix=lambda: (
+                moved_below(filled, call, "Load the optimizer's state after the move", facts) if loaded else None
+            ),
         )
 
 
@@ -124,11 +124,3 @@ def _is_stateless(optimizer: Value) -> bool:
     if optimizer.symbol not in modules.STATELESS_OPTIMIZERS or not isinstance(built, ir.Call):
         return False
     return built.keyword("momentum") is None and built.positional_count < 3 and not built.has_splat
-
-
-def _load_below(loaded: ir.Op, move: ir.Call, facts: Facts) -> NodeFix | None:
-    statement, anchor = statement_of(loaded, facts), statement_of(move, facts)
-    if statement is None or anchor is None:
-        return None
-    edits = builders.move_statement_below(facts.program, statement, anchor)
-    return NodeFix(Ground.ORDER_ALONE, "Load the optimizer's state after the move", edits)

@@ -85,7 +85,7 @@ class AcceleratorWithoutRuntimeCheck(Rule):
             f"this tells what the build supports, not what the machine has; {advice}",
             detail='Without a GPU a CUDA build answers `cuda` ("Found no NVIDIA driver" follows), and a CPU build answers None.',
             case="" if falls_back else "no other device is tried",
-            fix=(lambda: _fix(call, facts)) if falls_back else None,
+            fix=lambda: _fix(call, facts) if falls_back else None,
         )
         self._reports.append(report)
 

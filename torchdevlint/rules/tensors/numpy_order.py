@@ -65,11 +65,11 @@ class NumpyOrder(Rule):
                 call,
                 f"`.numpy()` gives an ndarray, which has no `.{method}()`; call `.{method}(...)` first",
                 detail="This raises AttributeError.",
-                fix=(
-                    lambda: NodeFix(Ground.OLD_LINE_RAISED, "Swap the two methods", builders.swap_chained_methods(call))
-                )
-                if repairable
-                else None,
+                fix=lambda: (
+                    NodeFix(Ground.OLD_LINE_RAISED, "Swap the two methods", builders.swap_chained_methods(call))
+                    if repairable
+                    else None
+                ),
             )
         elif name in _ARRAY_MAKERS:
             is_tensor = facts.value(inner.positional(0)).kind is Kind.TENSOR
@@ -78,13 +78,11 @@ class NumpyOrder(Rule):
                 call,
                 f"`{name}` gives an ndarray, which has no `.{method}()`; call it on the tensor first",
                 detail="This raises AttributeError.",
-                fix=(
-                    lambda: NodeFix(
-                        Ground.OLD_LINE_RAISED, "Call it on the tensor", builders.move_method_into_argument(call)
-                    )
-                )
-                if repairable
-                else None,
+                fix=lambda: (
+                    NodeFix(Ground.OLD_LINE_RAISED, "Call it on the tensor", builders.move_method_into_argument(call))
+                    if repairable
+                    else None
+                ),
             )
 
     @on_method("numpy")
