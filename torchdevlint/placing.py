@@ -14,6 +14,7 @@ from torchdevlint.fixes.apply import Splicer
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.scope import Scope, Verdict
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.message import bounded
 from torchdevlint.rules.rule import NodeFix, Report
 from torchdevlint.source.lines import Lines
@@ -46,7 +47,7 @@ def place(
             scope = scope or Scope(analysis)
         fixes.append(_first_admitted(made, scope) if scope is not None else None)
     splicer = Splicer(
-        analysis.program.node, text, lines, [edit for fix in fixes if fix is not None for edit in fix.edits]
+        analysis.program.node, text, lines, [edit for fix in fixes if fix is not None for edit in fix.edits or ()]
     )
     places = splicer.locate(op.node for op in ops)
 
@@ -94,13 +95,13 @@ def _node_fixes(path: str, report: Report, problems: list[str]) -> list[NodeFix]
     except Exception as error:
         problems.append(f"{path}: {report.rule.code}: building the fix: {type(error).__name__}: {error}")
         return []
-    return [made] if isinstance(made, NodeFix) else made or []
+    return [fix for fix in ([made] if isinstance(made, NodeFix) else made or []) if fix.edits]
 
 
 def _first_admitted(fixes: Sequence[NodeFix], scope: Scope) -> NodeFix | None:
     """The first fix whose edits name what is bound where they put it; unsafe where nothing tells that it is of the kind that they need."""
     for fix in fixes:
-        verdict = scope.judge(fix.edits, fix.proven)
+        verdict = scope.judge(fix.edits or (), fix.proven)
         if verdict is not Verdict.REFUSED:
             return (
                 fix
@@ -111,7 +112,7 @@ def _first_admitted(fixes: Sequence[NodeFix], scope: Scope) -> NodeFix | None:
 
 
 def _text_fix(fix: NodeFix | None, splicer: Splicer) -> Fix | None:
-    edits = splicer.edits(fix.edits) if fix is not None else None
+    edits = splicer.edits(fix.edits or ()) if fix is not None else None
     return Fix(fix.ground.applicability, fix.message, edits) if fix is not None and edits else None
 
 
@@ -124,9 +125,8 @@ def observed_in(program: ir.Program, text: str, sightings: Sightings) -> Observe
     stores = [
         op
         for body in program.bodies
-        for block in body.blocks
-        for op in block.ops
-        if isinstance(op, ir.Store) and op.name in names and isinstance(op.node, cst.Name)
+        for op in Lookup.of(body).kind(ir.Store)
+        if op.name in names and isinstance(op.node, cst.Name)
     ]
     functions = [body for body in program.bodies if body.kind == "function"]
     places = spans(program.node, [*(store.node for store in stores), *(body.node for body in functions)], text)

@@ -178,6 +178,14 @@ def formatter() -> type[argparse.HelpFormatter]:
     return Formatter
 
 
+def command_parser(subparsers: Any, name: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
+    """The parser of a command, whose options are still to be added; the lines of its texts stay as they are."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name, help=COMMANDS[name].help, description=description, epilog=epilog, formatter_class=formatter()
+    )
+    return parser
+
+
 def terminal_width() -> int:
     """Columns of the terminal, 80 where that cannot be told."""
     columns = os.environ.get("COLUMNS", "")

@@ -52,12 +52,8 @@ exit codes: 0 nothing found, 1 findings remain (or --diff would change something
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        "check",
-        help=cli.COMMANDS["check"].help,
-        description="Finds device-placement faults in PyTorch code, and repairs them with --fix.",
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
+    parser = cli.command_parser(
+        subparsers, "check", "Finds device-placement faults in PyTorch code, and repairs them with --fix.", _EPILOG
     )
     parser.add_argument(
         "paths", nargs="*", default=["."], metavar="PATH", help="files and folders; - reads standard input (default: .)"

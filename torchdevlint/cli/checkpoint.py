@@ -32,13 +32,7 @@ _MOST_NAMED = 10
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        "checkpoint",
-        help=cli.COMMANDS["checkpoint"].help,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
-    )
+    parser = cli.command_parser(subparsers, "checkpoint", _DESCRIPTION, _EPILOG)
     parser.add_argument("files", nargs="+", metavar="FILE", help="a checkpoint")
     parser.add_argument("--storages", action="store_true", help="list each storage instead of sums")
     parser.add_argument("--json", action="store_true", help="a JSON array with an object for each file")

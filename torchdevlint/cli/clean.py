@@ -17,11 +17,10 @@ from torchdevlint.source.folders import DEFAULT_EXCLUDE
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
+    parser = cli.command_parser(
+        subparsers,
         "clean",
-        help=cli.COMMANDS["clean"].help,
-        description=f"Removes the caches of torchdevlint in folders and below them, each called {CACHE_FOLDER}, and the one that the settings name.",
-        formatter_class=cli.formatter(),
+        f"Removes the caches of torchdevlint in folders and below them, each called {CACHE_FOLDER}, and the one that the settings name.",
     )
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="folders (default: .)")
     parser.add_argument(

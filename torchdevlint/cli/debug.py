@@ -79,12 +79,11 @@ class Refused(Exception):
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
+    parser = cli.command_parser(
+        subparsers,
         "debug",
-        help=cli.COMMANDS["debug"].help,
-        description="Shows how the analysis sees a file: for bug reports, and for whoever wonders why a finding is there or is not.",
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
+        "Shows how the analysis sees a file: for bug reports, and for whoever wonders why a finding is there or is not.",
+        _EPILOG,
     )
     questions = parser.add_subparsers(dest="question", metavar="QUESTION", required=True)
 

@@ -33,13 +33,7 @@ exit code: 0 nothing stands between torch and a GPU, 1 a cause was found, 2 it c
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        "doctor",
-        help=cli.COMMANDS["doctor"].help,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
-    )
+    parser = cli.command_parser(subparsers, "doctor", _DESCRIPTION, _EPILOG)
     parser.add_argument(
         "--python", metavar="PATH", help="the Python whose packages are looked at (default: the one that runs this)"
     )

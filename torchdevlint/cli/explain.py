@@ -38,13 +38,7 @@ exit code: 0 explained, 1 no device error was recognised, 2 the text could not b
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        "explain",
-        help=cli.COMMANDS["explain"].help,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
-    )
+    parser = cli.command_parser(subparsers, "explain", _DESCRIPTION, _EPILOG)
     parser.add_argument("file", nargs="?", metavar="FILE", help="a text with the error; - for standard input")
     parser.add_argument("--message", metavar="TEXT", help="the error message itself, instead of a file")
     parser.add_argument(

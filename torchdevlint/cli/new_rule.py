@@ -98,12 +98,8 @@ def repair() -> str:
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        "new-rule",
-        help=cli.COMMANDS["new-rule"].help,
-        description="Makes the files of a new rule in a checkout of torchdevlint.",
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
+    parser = cli.command_parser(
+        subparsers, "new-rule", "Makes the files of a new rule in a checkout of torchdevlint.", _EPILOG
     )
     parser.add_argument(
         "code", metavar="CODE", help="a code that no rule has, such as TDL524; its first digit chooses the package"

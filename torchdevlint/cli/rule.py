@@ -25,12 +25,8 @@ examples:
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        "rule",
-        help=cli.COMMANDS["rule"].help,
-        description="Explains a rule: what it finds, why that is bad, and when its fix is safe.",
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
+    parser = cli.command_parser(
+        subparsers, "rule", "Explains a rule: what it finds, why that is bad, and when its fix is safe.", _EPILOG
     )
     parser.add_argument(
         "code",

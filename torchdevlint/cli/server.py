@@ -20,12 +20,8 @@ set up VS Code, Neovim, Emacs and PyCharm.
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        "server",
-        help=cli.COMMANDS["server"].help,
-        description="Tells an editor of device faults as one types, and repairs them from there.",
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
+    parser = cli.command_parser(
+        subparsers, "server", "Tells an editor of device faults as one types, and repairs them from there.", _EPILOG
     )
     parser.add_argument(
         "--stdio", action="store_true", help="standard input and output (the default; some editors give it)"

@@ -48,12 +48,11 @@ exit codes: 0 something is known, 2 nothing is known of the name, or the setting
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     """Adds the command's options."""
-    parser: argparse.ArgumentParser = subparsers.add_parser(
+    parser = cli.command_parser(
+        subparsers,
         "stubs",
-        help=cli.COMMANDS["stubs"].help,
-        description="Shows what the device stubs say of a function, a method or a class: on which devices it wants its tensors, and where its results are.",
-        epilog=_EPILOG,
-        formatter_class=cli.formatter(),
+        "Shows what the device stubs say of a function, a method or a class: on which devices it wants its tensors, and where its results are.",
+        _EPILOG,
     )
     parser.add_argument(
         "names", metavar="NAME", nargs="+", help="a dotted name in full, as in torch.nn.functional.cross_entropy"

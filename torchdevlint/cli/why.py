@@ -148,7 +148,7 @@ def _is_of_claim(asked: _Asked, report: Report) -> bool:
     """True for a report that a claim made, and no check of the rule's own."""
     if not issubclass(report.rule, Inferred):
         return False
-    made = report.rule().check_claims((), Facts(asked.result.analysis, None, None))
+    made = report.rule().check_claims((), Facts(asked.result.analysis))
     return any(other.op is report.op and other.message == report.message for other in made)
 
 
@@ -197,7 +197,7 @@ def _of_report(asked: _Asked, report: Report) -> Iterator[str]:
 
 def _rows(asked: _Asked, report: Report) -> Iterator[str]:
     """The rows of the policy that made a finding as severe as it is; those of claims are told with their faults."""
-    code, facts = report.rule.code, Facts(asked.result.analysis, None, None)
+    code, facts = report.rule.code, Facts(asked.result.analysis)
     if not _is_of_claim(asked, report):
         case = report.case or "what the rule finds"
         yield f"row: {code}, {case}: {severity_in(report.case, code, report.rule.severity).label}"

@@ -11,6 +11,7 @@ from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.observed import NOTHING_OBSERVED, Observed
 from torchdevlint.facts.once import once_per_body
+from torchdevlint.facts.scopes import default_of, parameter_of, scopes_of
 from torchdevlint.facts.values import NOTHING, Value
 from torchdevlint.infer.analysis import Analysis, Seen, analyse
 from torchdevlint.infer.kept import kept_for
@@ -51,7 +52,6 @@ class FileFacts:
         self._wanted = wanted
         self._indices: dict[int, index.BodyIndex] = {}
         self._classes: dict[int, ClassSummary] = {}
-        self._discards: dict[int, dict[ir.Register, ir.Discard]] = {}
         self._symbols: dict[str, Value] = {}
         self._frames: dict[ir.Body, Frame] = {}
 
@@ -108,14 +108,6 @@ class FileFacts:
         """True for a file with a loader whose batches may be on a device already."""
         return loaders.any_may_place(self)
 
-    def discards(self, body: ir.Body) -> dict[ir.Register, ir.Discard]:
-        """The expression statements of a body by register."""
-        found = self._discards.get(id(body))
-        if found is None:
-            found = {op.value: op for block in body.blocks for op in block.ops if isinstance(op, ir.Discard)}
-            self._discards[id(body)] = found
-        return found
-
     def symbol(self, name: str) -> Value:
         """The value of a dotted name, made once."""
         found = self._symbols.get(name)
@@ -130,6 +122,16 @@ class FileFacts:
         root, dot, rest = dotted.partition(".")
         base = self.aliases.get(root)
         return f"{base}{dot}{rest}" if base else dotted
+
+    def spelled(self, register: ir.Register, body: ir.Body) -> str:
+        """The dotted name that an expression of a body is written with, by the imports of the file: "torch.load" for `load` of torch."""
+        return self.resolve_text(self.index_of(body).dotted(register))
+
+    def spelling_of(self, module: str) -> str | None:
+        """How the file writes an imported module: `nn`, or `torch.nn` where it imports torch alone; None where it imports neither."""
+        root = module.partition(".")[0]
+        alias = next((alias for alias, name in self.aliases.items() if name == module), None)
+        return alias or (module if self.aliases.get(root) == root else None)
 
     def mentions(self, *words: str) -> bool:
         """True when one of the identifiers occurs anywhere in the file."""
@@ -156,11 +158,7 @@ class FileFacts:
     @cached_property
     def has_stars(self) -> bool:
         """True for a file that imports names without naming them: `from module import *`."""
-        return any(
-            isinstance(op, ir.Import) and op.name == "*"
-            for body in self.program.bodies
-            for op in Lookup.of(body).kind(ir.Import)
-        )
+        return any(op.name == "*" for body in self.program.bodies for op in Lookup.of(body).kind(ir.Import))
 
     # ---------------------------------------------------------------------------------------------- calls
 
@@ -222,20 +220,16 @@ class FileFacts:
         return found or None
 
     def _default_constant(self, body: ir.Body, parameter: str) -> Any:
-        defaults = [p.default for p in body.parameters if p.name == parameter and p.default is not None]
-        written = self.index_of(body.parent).definitions[defaults[0]] if defaults and body.parent is not None else None
+        found = parameter_of(body, parameter)
+        written = default_of(body, found) if found is not None else None
         return written.value if isinstance(written, ir.Constant) else NOTHING
 
     # ---------------------------------------------------------------------------------------------- classes
 
     def enclosing_summary(self, body: ir.Body) -> ClassSummary | None:
         """The class that a body's `self` belongs to."""
-        scope: ir.Body | None = body
-        while scope is not None:
-            if scope.owner is not None and scope.kind != "class":
-                return self.summary_of(scope.owner)
-            scope = scope.parent
-        return None
+        owners = (one.owner for one in scopes_of(body) if one.owner is not None and one.kind != "class")
+        return next(map(self.summary_of, owners), None)
 
     def summary_of(self, cls: ir.Class) -> ClassSummary:
         """The summary of a class, made once."""
@@ -259,9 +253,9 @@ class FileFacts:
 
 @once_per_body
 def _calls_in(body: ir.Body, analysis: FileFacts) -> dict[str, list[ir.Call]]:
-    index, found = analysis.index_of(body), dict[str, list[ir.Call]]()
+    found: dict[str, list[ir.Call]] = {}
     for call in Lookup.of(body).kind(ir.Call):
-        found.setdefault(analysis.resolve_text(index.dotted(call.function)), []).append(call)
+        found.setdefault(analysis.spelled(call.function, body), []).append(call)
     return found
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.files import facts_of
+from torchdevlint.facts.scopes import scopes_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project
@@ -119,13 +120,13 @@ def callees(call: ir.Call, body: ir.Body, analysis: FileFacts) -> Iterator[tuple
         if method is not None:
             yield method, analysis
         return
-    scope: ir.Body | None = body
-    while scope is not None and scope.kind != "module":
+    for scope in scopes_of(body):
+        if scope.kind == "module":
+            break
         inside = [one for one in scope.functions if one.name == dotted]
         if inside:
             yield from ((one, analysis) for one in inside if len(analysis.index_of(scope).bound_to(dotted)) == 1)
             return
-        scope = scope.parent
     yield from _meant(dotted, analysis, _MOST_HANDS)
 
 

@@ -9,6 +9,7 @@ from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import block_of
 from torchdevlint.program.project import Member
 from torchdevlint.stubs.knowledge import modules
 
@@ -183,11 +184,10 @@ def _is_run_again(analysis: FileFacts, summary: ClassSummary, name: str, setup: 
 
 def _are_on_condition(body: ir.Body, calls: list[ir.Call]) -> bool:
     """True when each call stands in a block that one branch of a test alone leads to."""
-    for number, block in enumerate(body.blocks):
-        if any(op is call for call in calls for op in block.ops):
-            before = [other for other in body.blocks if number in other.successors]
-            if len(before) != 1 or len(before[0].successors) != 2:
-                return False
+    for block in (block_of(body, call) for call in calls):
+        before = [other for other in body.blocks if block is not None and block.index in other.successors]
+        if len(before) != 1 or len(before[0].successors) != 2:
+            return False
     return True
 
 

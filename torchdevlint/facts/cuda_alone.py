@@ -16,10 +16,11 @@ from torchdevlint.facts.demands import (
 )
 from torchdevlint.facts.files import facts_of, imports_one_of, required_imports
 from torchdevlint.facts.once import once_per_body, once_per_file
+from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.stops import calls_what_stops, demands_cuda, stops_without_cuda
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import import_time_blocks, is_unconditional
+from torchdevlint.program.order import block_of, is_unconditional
 from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.stubs.knowledge.platforms import (
     COLLECTIVES,
@@ -115,7 +116,7 @@ def _needing_cuda(project: Project) -> frozenset[str]:
         if (analysis := facts_of(Member(project, path))) is not None
         and (
             _imports_library(analysis, _NEEDED)
-            or _asks_cuda_at_import(analysis)
+            or _is_called_at_import("torch.cuda.current_device", analysis)
             or _compiles_for_cuda(analysis)
             or _imports_built(analysis)
         )
@@ -193,36 +194,23 @@ def _imports_library(analysis: FileFacts, libraries: tuple[str, ...]) -> bool:
     return any(_is_below(name, libraries) or is_extension(name) for name in required_imports(analysis))
 
 
-def _asks_cuda_at_import(analysis: FileFacts) -> bool:
-    """True for a file that cannot be imported without CUDA, as it asks for the current device at its top level."""
+def _is_called_at_import(name: str, analysis: FileFacts) -> bool:
+    """True for a file that calls this function whenever it is imported."""
     module = analysis.program.module
-    index = analysis.index_of(module)
-    blocks = import_time_blocks(module)
-    return any(
-        isinstance(op, ir.Call) and analysis.resolve_text(index.dotted(op.function)) == "torch.cuda.current_device"
-        for block in module.blocks
-        if block.index in blocks and is_unconditional(block, module) and not block.tries
-        for op in block.ops
-    )
+    blocks = (block_of(module, call) for call in analysis.calls_to((name,), module))
+    return any(block is not None and not block.tries and is_unconditional(block, module) for block in blocks)
 
 
 def _compiles_for_cuda(analysis: FileFacts) -> bool:
     """True for a file that compiles CUDA sources as soon as it is imported: `torch.utils.cpp_extension.load(..., sources=["kernel.cu"])`."""
-    module = analysis.program.module
-    index = analysis.index_of(module)
-    return any(
-        isinstance(op, ir.Call)
-        and analysis.resolve_text(index.dotted(op.function)) == "torch.utils.cpp_extension.load"
-        and is_unconditional(block, module)
-        and not block.tries
-        for block in module.blocks
-        for op in block.ops
-    ) and any(isinstance(op, ir.Constant) and str(op.value).endswith(".cu") for op in Lookup.of(module).all)
+    return _is_called_at_import("torch.utils.cpp_extension.load", analysis) and any(
+        str(op.value).endswith(".cu") for op in Lookup.of(analysis.program.module).kind(ir.Constant)
+    )
 
 
 def _uses_streams(body: ir.Body, analysis: FileFacts, found: ir.Op | None) -> bool:
     """True in a class that works with CUDA streams, such as a prefetcher."""
-    owner = _owner(body)
+    owner = owner_of(body)
     return owner is not None and any(call is not found for call in _calls_of_streams(owner.body, analysis))
 
 
@@ -235,7 +223,7 @@ def _calls_of_streams(body: ir.Body, analysis: FileFacts) -> list[ir.Call]:
 
 def _is_made_with_cuda(body: ir.Body, analysis: FileFacts) -> bool:
     """True in a class whose constructor stops where there is no CUDA."""
-    owner = _owner(body)
+    owner = owner_of(body)
     made = owner.methods.get("__init__") if owner is not None else None
     return made is not None and demands_cuda(made, analysis)
 
@@ -253,7 +241,7 @@ def _is_quantized(body: ir.Body, analysis: FileFacts) -> bool:
 @once_per_body
 def _is_kernel_frame(body: ir.Body, analysis: FileFacts) -> bool:
     """True in a `torch.autograd.Function` that calls into another module, or that is decorated for CUDA: its kernel takes CUDA tensors alone."""
-    owner = _owner(body)
+    owner = owner_of(body)
     if owner is None or not any(base.endswith("autograd.Function") for base in analysis.summary_of(owner).bases):
         return False
     decorators = [text for method in owner.methods.values() for text in method.decorators]
@@ -275,13 +263,6 @@ def _foreign_names(analysis: FileFacts) -> frozenset[str]:
         for op in Lookup.of(analysis.program.module).kind(ir.Import)
         if op.qualified.partition(".")[0] not in _PLAIN_PACKAGES
     )
-
-
-def _owner(body: ir.Body) -> ir.Class | None:
-    around: ir.Body | None = body
-    while around is not None and around.owner is None:
-        around = around.parent
-    return around.owner if around is not None else None
 
 
 @once_per_body

@@ -15,7 +15,8 @@ from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.calls import Site, callees, calls_of
 from torchdevlint.facts.files import programs_of
 from torchdevlint.facts.frame import Frame
-from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.once import once_per_body, once_per_file
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.stops import demands_cuda
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
@@ -136,27 +137,18 @@ def _is_behind(site: Site, reach: _Reach = "all", *, of_functions: bool = False)
     return place.index not in free or (demand is not None and number(demand) < number(site.call))
 
 
+@once_per_body
 def _first_demands(
     body: ir.Body, analysis: FileFacts, reach: _Reach, *, of_functions: bool
 ) -> tuple[dict[int, ir.Call], set[int]]:
     """The first demand of each block that has one (`of_functions`: call of a function that demands), and the blocks that control may come to without any."""
-    remembered = analysis.remembered
-    key = (_first_demands, id(body), reach, of_functions)
-
-    def found() -> tuple[dict[int, ir.Call], set[int]]:
-        first: dict[int, ir.Call] = {}
-        for demand in _demands(body, analysis, reach):
-            block = block_of(body, demand)
-            told = (
-                of_functions
-                and _demands_here(demand, body, analysis, "all")
-                and not _is_of_library(demand, body, analysis)
-            )
-            if block is not None and not told:
-                first.setdefault(block.index, demand)
-        return first, reachable(body, 0, beyond=first)
-
-    return kept_in(remembered, key, found)
+    first: dict[int, ir.Call] = {}
+    for demand in _demands(body, analysis, reach):
+        block = block_of(body, demand)
+        is_told = of_functions and _demands_here(demand, body, analysis, "all")
+        if block is not None and (not is_told or _is_of_library(demand, body, analysis)):
+            first.setdefault(block.index, demand)
+    return first, reachable(body, 0, beyond=first)
 
 
 def hardcoded_moves(analysis: FileFacts) -> Iterator[tuple[ir.Body, ir.Call]]:
@@ -232,7 +224,6 @@ def _is_settled(test: ir.Register, side: bool, body: ir.Body, analysis: FileFact
 
 def always_needs_cuda(body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
     """True for a body that stops without CUDA whenever it runs."""
-    remembered = analysis.remembered
     key = (always_needs_cuda, id(body), reach)
 
     def needs() -> bool:
@@ -246,7 +237,7 @@ def always_needs_cuda(body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool
             or _always_comes_to_demand(body, analysis, reach)
         )
 
-    return kept_in(remembered, key, needs, meanwhile=False)  # for one that calls itself
+    return kept_in(analysis.remembered, key, needs, meanwhile=False)  # for one that calls itself
 
 
 def _always_comes_to_demand(body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
@@ -256,13 +247,10 @@ def _always_comes_to_demand(body: ir.Body, analysis: FileFacts, reach: _Reach) -
     return bool(first) and _may_end_in(everywhere, body) and not _may_end_in(free - first.keys(), body)
 
 
+@once_per_body
 def _demands(body: ir.Body, analysis: FileFacts, reach: _Reach) -> list[ir.Call]:
     """The calls of a body that raise without CUDA, but for those in a `try`."""
-    remembered = analysis.remembered
-    key = (_demands, id(body), reach)
-    return kept_in(
-        remembered, key, lambda: [call for call in _untried(body) if _demands_somewhere(call, body, analysis, reach)]
-    )
+    return [call for call in _untried(body) if _demands_somewhere(call, body, analysis, reach)]
 
 
 def _demands_somewhere(call: ir.Call, body: ir.Body, analysis: FileFacts, reach: _Reach) -> bool:
@@ -287,7 +275,7 @@ def _demands_here(call: ir.Call, body: ir.Body, analysis: FileFacts, reach: _Rea
 
 def _starts_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
     """True for calls of `torch.cuda` that raise without CUDA, and for `init_process_group("nccl")`."""
-    name = analysis.resolve_text(analysis.index_of(body).dotted(op.function))
+    name = analysis.spelled(op.function, body)
     return name in _RAISING or name in STARTS_CUDA or starts_nccl(op, body)
 
 
@@ -302,7 +290,7 @@ def starts_nccl(op: ir.Call, body: ir.Body) -> bool:
 
 def _is_of_library(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a call that starts CUDA in another library, which no finding tells."""
-    return analysis.resolve_text(analysis.index_of(body).dotted(op.function)) in STARTS_CUDA
+    return analysis.spelled(op.function, body) in STARTS_CUDA
 
 
 def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
@@ -331,11 +319,11 @@ def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
     index = analysis.index_of(body)
     written = index.definitions[register]
     if isinstance(written, ir.Load):
-        is_global = not index.bound_to(written.name) and all(one.name != written.name for one in body.parameters)
+        is_global = not index.bound_to(written.name) and parameter_of(body, written.name) is None
         body = analysis.program.module if is_global else body
         index = analysis.index_of(body)
         written = index.bound_once(written.name)
-    if isinstance(written, ir.Call) and analysis.resolve_text(index.dotted(written.function)) == "torch.device":
+    if isinstance(written, ir.Call) and analysis.spelled(written.function, body) == "torch.device":
         written = index.definitions[written.arguments[0].value] if written.arguments else None
     together = Lookup.of(body).put_together(written.dst) if isinstance(written, ir.ValueOp) else None
     if together is not None:

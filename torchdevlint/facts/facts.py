@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torchdevlint.facts.devices import TOP, Device, symbolic
 from torchdevlint.facts.imported import named
 from torchdevlint.facts.naming import as_written
+from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.spelled import texts_in
 from torchdevlint.facts.uses import Use, uses_of
 from torchdevlint.facts.values import NOTHING, UNKNOWN, Kind, Value
@@ -127,7 +128,7 @@ def _registered(summary: ClassSummary) -> Iterator[tuple[str, str]]:
         for store in stores:
             index = analysis.index_of(store.body)
             made = index.definitions[store.op.value]
-            called = analysis.resolve_text(index.dotted(made.function)) if isinstance(made, ir.Call) else ""
+            called = analysis.spelled(made.function, store.body) if isinstance(made, ir.Call) else ""
             if called in modules.PARAMETERS or called in modules.BUFFERS:
                 yield name, "parameter" if called in modules.PARAMETERS else "buffer"
             elif summary.is_module and store.value.symbol == "parameter":
@@ -135,14 +136,31 @@ def _registered(summary: ClassSummary) -> Iterator[tuple[str, str]]:
 
 
 class Facts:
-    """The facts at one operation. `frame` is None for events of a class or of the whole file."""
+    """The facts at one operation; those of a class or of the whole file have no frame and no block."""
 
-    def __init__(self, analysis: FileFacts, frame: Frame | None, block: ir.Block | None) -> None:
+    def __init__(self, analysis: FileFacts, frame: Frame | None = None, block: ir.Block | None = None) -> None:
         self.analysis = analysis
-        self.frame = frame
-        self.block = block
+        self._frame = frame
+        self._block = block
         self._called: ir.Call | None = None
         self._callee = ""
+
+    @property
+    def frame(self) -> Frame:
+        """The body in front of the operation."""
+        assert self._frame is not None
+        return self._frame
+
+    @property
+    def block(self) -> ir.Block:
+        """The block that the operation stands in."""
+        assert self._block is not None
+        return self._block
+
+    @property
+    def is_reached(self) -> bool:
+        """False where control never comes to the operation."""
+        return self._frame is None or self._frame.is_reached
 
     # ---------------------------------------------------------------------------------------------- values
 
@@ -154,24 +172,20 @@ class Facts:
     @property
     def body(self) -> ir.Body:
         """The body that the operation stands in."""
-        assert self.frame is not None
         return self.frame.body
 
     @property
     def index(self) -> BodyIndex:
         """The index of that body."""
-        assert self.frame is not None
         return self.frame.index
 
     def value(self, register: ir.Register | None) -> Value:
         """What the analysis knows of a register; UNKNOWN for None."""
-        if register is None or self.frame is None:
-            return UNKNOWN
-        return self.frame.values[register] or UNKNOWN
+        return UNKNOWN if register is None else self.frame.values[register]
 
     def qualified(self, register: ir.Register | None) -> str | None:
         """The dotted name of an imported thing ("torch.cuda.is_available"), or None."""
-        if register is None or self.frame is None:
+        if register is None:
             return None
         name = named(self.analysis, self.frame.body, register)
         if name is None:
@@ -195,9 +209,11 @@ class Facts:
 
     def definition(self, register: ir.Register | None) -> ir.Op | None:
         """The operation that wrote the register."""
-        if register is None or self.frame is None:
-            return None
-        return self.frame.definitions[register]
+        return None if register is None else self.frame.definitions[register]
+
+    def makes(self, op: ir.Op) -> bool:
+        """True for an operation of this body."""
+        return isinstance(op, ir.ValueOp) and Lookup.of(self.body).definition(op.dst) is op
 
     def receiver(self, call: ir.Call) -> ir.Register | None:
         """The register of `x` in `x.method(...)`, or None."""
@@ -206,9 +222,13 @@ class Facts:
 
     def place(self, register: ir.Register | None) -> str:
         """The name or path that the register was read from ("model", "self.net", "batch['x']"), or ""."""
-        if register is None or self.frame is None:
-            return ""
-        return self.frame.place(register)
+        return "" if register is None else self.frame.place(register)
+
+    def own_attribute(self, register: ir.Register | None) -> str:
+        """The attribute of `self` that the register was read from; "" for anything else."""
+        written = self.definition(register)
+        is_own = isinstance(written, ir.Attribute) and self.value(written.object).ref == "self"
+        return written.name if isinstance(written, ir.Attribute) and is_own else ""
 
     def text(self, register: ir.Register | None) -> str:
         """The expression as it is written, for messages and edits: a path, or "" when it has none."""
@@ -216,8 +236,11 @@ class Facts:
 
     def device_of(self, register: ir.Register | None) -> Device:
         """The device that an expression in a device position names (literal, torch.device, name, tensor)."""
-        assert self.frame is not None
         return self.frame.device_argument(register)
+
+    def target_of_move(self, call: ir.Call) -> Device | None:
+        """The device that `.to(...)` or `.cuda(...)` moves to; None for a cast, TOP when it is unknown."""
+        return self.frame.move_target(call)
 
     def devices_in(self, register: ir.Register | None) -> Iterator[str]:
         """Device strings written literally in the expression ("cuda:0"), looking through torch.device(...) and conditional expressions."""
@@ -227,51 +250,36 @@ class Facts:
 
     def guarded(self, device_type: str = "cuda") -> bool:
         """True when the operation runs only where the program found such a device (availability test, flag, try/except, early exit)."""
-        if self.frame is None or self.block is None:
-            return False
         return self.frame.is_guarded(self.block, device_type)
-
-    @property
-    def tracing(self) -> bool:
-        """True in a branch for `torch.jit.trace`, ONNX export or the compiler."""
-        return self.frame is not None and "tracing" in self.frame.guards
 
     @property
     def expects_error(self) -> bool:
         """True in `with pytest.raises(...)` and `with self.assertRaises(...)`: the error is what is tested."""
-        if self.frame is None or self.block is None:
-            return False
-        return any(
+        return self._block is not None and any(
             isinstance(written := self.definition(register), ir.Call)
             and self.callee(written).rpartition(".")[2] in _RAISES
-            for register in self.block.withs
+            for register in self._block.withs
         )
 
     @property
     def in_loop(self) -> bool:
         """True inside a loop of the body."""
-        return bool(self.block and self.block.loops)
+        return bool(self.block.loops)
 
     def in_handler_of(self, *names: str) -> bool:
         """True inside an `except` clause that catches one of the exceptions (by last name)."""
-        if self.block is None:
-            return False
         return any(
             t.part == "handler" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries
         )
 
     def in_try_catching(self, *names: str) -> bool:
         """True in the body of a `try` whose handlers catch one of the exceptions (by last name)."""
-        if self.block is None:
-            return False
         return any(
             t.part == "body" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries
         )
 
     def under(self, *qualified: str) -> bool:
         """True inside `with` of a manager with one of these dotted names (`torch.no_grad`), or in a function decorated with it."""
-        if self.frame is None or self.block is None:
-            return False
         for register in self.block.withs:
             written = self.definition(register)
             name = self.callee(written) if isinstance(written, ir.Call) else self.qualified(register)
@@ -282,7 +290,7 @@ class Facts:
     @property
     def default_device(self) -> Device | None:
         """The default device where the file set one, or a `with torch.device(...)` around the operation."""
-        for register in self.block.withs if self.block is not None else ():
+        for register in self.block.withs:
             if self.value(register).kind is Kind.DEVICE:
                 device = self.device_of(register)
                 return device if device is not TOP else symbolic("the default device")
@@ -298,37 +306,27 @@ class Facts:
     @property
     def class_summary(self) -> ClassSummary | None:
         """The class whose method this is (also for functions nested in a method)."""
-        body: ir.Body | None = self.frame.body if self.frame is not None else None
-        while body is not None:
-            if body.owner is not None:
-                return self.analysis.summary_of(body.owner)
-            body = body.parent
-        return None
+        owner = owner_of(self.body)
+        return self.analysis.summary_of(owner) if owner is not None else None
 
     @property
     def in_forward(self) -> bool:
         """True in forward of a module, or in a method that forward reaches."""
         summary = self.class_summary
-        return bool(
-            summary and summary.is_module and self.frame is not None and self.frame.body.name in summary.forward_methods
-        )
+        return summary is not None and summary.is_module and self.body.name in summary.forward_methods
 
     def nearest_device(self, at: ir.Op | None = None) -> str | None:
         """The spelling of a device that is in scope here (`device`, `self.device`, `args.device`), or None; at operation `at` of this body, if given.
 
         A check that runs later than its event must name the operation: the facts are those of where the analysis is by then.
         """
-        return self.frame.nearest_device(at) if self.frame is not None else None
+        return self.frame.nearest_device(at)
 
     # ---------------------------------------------------------------------------------------------- whole-file facts
 
     def uses(self, op: ir.Op, leaves: Callable[[ir.Subscript], bool] = lambda _: False) -> tuple[Use, ...]:
         """Every use of the value that `op` made, through names, in this body, but for those of the parts that it `leaves`."""
         return tuple(uses_of(op, self.body, self.analysis, leaves)) if isinstance(op, ir.ValueOp) else ()
-
-    def optimizers_over(self, ref: str) -> list[Value]:
-        """The optimizers alive here that hold parameters of the module with this `ref`."""
-        return self.frame.optimizers_over(ref) if self.frame is not None else []
 
     def imports(self, *roots: str) -> bool:
         """True when the file imports one of these packages or modules."""

@@ -98,15 +98,10 @@ def programs_to(start: Member) -> Iterator[str]:
 def programs_of(analysis: FileFacts) -> list[FileFacts | None]:
     """The programs of the project that lead to a file, None for those that do not speak of CUDA; none without a project."""
     member = analysis.member
-    return (
-        [
-            facts_of(place) if member is not None and member.project.says(path, b"cuda") else None
-            for path in (programs_to(member) if member is not None else ())
-            for place in [Member(member.project, path)]
-        ]
-        if member is not None
-        else []
-    )
+    if member is None:
+        return []
+    places = (Member(member.project, path) for path in programs_to(member))
+    return [facts_of(place) if member.project.says(place.path, b"cuda") else None for place in places]
 
 
 @worked_out(512, tuple)

@@ -10,6 +10,7 @@ from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.calls import argument_given, calls_of
 from torchdevlint.facts.files import facts_of
 from torchdevlint.facts.proof import is_something_else
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
@@ -58,11 +59,11 @@ def _takes_from_anywhere(argument: ir.Argument, at: int, forward: ir.Body, analy
 def _is_moved_by_methods(name: str, forward: ir.Body, analysis: FileFacts) -> bool:
     """True for an argument that goes into methods of the class alone, each of which moves it, or what it makes of it."""
     index = analysis.index_of(forward)
-    read = [op.dst for op in Lookup.of(forward).all if isinstance(op, ir.Load) and op.name == name]
+    read = [load.dst for load in Lookup.of(forward).loads(name)]
     given: set[ir.Register] = set()
-    for op in Lookup.of(forward).all:
-        method = index.definitions[op.function] if isinstance(op, ir.Call) else None
-        if not isinstance(op, ir.Call) or not isinstance(method, ir.Attribute) or forward.owner is None:
+    for op in Lookup.of(forward).kind(ir.Call):
+        method = index.definitions[op.function]
+        if not isinstance(method, ir.Attribute) or forward.owner is None:
             continue
         body = forward.owner.methods.get(method.name)
         if body is None or index.dotted(method.object) != index.self_name:
@@ -81,12 +82,11 @@ def _is_moved_by_methods(name: str, forward: ir.Body, analysis: FileFacts) -> bo
 def _moves(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for `name.to(...)`, and for `f(name).to(...)`."""
     index = analysis.index_of(body)
-    for op in Lookup.of(body).all:
-        if isinstance(op, ir.Attribute) and op.name in methods.MOVES:
-            made = index.definitions[op.object]
-            sources = [argument.value for argument in made.arguments] if isinstance(made, ir.Call) else [op.object]
-            if any(index.dotted(source) == name for source in sources):
-                return True
+    for op in (op for move in methods.MOVES for op in Lookup.of(body).attributes(move)):
+        made = index.definitions[op.object]
+        sources = [argument.value for argument in made.arguments] if isinstance(made, ir.Call) else [op.object]
+        if any(index.dotted(source) == name for source in sources):
+            return True
     return False
 
 
@@ -118,7 +118,7 @@ def _bound(name: str, place: _Place, seen: set[tuple[ir.Body, str]]) -> Iterator
     for value in bound:
         if not _is_made_of(name, value, place):
             yield from _classes(value, place, seen)
-    if any(parameter.name == name for parameter in body.parameters):
+    if parameter_of(body, name) is not None:
         for site in calls_of(body, analysis):
             given = None if site.call.has_splat else argument_given(site, body, name)
             if given is None:
@@ -140,7 +140,7 @@ def _wrapped(call: ir.Call, place: _Place) -> ir.Register | None:
     analysis = place.analysis
     index = analysis.index_of(place.body)
     method = index.definitions[call.function]
-    if analysis.resolve_text(index.dotted(call.function)) in _WRAPPERS:
+    if analysis.spelled(call.function, place.body) in _WRAPPERS:
         return call.positional(0)
     known = isinstance(method, ir.Attribute) and method.name in _GIVE_THEMSELVES
     return method.object if known and isinstance(method, ir.Attribute) else None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from torchdevlint.facts.devices import TOP, symbolic
+from torchdevlint.facts.devices import CPU, TOP, symbolic
 from torchdevlint.facts.devices import Device as Spelled
 from torchdevlint.facts.naming import (
     names_index,
 )
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.values import UNKNOWN as NO_VALUE
 from torchdevlint.facts.values import Kind, replace
 from torchdevlint.facts.values import Value as View
@@ -17,7 +17,6 @@ from torchdevlint.facts.views import Views
 from torchdevlint.infer.devices import MOVED
 from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.values import (
-    NOWHERE,
     Ref,
     Term,
     Value,
@@ -31,43 +30,64 @@ _DTYPES = frozenset(
 )
 
 
+_MOVES_TO = ("cuda", "xpu", "mps", "npu", "hpu")
+
+
 class Frame(Views):
     """A body at one moment of its run: in front of an operation, or at its end."""
 
-    def mark(self, name: str, default: Any) -> Any:
-        """What is known of a module by its reference ("@self.net"), where something has moved it, and of the state of an optimizer ("@opt...")."""
-        if name.startswith("@opt"):
-            return self._optimizer_state(int(name.removeprefix("@opt")), default)
-        ref = name[1:]
+    def was_moved(self, module: View) -> bool:
+        """True for a module that something has moved before this moment."""
+        if module.moved is not None:
+            return True
         for place, rec in self.heap.items():
-            if (
-                isinstance(place, Term)
-                and self.text(place) == ref
-                and (PLACED in rec.fields or "@device" in rec.fields)
-            ):
-                return View(
-                    Kind.MODULE, self.spelled(rec.fields.get("@device", rec.fields.get(PLACED, NOWHERE))), ref=ref
-                )
-            if rec.kind == "module" and isinstance(place, Ref) and self._ref(place) == ref:
-                return self.of(place) if MOVED in rec.fields else default
-        return default
+            is_placed = PLACED in rec.fields or "@device" in rec.fields
+            if isinstance(place, Term) and is_placed and self.text(place) == module.ref:
+                return True
+            if rec.kind == "module" and isinstance(place, Ref) and self._ref(place) == module.ref:
+                return MOVED in rec.fields
+        return False
 
-    def _optimizer_state(self, made: int, default: Any) -> Any:
-        """The call that gave an optimizer its state before this moment."""
-        lookup = Lookup.of(self.body)
-        found = default
-        for op in lookup.kind(ir.Call):
-            if not self._is_before(op):
-                continue
+    def state_given(self, optimizer: View) -> tuple[ir.Call, bool] | None:
+        """The call that gave an optimizer its state before this moment, and whether that was loaded, or made by a step."""
+        found: tuple[ir.Call, bool] | None = None
+        for op in Lookup.of(self.body).kind(ir.Call):
             written = self.definitions[op.function]
-            if isinstance(written, ir.Attribute) and written.name in ("load_state_dict", "step"):
+            if not isinstance(written, ir.Attribute) or written.name not in ("load_state_dict", "step"):
+                continue
+            is_load = written.name == "load_state_dict"
+            if (found is None or is_load) and self._is_before(op):
                 owner = self.values[written.object]
-                if owner.kind is Kind.OPTIMIZER and id(owner.origin) == made:
-                    if written.name == "load_state_dict":
-                        found = View(Kind.DEVICE, TOP, moved=op, constant="filled")
-                    elif found is default:
-                        found = View(Kind.DEVICE, TOP, moved=op, constant="stepped")
+                if owner.kind is Kind.OPTIMIZER and owner.origin is optimizer.origin:
+                    found = op, is_load
         return found
+
+    def move_target(self, op: ir.Call) -> Spelled | None:
+        """The device that `.to(...)`, `.cuda(...)`, `.cpu()` moves to; None for any other call and where nothing moves (a dtype, `.to(None)`); TOP when unknown."""
+        written = self.definitions[op.function]
+        name = written.name if isinstance(written, ir.Attribute) else ""
+        if name == "cpu":
+            return CPU
+        if name in _MOVES_TO:
+            register = op.argument("device", 0)
+            if register is None:
+                return Spelled("acc", name)
+            device = self.device_argument(register)
+            index = self.values[register].constant
+            if device.place == "acc" and isinstance(index, int):
+                return Spelled("acc", f"{name}:{index}")
+            return device if device is not TOP else Spelled("acc", name)
+        if name != "to":
+            return None
+        register = op.keyword("device")
+        if register is not None:
+            return self.device_argument(register)
+        register = op.keyword("other")
+        register = op.positional(0) if register is None else register
+        if register is None:
+            return TOP if op.has_splat else None
+        moves_nothing = self.is_dtype(register) or self.values[register].kind is Kind.NONE
+        return None if moves_nothing else self.device_argument(register)
 
     def named(self, name: str, value: Value) -> View:
         """What a name holds."""
@@ -117,7 +137,7 @@ class Frame(Views):
         cfg = Cfg.of(self.body)
         for name in self.index.device_places:
             value = self.bound(name)
-            if value is None and any(parameter.name == name for parameter in self.body.parameters):
+            if value is None and parameter_of(self.body, name) is not None:
                 value = Term("parameter", self.body, name)
             if value is None:
                 continue
@@ -138,20 +158,29 @@ class Frame(Views):
                 return name
         return None
 
-    @property
-    def given(self) -> dict[str, View]:
-        """What the parameters hold."""
-        return {one.name: self.of_parameter(one.name) for one in self.body.parameters}
-
     def of_parameter(self, name: str) -> View:
         """What a parameter holds."""
         view = self.of(Term("parameter", self.body, name))
         return self._annotated(self.body, name) if view.kind is Kind.UNKNOWN else view
 
     @property
-    def env(self) -> _Env:
-        """What the names of this body hold now."""
-        return _Env(self)
+    def _names(self) -> dict[str, Value]:
+        """What the inference knows of the names of this body now."""
+        return self._moment.env if self._moment is not None else self.walk.env if self.walk is not None else {}
+
+    def held(self, name: str) -> View | None:
+        """What a name of this body holds now; None where it is not bound."""
+        if name not in self._names:
+            return None
+        if self._at is not None:
+            bindings = Cfg.of(self.body).bindings(name, self._at)
+            if len(bindings.stores) == 1 and bindings.parameter is None:
+                return self.values[bindings.stores[0].value]
+        return self.named(name, self._names[name])
+
+    def all_held(self) -> Iterator[tuple[str, View]]:
+        """The names of this body that are bound now, each with what it holds."""
+        return ((name, view) for name in self._names if (view := self.held(name)) is not None)
 
     def optimizers_over(self, ref: str) -> list[View]:
         """The optimizers that are made before this moment of the parameters of a module."""
@@ -163,38 +192,3 @@ class Frame(Views):
             if view.kind is Kind.OPTIMIZER and view.origin is op and ref in self.refs_of(op.argument("params", 0)):
                 found.append(view)
         return found
-
-
-class _Env:
-    """What names hold."""
-
-    def __init__(self, here: Frame) -> None:
-        self._here = here
-
-    def _names(self) -> dict[str, Value]:
-        here = self._here
-        return here._moment.env if here._moment is not None else here.walk.env if here.walk is not None else {}
-
-    def get(self, name: str, default: Any = None) -> Any:
-        here = self._here
-        if name[0] == "@":
-            return here.mark(name, default)
-        names = self._names()
-        if name not in names:
-            return default
-        if here._at is not None:
-            bindings = Cfg.of(here.body).bindings(name, here._at)
-            if len(bindings.stores) == 1 and bindings.parameter is None:
-                return here.values[bindings.stores[0].value]
-        return here.named(name, names[name])
-
-    def __contains__(self, name: str) -> bool:
-        return self.get(name) is not None
-
-    def items(self) -> Iterator[tuple[str, View]]:
-        for name in self._names():
-            yield name, self.get(name)
-
-    def values(self) -> Iterator[View]:
-        for _, value in self.items():
-            yield value

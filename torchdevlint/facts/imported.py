@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
+from torchdevlint.facts.scopes import parameter_of, scopes_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 
@@ -50,13 +51,11 @@ def named(analysis: FileFacts, body: ir.Body, register: ir.Register) -> str | No
 
 
 def _root(analysis: FileFacts, body: ir.Body, name: str) -> str | None:
-    scope: ir.Body | None = body
-    while scope is not None:
-        if any(parameter.name == name for parameter in scope.parameters):
+    for scope in scopes_of(body):
+        if parameter_of(scope, name) is not None:
             return "" if not analysis.index_of(scope).bound_to(name) else None
         if name in scope.local_names and (scope is body or scope.kind != "class"):
             return _bound(analysis, scope, name)
-        scope = scope.parent
     if name in analysis.aliases:
         return analysis.aliases[name]
     if analysis.has_stars:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import follows_an_object, looks_like_device
+from torchdevlint.facts.scopes import scopes_of
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.facts.analysis import FileFacts
@@ -18,12 +20,11 @@ def any_may_place(analysis: FileFacts) -> bool:
     """True for a file with a loader whose batches may be placed: what a function of it is given as a loader may be that one."""
     if analysis.program.words.isdisjoint(("DataLoader", "collate_fn")):
         return False
-    for body in analysis.program.bodies:
-        index = analysis.index_of(body)
-        for op in (op for block in body.blocks for op in block.ops):
-            if isinstance(op, ir.Call) and _makes_loader(op, index) and may_place(analysis, index, op):
-                return True
-    return False
+    return any(
+        _makes_loader(call, index) and may_place(analysis, index, call)
+        for index in map(analysis.index_of, analysis.program.bodies)
+        for call in Lookup.of(index.body).kind(ir.Call)
+    )
 
 
 def _makes_loader(op: ir.Call, index: BodyIndex) -> bool:
@@ -81,19 +82,15 @@ def called_by(start: ir.Body, analysis: FileFacts) -> list[ir.Body]:
     found = [start]
     for body in found:
         called = {path for path, use in analysis.index_of(body).uses.items() if use.called}
-        scope = body.parent
-        while scope is not None:
+        for scope in scopes_of(body.parent):
             found += [inner for inner in scope.functions if inner.name in called and inner not in found]
-            scope = scope.parent
     return found
 
 
 def _places(body: ir.Body, analysis: FileFacts) -> bool:
     """True for a function that puts something on a device that the program names."""
     index = analysis.index_of(body)
-    for op in (op for block in body.blocks for op in block.ops):
-        if not isinstance(op, ir.Call):
-            continue
+    for op in Lookup.of(body).kind(ir.Call):
         method, device = index.definitions[op.function], op.keyword("device")
         if isinstance(method, ir.Attribute) and method.name == "cuda":
             return True

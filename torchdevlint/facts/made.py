@@ -60,7 +60,7 @@ class Made(Guarded):
             return view
         if not isinstance(site.op, ir.Call):
             return view
-        name = self.callee_in(site.op, site.body)
+        name = self.analysis.spelled(site.op.function, site.body)
         if name in LOADS:
             return self._loaded(site.op, site.body, view)
         return view if is_part else self._by_callee(site.op, site.body, name, view)
@@ -120,7 +120,7 @@ class Made(Guarded):
     def _is_placed(self, data: ir.Register) -> bool:
         """True for a data set of tensors that may be on an accelerator."""
         made = self.source(data)
-        if isinstance(made, ir.Call) and self.callee_in(made, self.body).endswith("TensorDataset"):
+        if isinstance(made, ir.Call) and self.analysis.spelled(made.function, self.body).endswith("TensorDataset"):
             return any(self.values[one.value].device.may_be_accelerator for one in made.arguments)
         held = self.values[data]
         return held.kind is Kind.TENSOR and held.device.may_be_accelerator
@@ -151,7 +151,7 @@ class Made(Guarded):
             return self._item(made, view)
         if not isinstance(made, ir.Call):
             return view
-        if self.callee_in(made, self.body) in LOADS:  # also where it is known what was saved there
+        if self.analysis.spelled(made.function, self.body) in LOADS:  # also where it is known what was saved there
             return self._loaded(made, self.body, view)
         if view.kind is Kind.UNKNOWN:
             return self._called(made, view)

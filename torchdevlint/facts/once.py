@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from torchdevlint.program import ir
 from torchdevlint.source.grounds import kept_in
@@ -22,14 +22,18 @@ class _Remembers(Protocol):
 
 _About = TypeVar("_About", bound=_Remembers)
 _Answer = TypeVar("_Answer")
+_Rest = ParamSpec("_Rest")
 
 
-def once_per_body(question: Callable[[ir.Body, _About], _Answer]) -> Callable[[ir.Body, _About], _Answer]:
-    """A question to a body."""
+def once_per_body(
+    question: Callable[Concatenate[ir.Body, _About, _Rest], _Answer],
+) -> Callable[Concatenate[ir.Body, _About, _Rest], _Answer]:
+    """A question to a body, for each of what else it is about."""
 
     @wraps(question)
-    def asked(body: ir.Body, facts: _About) -> _Answer:
-        return kept_in(facts.remembered, (question, id(body)), lambda: question(body, facts))
+    def asked(body: ir.Body, facts: _About, /, *rest: _Rest.args, **named: _Rest.kwargs) -> _Answer:
+        key = (question, id(body), *rest, *named.values())
+        return kept_in(facts.remembered, key, lambda: question(body, facts, *rest, **named))
 
     return asked
 

@@ -8,6 +8,7 @@ from torchdevlint.facts import class_shape, values
 from torchdevlint.facts.devices import TOP, symbolic
 from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.naming import LOADER_NAME, looks_like_device
+from torchdevlint.facts.scopes import default_of
 from torchdevlint.facts.values import NOTHING, SCALAR, UNKNOWN, Evidence, Kind, Value, replace, tensor
 from torchdevlint.program import ir
 from torchdevlint.stubs.knowledge import modules
@@ -99,7 +100,7 @@ def parameter_value(
             return replace(value, parameter=name) if value.kind is not Kind.UNKNOWN else Value(parameter=name)
     if looks_like_device(name):
         return Value(Kind.DEVICE, symbolic(name), parameter=name)
-    default = _default(analysis, body, parameter)
+    default = _default(body, parameter)
     if default is not None and default.kind in (Kind.SCALAR, Kind.STRING):
         return replace(default, constant=NOTHING, device=TOP, parameter=name)
     use = body_index.use(name)
@@ -151,10 +152,8 @@ def _is_given_tensor(analysis: FileFacts, body: ir.Body, parameter: ir.Parameter
     return told
 
 
-def _default(analysis: FileFacts, body: ir.Body, parameter: ir.Parameter) -> Value | None:
-    if parameter.default is None or body.parent is None:
-        return None
-    definition = analysis.index_of(body.parent).definitions[parameter.default]
+def _default(body: ir.Body, parameter: ir.Parameter) -> Value | None:
+    definition = default_of(body, parameter)
     if isinstance(definition, ir.Constant):
         constant = definition.value
         if isinstance(constant, (bool, int, float)):

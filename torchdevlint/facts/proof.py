@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torchdevlint.facts import parameters
 from torchdevlint.facts.facts import ClassSummary
 from torchdevlint.facts.index import BodyIndex
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.values import UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
@@ -36,7 +37,7 @@ def is_proven_tensor(name: str, body: ir.Body, analysis: FileFacts) -> bool:
 
 def is_contradicted(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a parameter that is used as a container, or that a call of this file gives a number, a string or a container."""
-    parameter = next((known for known in body.parameters if known.name == name), None)
+    parameter = parameter_of(body, name)
     if parameter is None or is_used_as_container(name, analysis.index_of(body)):
         return True
     return any(
@@ -54,7 +55,7 @@ _OF_TEXTS = frozenset(dir(str)) - TENSOR_ATTRIBUTES - frozenset(dir(list)) - fro
 
 def is_something_else(name: str, body: ir.Body, analysis: FileFacts) -> bool:
     """True for a parameter that is annotated as a text, a number, or the like, and for one of which methods are called that texts alone have."""
-    parameter = next((known for known in body.parameters if known.name == name), None)
+    parameter = parameter_of(body, name)
     if parameter is None or parameter.kind in ("*", "**"):
         return False
     if parameter.annotation is not None:
@@ -64,7 +65,7 @@ def is_something_else(name: str, body: ir.Body, analysis: FileFacts) -> bool:
 
 
 def _proven(name: str, body: ir.Body, analysis: FileFacts, depth: int) -> bool:
-    parameter = next((known for known in body.parameters if known.name == name), None)
+    parameter = parameter_of(body, name)
     if parameter is None or depth == 0 or parameter.kind in ("*", "**"):
         return False
     if parameter.annotation is not None:

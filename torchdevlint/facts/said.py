@@ -170,11 +170,10 @@ def moves_no_module(analysis: FileFacts) -> bool:
         and not analysis.mentions("to", "prepare", "Trainer", "Learner", "NeuralNetClassifier", "NeuralNetRegressor")
         and acts(analysis)
         and not any(
-            isinstance(op, ir.Call)
-            and isinstance(method := analysis.index_of(body).definitions[op.function], ir.Attribute)
-            and method.name in ("cuda", "xpu", "mps", "npu")
-            for body in analysis.program.bodies
-            for op in Lookup.of(body).all
+            isinstance(lookup.definition(call.function), ir.Attribute)
+            and lookup.called(call) in ("cuda", "xpu", "mps", "npu")
+            for lookup in map(Lookup.of, analysis.program.bodies)
+            for call in lookup.kind(ir.Call)
         )
         and not importers(member)
     )

@@ -43,4 +43,4 @@ def texts_in(register: ir.Register | None, body: ir.Body, analysis: FileFacts) -
 
 
 def _makes_device(call: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
-    return analysis.resolve_text(analysis.index_of(body).dotted(call.function)) == "torch.device"
+    return analysis.spelled(call.function, body) == "torch.device"

@@ -10,6 +10,7 @@ from torchdevlint.facts.devices import Device as Spelled
 from torchdevlint.facts.naming import (
     looks_like_device,
 )
+from torchdevlint.facts.scopes import binds, scopes_of
 from torchdevlint.facts.values import Kind
 from torchdevlint.facts.values import Value as View
 from torchdevlint.infer.state import NO_FACTS, State
@@ -115,12 +116,9 @@ class Standing:
 
     def _static(self, name: str) -> Value | None:
         """A function or class at the top of the file that a name means whenever it is read: that needs no run either."""
-        scope: ir.Body | None = self.body
-        while scope is not None and scope.kind != "module":
-            if name in scope.local_names or any(one.name == name for one in scope.parameters):
-                return None
-            scope = scope.parent
-        found = self.analysis.inference.unit.statics.get(name) if self.body.kind != "module" else None
+        if self.body.kind == "module" or any(binds(one, name) for one in scopes_of(self.body) if one.kind != "module"):
+            return None
+        found = self.analysis.inference.unit.statics.get(name)
         return found if isinstance(found, (Func, Cls)) else None
 
     @property
@@ -165,10 +163,6 @@ class Standing:
             if base and isinstance(key, (str, int)) and not isinstance(key, bool):
                 return f"{base}[{key!r}]"
         return ""
-
-    def makes(self, op: ir.ValueOp) -> bool:
-        """True for an operation of this body."""
-        return op.dst < len(self.definitions) and self.definitions[op.dst] is op
 
     def text(self, value: Any) -> str:
         """A term as it is written, "" where nobody writes it."""
@@ -218,10 +212,7 @@ class Standing:
 
     def _is_around(self, body: ir.Body) -> bool:
         """True for this body, and for one that it stands in."""
-        scope: ir.Body | None = self.body
-        while scope is not None and scope is not body:
-            scope = scope.parent
-        return scope is not None
+        return any(one is body for one in scopes_of(self.body))
 
     def _named_by(self, moved: Site) -> Spelled | None:
         op = moved.op
@@ -270,10 +261,6 @@ class Standing:
         if value.kind is Kind.SCALAR and isinstance(value.constant, int) and not isinstance(value.constant, bool):
             return Spelled("acc", f"cuda:{value.constant}")
         return symbolic(place) if place and looks_like_device(place) else TOP
-
-    def callee_in(self, op: ir.Call, body: ir.Body) -> str:
-        """The dotted name that a call of a body names, by the imports of its file."""
-        return self.analysis.resolve_text(self.analysis.index_of(body).dotted(op.function))
 
     def value(self, register: ir.Register) -> View:
         """What a register holds, in the words of rules."""

@@ -79,15 +79,10 @@ def _stops_where_it_fails(body: ir.Body, analysis: FileFacts) -> dict[ir.Registe
         for test, is_negated in tests:
             if test not in found:
                 failing = body.blocks[block.successors[0 if is_negated else 1]]
-                found[test] = any(_stops(op, definitions) for op in failing.ops)
+                found[test] = any(_stops(op, body) for op in failing.ops)
     return found
 
 
-def _stops(op: ir.Op, definitions: list[ir.Op | None]) -> bool:
-    if isinstance(op, ir.Raise):
-        return True
-    if not isinstance(op, ir.Call):
-        return False
-    written = definitions[op.function]
-    name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
-    return name in ("exit", "_exit", "quit", "skip", "skipTest", "abort")
+def _stops(op: ir.Op, body: ir.Body) -> bool:
+    ends = ("exit", "_exit", "quit", "skip", "skipTest", "abort")
+    return isinstance(op, ir.Raise) or (isinstance(op, ir.Call) and Lookup.of(body).called(op) in ends)

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.files import facts_of, required_statements
 from torchdevlint.facts.said import has_programs
+from torchdevlint.facts.scopes import binds, scopes_of
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_unconditional
@@ -48,11 +49,11 @@ def _lacks_name(qualified: str, member: Member) -> bool:
     there = (
         facts_of(Member(member.project, found[-1])) if found == member.project.resolve(qualified, member.path) else None
     )
-    return (
-        there is not None
-        and not there.mentions(name, *_MAKES_NAMES)
-        and not any(isinstance(op, ir.Import) and op.name == "*" for op in Lookup.of(there.program.module).all)
-    )
+    return there is not None and not there.mentions(name, *_MAKES_NAMES) and not _star_imports(there)
+
+
+def _star_imports(analysis: FileFacts) -> list[ir.Import]:
+    return [op for op in Lookup.of(analysis.program.module).kind(ir.Import) if op.name == "*"]
 
 
 def is_named_nowhere(body: ir.Body, analysis: FileFacts) -> bool:
@@ -65,13 +66,11 @@ def is_named_nowhere(body: ir.Body, analysis: FileFacts) -> bool:
     member = analysis.member
     if member is None or not member.project.tells_by_silence or not has_programs(analysis):
         return False
-    around = [body]
-    while around[-1].parent is not None and around[-1].parent.kind != "module":
-        around.append(around[-1].parent)
-    outer = around[-1]
+    inside = [one for one in scopes_of(body) if one.kind != "module"] or [body]
+    outer = inside[-1]
     if outer.decorators or (outer.owner is not None and any(base != "object" for base in outer.owner.bases)):
         return False
-    several = around[-2:] if outer.kind == "class" else [outer]
+    several = inside[-2:] if outer.kind == "class" else [outer]
     return any(_is_unnamed(one, analysis, member) for one in several)
 
 
@@ -105,21 +104,17 @@ def reads_unbound_name(register: ir.Register | None, body: ir.Body, analysis: Fi
     name = written.name
     if hasattr(builtins, name) or name.startswith("__") or "@" in name or name in analysis.aliases:
         return False
-    around: ir.Body | None = body
-    while around is not None:
-        if _binds(name, around) or any(name in inner.global_names for inner in analysis.program.bodies):
-            return False
-        around = around.parent
-    return _is_in_no_star_import(name, analysis, member, frozenset())
-
-
-def _binds(name: str, body: ir.Body) -> bool:
-    return name in body.local_names or any(parameter.name == name for parameter in body.parameters)
+    is_global = any(name in inner.global_names for inner in analysis.program.bodies)
+    return (
+        not is_global
+        and not any(binds(one, name) for one in scopes_of(body))
+        and _is_in_no_star_import(name, analysis, member, frozenset())
+    )
 
 
 def _is_in_no_star_import(name: str, analysis: FileFacts, member: Member, seen: frozenset[str]) -> bool:
     """True where a file imports everything from files of the project alone, at least one, and none of these binds the name."""
-    stars = [op for op in Lookup.of(analysis.program.module).all if isinstance(op, ir.Import) and op.name == "*"]
+    stars = _star_imports(analysis)
     for star in stars:
         found = member.project.resolve(star.qualified, member.path)
         stem = PurePath(found[-1]).parent.name if found and found[-1].endswith("__init__.py") else ""
@@ -127,10 +122,11 @@ def _is_in_no_star_import(name: str, analysis: FileFacts, member: Member, seen: 
             return False
         place = Member(member.project, found[-1])
         there = facts_of(place)
-        if there is None or there.mentions(*_MAKES_NAMES) or _binds(name, there.program.module):
+        if there is None or there.mentions(*_MAKES_NAMES) or binds(there.program.module, name):
             return False
-        inner = [op for op in Lookup.of(there.program.module).all if isinstance(op, ir.Import) and op.name == "*"]
-        if inner and (place.path in seen or not _is_in_no_star_import(name, there, place, seen | {place.path})):
+        if _star_imports(there) and (
+            place.path in seen or not _is_in_no_star_import(name, there, place, seen | {place.path})
+        ):
             return False
     return bool(stars)
 

@@ -108,6 +108,12 @@ class Value:
         return self.kind is Kind.TENSOR
 
     @property
+    def held(self) -> tuple[Value, ...]:
+        """What a container is known to hold."""
+        others = () if self.element is None else (self.element,)
+        return (*(self.items or ()), *(value for _, value in self.entries), *others)
+
+    @property
     def is_fresh_cpu(self) -> bool:
         """True for a tensor that an operation of this file made on the CPU and nothing moved since."""
         return self.kind is Kind.TENSOR and self.origin is not None and self.moved is None and self.device is CPU

@@ -236,6 +236,16 @@ def _keyword_added(call: cst.Call, name: str, text: str) -> cst.Call | None:
     return _with_argument(call, splat, new)
 
 
+def give_argument(op: ir.Op | None, name: str, position: int, text: str) -> Edits | None:
+    """Argument `name` becomes `text`, be it given by keyword, at `position`, or not at all; None where a splat may hide it."""
+    call = _call(op)
+    if call is None or any(argument.keyword is not None and argument.keyword.value == name for argument in call.args):
+        return replace_keyword_value(op, name, text)
+    if any(argument.star for argument in call.args):
+        return None
+    return replace_argument(op, position, text) if _positional(call, position) else add_keyword(op, name, text)
+
+
 _TIGHT_EQUAL = cst.AssignEqual(whitespace_before=cst.SimpleWhitespace(""), whitespace_after=cst.SimpleWhitespace(""))
 
 

@@ -19,6 +19,7 @@ from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.naming import follows_an_object, looks_like_device, names_index
 from torchdevlint.facts.proof import is_contradicted, is_proven_tensor, is_used_as_container
+from torchdevlint.facts.scopes import binds, default_of, parameter_of, scopes_of
 from torchdevlint.facts.values import UNKNOWN, Kind, Value
 from torchdevlint.fixes.builders import Edits, NodeEdit
 from torchdevlint.fixes.tree import children, parents_in, walk
@@ -102,9 +103,8 @@ class Scope:
         self._parents = parents_in(self._program.node)
         self._ops: dict[int, Point] = {}
         for body in self._program.bodies:
-            for block in body.blocks:
-                for op in block.ops:
-                    self._ops.setdefault(id(op.node), Point(body, op))
+            for op in Lookup.of(body).all:
+                self._ops.setdefault(id(op.node), Point(body, op))
         self._global_names = frozenset(name for body in self._program.bodies for name in body.global_names)
         self._answers: dict[Any, Any] = {}
 
@@ -212,12 +212,12 @@ class Scope:
     def meaning(self, name: str, point: Point, node: cst.CSTNode | None = None) -> Meaning | None:
         """What a name means at a point; None where some path leaves it unbound. `node` tells the comprehensions around the place."""
         body, op, behind = point
-        own = self._of_comprehension(name, node, body) if node is not None else None
+        own = self._of_comprehension(name, node) if node is not None else None
         if own is not None:
             return Meaning(body, self._held(own, point))
         cfg = Cfg.of(body)
         is_bound = cfg.bound_behind(name, op) if behind else cfg.definitely_bound(name, op)
-        if name in body.local_names or any(parameter.name == name for parameter in body.parameters):
+        if binds(body, name):
             return self._told(name, body, self._held(name, point)) if is_bound else None
         return self._outside(name, body, is_bound)
 
@@ -226,8 +226,7 @@ class Scope:
         module = self._program.module
         inner, outer = body, body.parent
         while outer is not None and outer is not module and name not in body.global_names:
-            binds = name in outer.local_names or any(parameter.name == name for parameter in outer.parameters)
-            if outer.kind != "class" and binds:
+            if outer.kind != "class" and binds(outer, name):
                 at = self._maker(inner, outer)
                 if not is_read and (at is None or not Cfg.of(outer).definitely_bound(name, at)):
                     return None
@@ -280,7 +279,7 @@ class Scope:
         made: dict[int, ir.Op] = {id(op.function): op for op in Lookup.of(outer).kind(ir.MakeFunction)}
         return made | {id(op.cls.body): op for op in Lookup.of(outer).kind(ir.MakeClass)}
 
-    def _of_comprehension(self, name: str, node: cst.CSTNode | None, body: ir.Body) -> str | None:
+    def _of_comprehension(self, name: str, node: cst.CSTNode | None) -> str | None:
         """The Program's spelling (`name@N`) of a name that a comprehension around the node binds."""
         while node is not None and not isinstance(node, (cst.BaseCompoundStatement, cst.BaseSmallStatement)):
             if isinstance(node, (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)):
@@ -311,15 +310,15 @@ class Scope:
         found = Cfg.of(point.body).bindings(name, point.op)
         held = [frame.values[store.value] for store in found.stores]
         if found.parameter is not None:
-            held.append(frame.given.get(name, UNKNOWN))
+            held.append(frame.of_parameter(name))
         return tuple(held) or (UNKNOWN,)
 
     def _all_held(self, name: str, owner: ir.Body) -> tuple[Value, ...]:
         """What a name of an enclosing body may hold at any time."""
         frame = self._frame(owner)
         held = [frame.values[op.value] for op in Lookup.of(owner).stores(name)]
-        if name in frame.given:
-            held.append(frame.given[name])
+        if parameter_of(owner, name) is not None:
+            held.append(frame.of_parameter(name))
         if owner.kind == "module" and name in self._global_names:
             held.append(UNKNOWN)
         return tuple(held) or (UNKNOWN,)
@@ -463,43 +462,31 @@ class Scope:
         parameter = cfg.bindings(name, point.op).parameter
         if parameter is None:
             return False
-        default = None
-        if parameter.default is not None and point.body.parent is not None:
-            default = self._analysis.index_of(point.body.parent).definitions[parameter.default]
+        default = default_of(point.body, parameter)
         return may_be_none(name, point.op, cfg, definitions, is_none_somewhere=_is_none(default))
 
     def _is_read_in_file(self, name: str, attribute: str) -> bool:
         """True where some function of the file reads `name.attribute`."""
-        for body in self._program.bodies:
-            definitions = self._analysis.index_of(body).definitions
-            for block in body.blocks:
-                for op in block.ops:
-                    if isinstance(op, ir.Attribute) and op.name == attribute:
-                        holder = definitions[op.object]
-                        if isinstance(holder, ir.Load) and holder.name == name:
-                            return True
-        return False
+        return any(
+            attribute in lookup.attributes_of(read.dst)
+            for lookup in map(Lookup.of, self._program.bodies)
+            for read in lookup.loads(name)
+        )
 
     def _is_tested(self, name: str, body: ir.Body) -> bool:
         """True where the body asks whether the object has the attribute at all: `hasattr(x, "device")`, `getattr(x, "device", None)`."""
-        definitions = self._analysis.index_of(body).definitions
-        for block in body.blocks:
-            for op in block.ops:
-                if not isinstance(op, ir.Call) or op.positional_count < 2:
-                    continue
-                callee, first, second = (
-                    definitions[register] if register is not None else None
-                    for register in (op.function, op.positional(0), op.positional(1))
-                )
-                if (
-                    isinstance(callee, ir.Load)
-                    and (callee.name == "hasattr" or (callee.name == "getattr" and op.positional_count == 3))
-                    and isinstance(first, ir.Load)
-                    and first.name == name
-                    and isinstance(second, ir.Constant)
-                    and second.value == "device"
-                ):
-                    return True
+        lookup = Lookup.of(body)
+        for op in lookup.kind(ir.Call):
+            callee, first, second = map(lookup.definition, (op.function, op.positional(0), op.positional(1)))
+            if (
+                isinstance(callee, ir.Load)
+                and (callee.name == "hasattr" or (callee.name == "getattr" and op.positional_count == 3))
+                and isinstance(first, ir.Load)
+                and first.name == name
+                and isinstance(second, ir.Constant)
+                and second.value == "device"
+            ):
+                return True
         return False
 
 
@@ -573,13 +560,7 @@ def _stored_path(body: ir.Body, store: ir.StoreAttribute) -> str:
 def _outermost(bodies: Iterable[ir.Body]) -> ir.Body:
     """Of bodies of which one holds the others, that one."""
     found = list(bodies)
-    return min(found, key=lambda body: sum(1 for _ in _around(body)))
-
-
-def _around(body: ir.Body | None) -> Iterator[ir.Body]:
-    while body is not None:
-        yield body
-        body = body.parent
+    return min(found, key=lambda body: sum(1 for _ in scopes_of(body)))
 
 
 # ---------------------------------------------------------------------------------------------------- syntax

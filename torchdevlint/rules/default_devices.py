@@ -9,6 +9,7 @@ from typing import NamedTuple
 from torchdevlint.facts.calls import Site, argument_given, called_as, calls_named, calls_of
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.naming import looks_like_device
+from torchdevlint.facts.scopes import default_of, parameter_of, scopes_of
 from torchdevlint.facts.spelled import accelerator_in
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -148,29 +149,25 @@ def _places(callee: str, call: ir.Call, facts: Facts) -> bool:
 
 def _is_optional(facts: Facts) -> bool:
     """True where a parameter that is off by default decides."""
-    if facts.block is None or facts.body.parent is None:
-        return False
-    definitions = facts.analysis.index_of(facts.body.parent).definitions
-    off = set()
-    for parameter in facts.body.parameters:
-        default = definitions[parameter.default] if parameter.default is not None else None
-        if isinstance(default, ir.Constant) and not default.value:
-            off.add(parameter.name)
-    return bool(off) and any(facts.place(test) in off for test in deciding_tests(facts.body, facts.block))
+    off = {
+        parameter.name
+        for parameter in facts.body.parameters
+        if isinstance(default := default_of(facts.body, parameter), ir.Constant) and not default.value
+    }
+    tests = deciding_tests(facts.body, facts.block) if off else ()
+    return any(facts.place(test) in off for test in tests)
 
 
 def _default_of(name: str, facts: Facts) -> DefaultDevice | None:
     """The accelerator that a name holds when the caller gives no other; None when the name is bound anew."""
     if not looks_like_device(name):
         return None
-    body: ir.Body | None = facts.body
-    while body is not None:
-        for parameter in body.parameters:
-            if parameter.name == name:
-                return None if _is_rebound(name, body, facts) else _spelled(parameter, body, facts)
+    for body in scopes_of(facts.body):
+        parameter = parameter_of(body, name)
+        if parameter is not None:
+            return None if _is_rebound(name, body, facts) else _spelled(parameter, body, facts)
         if name in body.local_names and body.kind == "function":
             return None
-        body = body.parent
     return None
 
 
@@ -190,7 +187,7 @@ def _spelled(parameter: ir.Parameter, body: ir.Body, facts: Facts) -> DefaultDev
     """The default of a parameter of a public function, where it is an accelerator spelled in place."""
     if parameter.default is None or body.parent is None or body.kind != "function" or not _is_public(body):
         return None
-    op = facts.analysis.index_of(body.parent).definitions[parameter.default]
+    op = default_of(body, parameter)
     device = accelerator_in(parameter.default, body.parent, facts.analysis)
     return None if op is None or device is None else DefaultDevice(body, parameter, op, device.name)
 

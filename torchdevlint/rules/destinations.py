@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 
 # Methods of dicts that hand their tensors on; any other method may look into them.
 _MAPPING_METHODS = frozenset({"items", "values", "get", "pop", "copy"})
@@ -36,27 +37,18 @@ def may_assign(call: ir.Call, facts: Facts) -> bool:
 
 def is_assigned(call: ir.Call, facts: Facts) -> bool:
     """True when what `call` loads may become the parameters of a module of this body: where it is loaded to is where they are."""
-    loaded = {call.dst}
-    names: set[str] = set()
-    for op in _operations(facts.body):
-        if isinstance(op, ir.Store) and op.value in loaded:
-            names.add(op.name)
-        elif (isinstance(op, ir.Load) and op.name in names) or (
-            isinstance(op, (ir.Subscript, ir.Attribute)) and op.object in loaded
+    lookup = Lookup.of(facts.body)
+    trail = lookup.trail(call.dst)
+    for op in trail:
+        if isinstance(op, ir.Store):
+            for load in lookup.loads(op.name):
+                trail.add(load.dst)
+        elif (isinstance(op, (ir.Subscript, ir.Attribute)) and op.object in trail) or (
+            isinstance(op, ir.Call) and op.function in trail
         ):
-            loaded.add(op.dst)
-        elif isinstance(op, ir.Call):
-            method = facts.definition(op.function)
-            given = any(argument.value in loaded for argument in op.arguments)
-            if (
-                given
-                and isinstance(method, ir.Attribute)
-                and method.name == "load_state_dict"
-                and may_assign(op, facts)
-            ):
-                return True
-            if op.function in loaded:
-                loaded.add(op.dst)
+            trail.add(op.dst)
+        elif isinstance(op, ir.Call) and lookup.called(op) == "load_state_dict" and may_assign(op, facts):
+            return True
     return False
 
 
@@ -98,7 +90,11 @@ class _Destinations:
             return True
         if self._body.kind not in ("function", "module"):
             return True
-        others = self._facts.program.bodies if self._body.kind == "module" else list(_nested(self._body))
+        others = (
+            self._facts.program.bodies
+            if self._body.kind == "module"
+            else [one for inner in self._body.functions for one in nested(inner)]
+        )
         return any(
             other is not self._body and name not in other.local_names and Lookup.of(other).loads(name)
             for other in others
@@ -136,7 +132,7 @@ class _Destinations:
             return op.value not in held
         if isinstance(op, (ir.Compare, ir.Discard)):
             return not isinstance(op, ir.Compare) or op.left not in held
-        return not any(register in held for register in _operands(op))
+        return not any(register in held for register in reads(op))
 
     def _is_key(self, op: ir.Op) -> bool:
         """True for the `k` of `for k, v in state.items()`."""
@@ -168,41 +164,3 @@ class _Destinations:
                 and not may_assign(op, self._facts)
             )
         return self._facts.callee(op) in ("builtins.len", "builtins.isinstance", "builtins.hasattr")
-
-
-# What an operation reads, for kinds that need no rule of their own: any of it shows where a tensor lives.
-_READS: dict[type[ir.Op], tuple[str, ...]] = {
-    ir.Return: ("value",),
-    ir.Yield: ("value",),
-    ir.StoreAttribute: ("value",),
-    ir.Binary: ("left", "right"),
-    ir.AugmentedAssign: ("target", "value"),
-    ir.Unary: ("operand",),
-    ir.Await: ("value",),
-    ir.Choice: ("values",),
-    ir.Sequence: ("elements",),
-    ir.Mapping: ("values",),
-    ir.FormattedString: ("parts",),
-    ir.Opaque: ("operands",),
-    ir.Enter: ("manager",),
-}
-
-
-def _operands(op: ir.Op) -> Iterator[ir.Register]:
-    for name in _READS.get(type(op), ()):
-        read = getattr(op, name)
-        for item in read if isinstance(read, tuple) else (read,):
-            register = item.value if isinstance(item, ir.Element) else item
-            if register is not None:
-                yield register
-
-
-def _operations(body: ir.Body) -> Iterator[ir.Op]:
-    for block in body.blocks:
-        yield from block.ops
-
-
-def _nested(body: ir.Body) -> Iterator[ir.Body]:
-    for inner in body.functions:
-        yield inner
-        yield from _nested(inner)

@@ -149,7 +149,7 @@ def analyse(
                 for report in check(*given) or ():
                     key = (rule.code, id(report.op), report.proven)
                     facts: Facts = given[-1]
-                    if key not in seen and not facts.expects_error and (facts.frame is None or facts.frame.is_reached):
+                    if key not in seen and not facts.expects_error and facts.is_reached:
                         seen.add(key)
                         result.reports.append(report)
             except Exception as error:
@@ -169,14 +169,14 @@ def analyse(
                     if found:
                         ask(found, op, Facts(analysis, frame, block))
     for cls in program.classes:
-        ask(checks("class"), analysis.summary_of(cls), Facts(analysis, None, None))
-    ask(checks("file"), Facts(analysis, None, None))
-    result.reports = [_toned_down(report, Facts(analysis, None, None)) for report in result.reports]
+        ask(checks("class"), analysis.summary_of(cls), Facts(analysis))
+    ask(checks("file"), Facts(analysis))
+    result.reports = [_toned_down(report, Facts(analysis)) for report in result.reports]
     asked = checks("inferred")
     if asked:
         known = len(result.reports)
-        ask(asked, tuple(result.reports), Facts(analysis, None, None))
-        added = [_toned_down(report, Facts(analysis, None, None)) for report in result.reports[known:]]
+        ask(asked, tuple(result.reports), Facts(analysis))
+        added = [_toned_down(report, Facts(analysis)) for report in result.reports[known:]]
         proven = {(report.rule.code, id(report.op)) for report in added if report.proven}
         added = [report for report in added if report.proven or (report.rule.code, id(report.op)) not in proven]
         louder = {id(report.op) for report in added if report.severity > Severity.INFO}

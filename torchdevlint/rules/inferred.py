@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.naming import as_written
 from torchdevlint.findings import Severity
-from torchdevlint.infer.analysis import Analysis
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.infer.summary import Fault
@@ -34,18 +33,13 @@ _MOST_CALLS_TOLD = 3
 _PLACEMENT = ("TDL3", "TDL4", "TDL5", "TDL6")  # rules of where losses, inputs, tensors and parts of modules are
 
 
-def inference_of(facts: Facts) -> Analysis:
-    """What is inferred of a file and of its place in its project, once for all rules."""
-    return facts.analysis.inference
-
-
 class Inferred(Rule):
     """A rule that tells of claims that do not hold."""
 
     @on_inferred
     def check_claims(self, told: Sequence[Report], facts: Facts) -> Iterator[Report]:
         """The faults that fall to this rule; `told` is what other checks have said."""
-        analysis, member = inference_of(facts), facts.analysis.member
+        analysis, member = facts.analysis.inference, facts.analysis.member
         known = _Told(told)
         for fault in sorted(analysis.decided(), key=lambda fault: fault.verdict != "broken"):
             if row_of(fault).code != self.code or not is_worth_telling(fault) or known.of(fault) is not None:

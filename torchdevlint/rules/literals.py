@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_body
+from torchdevlint.facts.scopes import binds
 from torchdevlint.facts.spelled import accelerator_in, texts_in
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
@@ -37,12 +38,6 @@ def spelled_accelerator(register: ir.Register | None, facts: Facts) -> Device | 
     return accelerator_in(register, facts.body, facts.analysis)
 
 
-def spelled_callee(call: ir.Call, facts: Facts) -> str:
-    """The dotted name of a callee by the file's imports: also of calls that the analysis has not come to yet."""
-    assert facts.frame is not None
-    return facts.analysis.resolve_text(facts.frame.place(call.function))
-
-
 def calls_collective(facts: Facts) -> bool:
     """True in a function with a collective, or with DistributedDataParallel over one device: CUDA is there for NCCL, which no other device has."""
     return facts.body.kind == "function" and _calls_collective(facts.body, facts)
@@ -62,7 +57,7 @@ def device_in_scope(at: ir.Op | None, facts: Facts) -> str | None:
     name = facts.nearest_device(at)
     if name is None or facts.body.kind == "module" or not name.isidentifier():
         return name
-    bound_here = name in facts.body.local_names or any(parameter.name == name for parameter in facts.body.parameters)
+    bound_here = binds(facts.body, name)
     module = facts.program.module
     if bound_here or name not in module.local_names or facts.body.parent is not module:
         return name
@@ -78,7 +73,7 @@ def chosen_device(at: ir.Op, facts: Facts) -> tuple[str, bool] | None:
 
 def _picks_cuda(name: str, facts: Facts) -> bool:
     """True for a name that is bound, everywhere, by a choice between "cuda" and the CPU that asks for CUDA."""
-    if facts.frame is None or not name.isidentifier():
+    if not name.isidentifier():
         return False
     value = facts.frame.lookup(name)
     if not isinstance(value, Value) or value.kind not in (Kind.DEVICE, Kind.STRING) or not value.device.chosen:

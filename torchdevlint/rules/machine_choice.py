@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchdevlint.facts.calls import argument_given, calls_of
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -42,18 +43,18 @@ def is_moved_by_callers(call: ir.Call, parameter: str, facts: Facts) -> bool:
 def machine_decides(call: ir.Call, facts: Facts) -> bool:
     """True for a move to CUDA under an availability test, and for one to a device that this function chose by such a test."""
     register = call.argument("device", 0) if facts.callee(call) in (".cuda", ".to") else call.keyword("device")
-    guards = facts.frame.guards if facts.frame is not None else frozenset()
+    guards = facts.frame.guards
     if "cuda" in guards and "flag" not in guards:
         spelled = facts.callee(call) == ".cuda" if register is None else is_literal_device(register, facts)
-        return spelled and facts.frame is not None and facts.frame.asked_machine
+        return spelled and facts.frame.asked_machine
     written = facts.definition(register)
-    if not isinstance(written, ir.Load) or any(written.name == one.name for one in facts.body.parameters):
+    if not isinstance(written, ir.Load) or parameter_of(facts.body, written.name) is not None:
         return False
     return written.name in facts.body.local_names and facts.device_of(register).chosen
 
 
 def _is_module(name: str, facts: Facts) -> bool:
-    value = facts.frame.env.get(name) if facts.frame is not None else None
+    value = facts.frame.held(name)
     return value is not None and value.kind is Kind.MODULE and value.ref == name
 
 

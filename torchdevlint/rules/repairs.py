@@ -10,17 +10,21 @@ from typing import NamedTuple
 from torchdevlint.facts.devices import TOP
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Place, Site, Term, index_of, is_accelerator, is_elsewhere
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import NodeFix
-from torchdevlint.rules.wording import is_surely_tensor, make_there, may_be_none, takes_device, variable_beside
+from torchdevlint.rules.structure import operations
+from torchdevlint.rules.wording import is_surely_tensor, may_be_none, operands_of
 from torchdevlint.stubs.knowledge import functions
 
 
@@ -61,7 +65,7 @@ def device_there(fault: Fault, facts: Facts) -> There | None:
         for given in made.body.parameters[1:]:
             if given.default is None and is_surely_tensor(given.name, inside):
                 return There(f"{given.name}.device", exact=True)
-    beside = variable_beside(made.op, fault.site.op, made.body) if fault.site.body is made.body else None
+    beside = _variable_beside(made.op, fault.site.op, made.body) if fault.site.body is made.body else None
     return There(f"{beside}.device", exact=inside.in_forward) if beside is not None else None
 
 
@@ -73,8 +77,7 @@ def _is_told_where(made: ir.Op, body: ir.Body) -> bool:
 
 def _is_that(nearest: str, place: Place, inside: Facts) -> bool:
     """True for a variable that holds the device which the program has chosen, or named, for the other tensor."""
-    frame = inside.frame
-    device = frame.lookup(nearest).device if frame is not None and nearest.isidentifier() else TOP
+    device = inside.frame.lookup(nearest).device if nearest.isidentifier() else TOP
     if not is_elsewhere(place) or index_of(place):
         return False
     return device.chosen or (is_accelerator(place) and device.is_accelerator)
@@ -104,7 +107,7 @@ def is_moved_only(fault: Fault, facts: Facts) -> bool:
     """True for what takes no `device=`: it is moved with `.to(...)` once it was made."""
     inside = facts_at(fault.place, facts)
     made = fault.place.op
-    return inside is None or not isinstance(made, ir.Call) or not takes_device(made, inside)
+    return inside is None or not isinstance(made, ir.Call) or not _takes_device(made, inside)
 
 
 def repair_of(fault: Fault, there: There | None, facts: Facts) -> NodeFix | None:
@@ -120,13 +123,11 @@ def repair_of(fault: Fault, there: There | None, facts: Facts) -> NodeFix | None
     ground = _ground(fault, there, inside)
     name = inside.callee(made)
     if name in functions.FACTORIES or name in functions.HOST_FACTORIES:
-        return make_there(made, there.expression, ground, inside) if made.keyword("device") is None else None
+        return _make_there(made, there.expression, ground, inside) if made.keyword("device") is None else None
     if inside.value(made.dst).kind is not Kind.BATCH_ENCODING or fault.host is None or fault.host.implicit == "batch":
         return None
-    from torchdevlint.fixes import builders
-
     edits = builders.wrap_method(made, "to", there.expression)
-    return NodeFix(ground, f"Move it with `.to({there.expression})`", edits) if edits else None
+    return NodeFix(ground, f"Move it with `.to({there.expression})`", edits)
 
 
 def _ground(fault: Fault, there: There, inside: Facts) -> Ground:
@@ -147,8 +148,6 @@ def _ground(fault: Fault, there: There, inside: Facts) -> Ground:
 
 def _value_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
     """`.cpu()` on what NumPy, or an argument that is read on the host, is given."""
-    from torchdevlint.fixes import builders
-
     inside, call = facts_at(fault.site, facts), fault.site.op
     if inside is None or not isinstance(call, ir.Call):
         return None
@@ -162,7 +161,7 @@ def _value_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
     else:
         given = inside.definition(register)
         edits = builders.detach_to_host(given, receiver=False) if detach else builders.wrap_method(given, "cpu")
-    return NodeFix(Ground.MOVE_DOES_NOTHING, "Copy it to host memory first", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Copy it to host memory first", edits)
 
 
 _LENGTHS = {"pack_padded_sequence": ("lengths", 1), "tensor_split": ("tensor_indices_or_sections", 1)}
@@ -187,8 +186,6 @@ def _may_be_tensor(value: Value) -> bool:
 
 def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
     """`.cpu()` on the one index that is a tensor."""
-    from torchdevlint.fixes import builders
-
     inside, op = facts_at(fault.site, facts), fault.site.op
     if inside is None or not isinstance(op, ir.Subscript):
         return None
@@ -198,7 +195,7 @@ def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
         tensors = [e.value for e in written.elements if inside.value(e.value).kind is Kind.TENSOR]
         index = inside.definition(tensors[0]) if len(tensors) == 1 else None
     edits = builders.wrap_method(index, "cpu") if index is not None else None
-    return NodeFix(Ground.MOVE_DOES_NOTHING, "Bring the index to the CPU", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Bring the index to the CPU", edits)
 
 
 # ---------------------------------------------------------------------------------------------------- attributes of modules
@@ -210,9 +207,7 @@ def store_of(fault: Fault, facts: Facts) -> Site | None:
     if host is None or not host.kept:
         return None
     for body in (made.body, fault.site.body):
-        while body is not None and body.owner is None:
-            body = body.parent
-        cls = body.owner if body is not None else None
+        cls = owner_of(body)
         methods = cls.methods.values() if cls is not None and facts.analysis.summary_of(cls).is_module else ()
         stores = [
             made.unit.site(op, method)
@@ -233,8 +228,6 @@ def _is_constant(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
 
 def buffer_instead(store: Site, facts: Facts) -> NodeFix | None:
     """`register_buffer` where the constructor alone stores the attribute."""
-    from torchdevlint.fixes import builders
-
     body, op = store.body, store.op
     if body is None or body.owner is None or not isinstance(op, ir.StoreAttribute) or body.name != "__init__":
         return None
@@ -247,4 +240,93 @@ def buffer_instead(store: Site, facts: Facts) -> NodeFix | None:
     if value.kind is not Kind.TENSOR or (wanted is not None and inside.constant(wanted) is True):
         return None  # a buffer is no leaf any more once it was moved
     edits = builders.register_buffer(facts.program, op)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Register `{op.name}` as a buffer", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Register `{op.name}` as a buffer", edits)
+
+
+def _variable_beside(made: ir.Op, met: ir.Op, body: ir.Body) -> str | None:
+    """The variable that an operation (`variable / made`, `torch.cat((variable, made))`) takes besides a tensor that is made in it.
+
+    None where there is none, where there are more operands than two, or where the variable may not be bound when the tensor is made.
+    """
+    lookup = Lookup.of(body)
+    operands = [lookup.definition(register) for register in _operands(met, lookup)]
+    others = [op for op in operands if op is not made]
+    if len(operands) != 2 or len(others) != 1 or not isinstance(others[0], ir.Load):
+        return None
+    name = others[0].name
+    return name if Cfg.of(body).definitely_bound(name, made) else None
+
+
+def _operands(met: ir.Op, lookup: Lookup) -> list[ir.Register]:
+    """The registers of an operator, or of the tuple or list that a function is given first."""
+    display = lookup.definition(met.arguments[0].value) if isinstance(met, ir.Call) and met.arguments else None
+    if isinstance(display, ir.Sequence) and not any(element.starred for element in display.elements):
+        return reads(display)
+    return reads(met) if isinstance(met, (ir.Binary, ir.Compare)) else []
+
+
+def _make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) -> NodeFix | None:
+    """The fix that makes the tensor of a factory on another device, with every CPU tensor that it meets on the way (`torch.cat([made, ones])`).
+
+    None where one of them cannot be made there. Complete only once the file was analysed.
+    """
+    edits: builders.Edits | None = ()
+    together = _fellows(made, facts)
+    for call in together or ():
+        given = _takes_device(call, facts)
+        new = (
+            builders.add_keyword(call, "device", expression) if given else builders.wrap_method(call, "to", expression)
+        )
+        edits = builders.combine(edits, new)
+    how = f"Create it with `device={expression}`" if _takes_device(made, facts) else f"Move it with `.to({expression})`"
+    return NodeFix(ground, how, edits)
+
+
+def _fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:
+    """A factory call and all those whose CPU tensors meet its own in this body; None where one of them is no factory or was moved by hand."""
+    found, known = [made], {id(made)}
+    met = _met_by_origin(facts)
+    for call in found:  # grows while it is walked
+        for origins in met.get(id(call), ()):
+            for other in origins:
+                if other is None or id(other) in known:
+                    continue
+                if not isinstance(other, ir.Call) or not facts.makes(other) or other.keyword("device") is not None:
+                    return None
+                if not _makes_tensor(other, facts):
+                    return None
+                known.add(id(other))
+                found.append(other)
+    return found
+
+
+def _met_by_origin(facts: Facts) -> dict[int, list[list[ir.Op | None]]]:
+    """By what made a CPU tensor of this body: the makers of all CPU tensors in each operation that takes it. Complete once the file was analysed."""
+    remembered = facts.analysis.remembered
+    key = (_met_by_origin, id(facts.body))
+    if key not in remembered:
+        found: dict[int, list[list[ir.Op | None]]] = {}
+        behind = Facts(facts.analysis, facts.analysis.frame_of(facts.body))
+        for op in operations(facts.body):
+            tensors = operands_of(op, behind)
+            if len(tensors) < 2:
+                continue
+            origins = [
+                part.origin for _, value in tensors for part in value.parts if part.is_fresh_cpu and part.rank != 0
+            ]
+            for origin in {id(origin): origin for origin in origins if origin is not None}:
+                found.setdefault(origin, []).append(origins)
+        remembered[key] = found
+    answer: dict[int, list[list[ir.Op | None]]] = remembered[key]
+    return answer
+
+
+def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
+    name = facts.callee(call)
+    return name in functions.FACTORIES or name in functions.HOST_FACTORIES
+
+
+def _takes_device(made: ir.Call, facts: Facts) -> bool:
+    """True when the factory has a `device` keyword, in every release."""
+    name = facts.callee(made)
+    return facts.makes(made) and name in functions.FACTORIES and not name.endswith("generate_square_subsequent_mask")

@@ -19,14 +19,15 @@ INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 
 
 class NodeFix(NamedTuple):
-    """A fix before it is text: edits of syntax nodes (see `torchdevlint.fixes.builders`), applied together or not at all.
+    """A fix before it is text: edits of syntax nodes (see `torchdevlint.fixes.builders`), applied together or not at all; None where a builder
+    cannot make them, and nothing is proposed.
 
     `proven` are expressions of which the rule knows that they are devices ("model.device"); see `torchdevlint.fixes.scope`.
     """
 
     ground: Ground
     message: str
-    edits: tuple[NodeEdit, ...]
+    edits: tuple[NodeEdit, ...] | None
     proven: frozenset[str] = frozenset()
 
 

@@ -1,8 +1,7 @@
-"""Questions about the shape of a body that several rules ask: who reads a value, what a chain of calls starts from."""
+"""Questions of several rules to the operations of a body and to the classes of a file."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar
@@ -10,10 +9,11 @@ from typing import Any, TypeVar
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import ClassSummary, Facts
-from torchdevlint.facts.moves import move_target
+from torchdevlint.facts.spelled import accelerator_in
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import block_of, follows
 from torchdevlint.source.grounds import kept_in
 from torchdevlint.stubs.knowledge import modules
 
@@ -21,7 +21,7 @@ _Answer = TypeVar("_Answer")
 
 
 def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, Facts], _Answer]:
-    """A question about a name or path of the present body; remembered as above for one without an index, whose key may not be known yet."""
+    """A question about a name or path of the present body, answered once; not for a path with an index, whose key may not be known yet."""
 
     @wraps(question)
     def asked(place: str, facts: Facts) -> _Answer:
@@ -39,64 +39,10 @@ def operations(body: ir.Body) -> tuple[ir.Op, ...]:
     return Lookup.of(body).all
 
 
-def registers_at(place: str, facts: Facts) -> list[ir.Register]:
-    """The registers of a body that hold what a name or path means: each read of `batch`, of `self.ids`, of `batch["x"]`."""
-    lookup = Lookup.of(facts.body)
-    pending = [load.dst for load in lookup.loads(_ROOT.split(place, maxsplit=1)[0])]
-    found: list[ir.Register] = []
-    for register in pending:  # grows while it is walked
-        path = facts.place(register)
-        if path == place:
-            found.append(register)
-        elif path and place.startswith(path):
-            pending += [
-                op.dst
-                for op in lookup.readers(register)
-                if isinstance(op, (ir.Attribute, ir.Subscript)) and op.object == register
-            ]
-    return found
-
-
-_ROOT = re.compile(r"[.\[]")
-
-
-def nested(body: ir.Body) -> Iterator[ir.Body]:
-    """A body and the functions that are made in it."""
-    yield body
-    for inner in body.functions:
-        yield from nested(inner)
-
-
-def definition_of(analysis: FileFacts, body: ir.Body, register: ir.Register | None) -> ir.Op | None:
-    """The operation that wrote a register of `body`."""
-    return None if register is None else analysis.index_of(body).definitions[register]
-
-
-def method_called_on(facts: Facts, register: ir.Register) -> frozenset[str]:
-    """The methods that are called on the very value of a register: `f(x).to(d)` gives "to" for the register of `f(x)`."""
-    return Lookup.of(facts.body).attributes_of(register)
-
-
-def is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
-    """True for a value that is moved in the same expression: `build().eval().requires_grad_(False).to(device)`."""
-    lookup, chain = Lookup.of(facts.body), [register]
-    while chain:
-        for method in lookup.readers(chain.pop()):
-            for call in lookup.readers(method.dst) if isinstance(method, ir.Attribute) else ():
-                if isinstance(call, ir.Call) and isinstance(method, ir.Attribute) and call.function == method.dst:
-                    if method.name in ("to", "cuda"):
-                        return True
-                    if method.name in ("eval", "train", "requires_grad_", "half", "float", "bfloat16"):
-                        chain.append(call.dst)
-    return False
-
-
-def target_of_move(call: ir.Call, facts: Facts) -> Device | None:
-    """The device that `.to(...)` or `.cuda(...)` moves to; None for a cast, TOP when it is unknown."""
-    written = facts.definition(call.function)
-    if facts.frame is None or not isinstance(written, ir.Attribute):
-        return None
-    return move_target(facts.frame, call, written.name)
+def may_follow(body: ir.Body, first: ir.Op, second: ir.Op) -> bool:
+    """True where control can come from one operation of a body to another."""
+    start, end = block_of(body, first), block_of(body, second)
+    return start is not None and end is not None and follows(body, (start, first), (end, second))
 
 
 def is_literal_device(register: ir.Register | None, facts: Facts) -> bool:
@@ -136,20 +82,14 @@ def literal_accelerator(call: ir.Call, facts: Facts) -> Device | None:
         register = call.argument("device", 0)
         if register is not None and not is_literal_device(register, facts):
             return None
-        device = target_of_move(call, facts)
+        device = facts.target_of_move(call)
         return device if device is not None and device.is_accelerator else None
     if name == ".to":
         register = call.keyword("device")
         register = call.positional(0) if register is None else register
     else:
         register = call.keyword("device")
-    if register is None or not is_literal_device(register, facts):
-        return None
-    written = facts.definition(register)
-    if isinstance(written, ir.Constant) and not isinstance(written.value, str):
-        return None  # `device=0` of another library may be anything
-    device = facts.device_of(register)
-    return device if device.is_accelerator else None
+    return accelerator_in(register, facts.body, facts.analysis)
 
 
 def only_plain_bases(summary: ClassSummary, analysis: FileFacts) -> bool:
@@ -162,31 +102,6 @@ def only_plain_bases(summary: ClassSummary, analysis: FileFacts) -> bool:
         if spelled not in in_file and resolved not in modules.PLAIN_BASES:
             return False
     return all(only_plain_bases(base, analysis) for base in summary.base_summaries)
-
-
-def heirs(summary: ClassSummary, analysis: FileFacts) -> list[ClassSummary]:
-    """The classes of the file that derive from a class."""
-    found = []
-    for cls in analysis.program.classes:
-        other = analysis.summary_of(cls)
-        if other is not summary and summary in _ancestors(other):
-            found.append(other)
-    return found
-
-
-def _ancestors(summary: ClassSummary) -> list[ClassSummary]:
-    found = list(summary.base_summaries)
-    for base in summary.base_summaries:
-        found += _ancestors(base)
-    return found
-
-
-def family_methods(summary: ClassSummary) -> frozenset[str]:
-    """The names of the methods of a class and of its bases in the file."""
-    found = set(summary.cls.methods)
-    for base in summary.base_summaries:
-        found |= family_methods(base)
-    return frozenset(found)
 
 
 def moves_itself(summary: ClassSummary, analysis: FileFacts) -> bool:
@@ -214,23 +129,12 @@ def tensors_within(value: Value) -> Iterator[Value]:
     if value.kind is Kind.TENSOR:
         yield value
     elif value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT):
-        for item in (*(value.items or ()), *(v for _, v in value.entries), *([value.element] if value.element else [])):
-            if item.kind is Kind.TENSOR:
-                yield item
-
-
-def where_taken_out(written: ir.Op | None, cpu: Value, facts: Facts) -> ir.Op | None:
-    """The `batch["x"]` of `x = batch["x"]`, when that is all that the name is bound to."""
-    if not isinstance(written, ir.Load):
-        return None
-    taken = facts.index.bound_once(written.name)
-    return taken if isinstance(taken, ir.Subscript) and facts.value(taken.dst).origin is cpu.origin else None
+        yield from (item for item in value.held if item.kind is Kind.TENSOR)
 
 
 def runs_for_each_gpu(call: ir.Call, facts: Facts) -> bool:
     """True in a loop over the devices that there are, `for index in range(torch.cuda.device_count())`: without one it has no turn."""
-    loops = [facts.body.blocks[number] for number in facts.block.loops] if facts.block is not None else []
-    around = [*loops, facts.block] if facts.block is not None else []
+    around = [*(facts.body.blocks[number] for number in facts.block.loops), facts.block]
     lookup = Lookup.of(facts.body)
     if any(_counts_devices(turn.iterable, facts) for block in around for turn in lookup.turns(block)):
         return True

@@ -8,9 +8,10 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import NOTHING, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_file
-from torchdevlint.rules.structure import operations, tensors_within
-from torchdevlint.rules.wording import give_device, owns
+from torchdevlint.rules.structure import tensors_within
+from torchdevlint.rules.wording import give_device
 from torchdevlint.stubs.knowledge import functions
 
 _PREFIX = "torch.distributed."
@@ -97,7 +98,7 @@ class CollectiveOnCpuTensorWithNccl(Rule):
             for value in tensors_within(facts.value(register)):
                 if not value.is_fresh_cpu or value.others or not isinstance(value.origin, ir.Call):
                     continue
-                local = owns(facts, value.origin)
+                local = facts.makes(value.origin)
                 takes = local and facts.callee(value.origin) in functions.FACTORIES
                 device = facts.nearest_device(value.origin if local else call)
                 self._found.append((call, value, name, device, takes))
@@ -131,11 +132,8 @@ def _speaks_of_devices(facts: Facts) -> bool:
     words = facts.program.words | facts.program.imported
     if not facts.mentions("device", "cuda") or any("gloo" in word for word in words):
         return False
-    return not any(
-        isinstance(op, ir.Constant) and op.value in ("gloo", "mpi")
-        for body in facts.program.bodies
-        for op in operations(body)
-    )
+    constants = (op for body in facts.program.bodies for op in Lookup.of(body).kind(ir.Constant))
+    return not any(op.value in ("gloo", "mpi") for op in constants)
 
 
 def _fix(origin: ir.Call, device: str | None) -> NodeFix | None:

@@ -8,9 +8,11 @@ from torchdevlint.facts.devices import CPU
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_any_call, on_call
-from torchdevlint.rules.structure import method_called_on, moves_itself
+from torchdevlint.rules.structure import moves_itself
 
 _DATA_PARALLEL = (
     "torch.nn.DataParallel",
@@ -67,7 +69,7 @@ class DataparallelModuleNotOnDevice0(Rule):
     def note_wrapper(self, call: ir.Call, facts: Facts) -> None:
         """Wrappers of modules that this function made."""
         module = facts.value(call.argument("module", 0))
-        if _is_on_cpu(module, facts) and not method_called_on(facts, call.dst) & {"to", "cuda"}:
+        if _is_on_cpu(module, facts) and not Lookup.of(facts.body).attributes_of(call.dst) & {"to", "cuda"}:
             self._wrapped[module.ref] = (call, module)
 
     @on_any_call
@@ -120,11 +122,9 @@ def _is_on_cpu(module: Value, facts: Facts) -> bool:
     known = module.definition is not None or (
         module.symbol.startswith("torch.nn.") and "Sequential" not in module.symbol
     )
-    return known and facts.frame is not None and facts.frame.module_device(module) is CPU
+    return known and facts.frame.module_device(module) is CPU
 
 
 def _move(construction: ir.Call, device: str | None) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.wrap_method(construction, "to", device) if device else None
-    return NodeFix(Ground.CHANGES_A_RUN, f"Move the wrapper to `{device}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Move the wrapper to `{device}`", edits)

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchdevlint.facts.class_shape import reached
 from torchdevlint.facts.facts import ClassSummary, Facts
 from torchdevlint.facts.loaders import called_by
 from torchdevlint.facts.naming import follows_an_object, looks_like_device
+from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_call, on_file
-from torchdevlint.rules.structure import asks_for_other_start, nested, target_of_move
+from torchdevlint.rules.structure import asks_for_other_start
 from torchdevlint.stubs.knowledge import functions, modules
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
@@ -92,7 +94,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
         name = facts.callee(call)
         self._forks = self._forks and not asks_for_other_start(call, facts)
         if name in (".to", ".cuda"):
-            device = target_of_move(call, facts)
+            device = facts.target_of_move(call)
         elif name in functions.FACTORIES and call.keyword("device") is not None:
             device = facts.device_of(call.keyword("device"))
         else:
@@ -187,7 +189,8 @@ def _sample_code(loaders: list[_Loading], facts: Facts) -> Iterator[tuple[str, i
     collates = {loader.collate for loader in loaders if loader.collate}
     for summary in datasets:
         starts = ["__getitem__", "__getitems__", "__iter__", *(collates & set(summary.cls.methods))]
-        for body in _reached(summary, starts, facts):
+        run = reached(facts.analysis, summary, starts) - {"__init__"}
+        for body in (body for name, body in summary.cls.methods.items() if name in run):
             for inner in nested(body):
                 if fresh(inner):
                     yield f"`{summary.cls.name}.{body.name}`", inner
@@ -203,17 +206,3 @@ def _is_dataset(summary: ClassSummary) -> bool:
     return any(_DATASET.match(base) for base in summary.bases) or any(
         _is_dataset(base) for base in summary.base_summaries
     )
-
-
-def _reached(summary: ClassSummary, starts: list[str], facts: Facts) -> list[ir.Body]:
-    """The methods of the class that the given ones reach through calls on self."""
-    pending, seen, found = list(starts), set(), []
-    while pending:
-        name = pending.pop()
-        body = summary.cls.methods.get(name)
-        if body is None or name in seen or name == "__init__":
-            continue
-        seen.add(name)
-        found.append(body)
-        pending += facts.analysis.index_of(body).self_calls
-    return found

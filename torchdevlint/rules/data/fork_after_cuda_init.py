@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_call, on_file, on_method, on_op
-from torchdevlint.rules.structure import asks_for_other_start, literal_accelerator, nested, target_of_move
+from torchdevlint.rules.structure import asks_for_other_start, literal_accelerator
 
 _FORKS = (
     "multiprocessing.Process",
@@ -64,7 +65,7 @@ class ForkAfterCudaInit(Rule):
         """The first use of an accelerator in each body, in the order in which it runs."""
         name = facts.callee(call)
         self._other_start = self._other_start or asks_for_other_start(call, facts)
-        device = target_of_move(call, facts) if name in (".to", ".cuda") else literal_accelerator(call, facts)
+        device = facts.target_of_move(call) if name in (".to", ".cuda") else literal_accelerator(call, facts)
         if device is not None and device.may_be_accelerator:
             self._uses.setdefault(id(facts.body), call)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
-from torchdevlint.rules.structure import target_of_move
 
 _TEXT = "\"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\""
 
@@ -52,7 +52,7 @@ class PinMemoryOfAcceleratorTensor(Rule):
         register = facts.receiver(call)
         value, written = facts.value(register), facts.definition(register)
         chained = isinstance(written, ir.Call) and facts.callee(written) in (".to", ".cuda")
-        device = target_of_move(written, facts) if chained and isinstance(written, ir.Call) else None
+        device = facts.target_of_move(written) if chained and isinstance(written, ir.Call) else None
         if device is None or not device.may_be_accelerator:
             if (
                 value.kind is not Kind.TENSOR
@@ -67,7 +67,11 @@ class PinMemoryOfAcceleratorTensor(Rule):
             f"only host memory can be pinned, and this tensor is on `{device.name}`; pin it first, then move it",
             detail=f"On an accelerator this raises {_TEXT}. A pinned tensor can be moved with `non_blocking=True`.",
             case="" if device.is_accelerator else "the device is a variable",
-            fix=(lambda: _swap(call)) if chained else None,
+            fix=lambda: (
+                NodeFix(Ground.AWAITS_A_GPU, "Pin first, then move", builders.swap_chained_methods(call))
+                if chained
+                else None
+            ),
         )
 
     @on_call("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
@@ -87,10 +91,3 @@ class PinMemoryOfAcceleratorTensor(Rule):
                     detail=f"It raises {_TEXT}. Without `pin_memory` the dataset can stay where it is.",
                 )
                 return
-
-
-def _swap(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.swap_chained_methods(call)
-    return NodeFix(Ground.AWAITS_A_GPU, "Pin first, then move", edits) if edits else None

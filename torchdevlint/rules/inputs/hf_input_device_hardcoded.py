@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
 from torchdevlint.rules.structure import literal_accelerator
@@ -49,7 +50,7 @@ class HfInputDeviceHardcoded(Rule):
     @on_method("to", "cuda")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         value = facts.value(facts.receiver(call))
-        if value.kind is not Kind.BATCH_ENCODING and not _is_encoded(value, facts):
+        if value.kind is not Kind.BATCH_ENCODING and not _is_encoded(value):
             return
         device = literal_accelerator(call, facts)
         models = _placed_models(facts)
@@ -66,7 +67,7 @@ class HfInputDeviceHardcoded(Rule):
         )
 
 
-def _is_encoded(value: Value, facts: Facts) -> bool:
+def _is_encoded(value: Value) -> bool:
     """True for a tensor that came out of a tokenizer."""
     return (
         value.kind is Kind.TENSOR
@@ -77,27 +78,17 @@ def _is_encoded(value: Value, facts: Facts) -> bool:
 
 def _placed_models(facts: Facts) -> list[tuple[str, ir.Call]]:
     """The models in scope that `device_map` placed, with their names."""
-    assert facts.frame is not None
     found: dict[int, tuple[str, ir.Call]] = {}
-    for env in (facts.frame.env, facts.analysis.frame_of(facts.program.module).env):
-        for name, value in env.items():
-            if not isinstance(value, Value) or value.kind is not Kind.MODULE or value.symbol != "dispatched":
-                continue
-            if (
-                isinstance(value.origin, ir.Call)
-                and value.origin.keyword("device_map") is not None
-                and name.isidentifier()
-            ):
-                found.setdefault(id(value.origin), (name, value.origin))
+    for frame in (facts.frame, facts.analysis.frame_of(facts.program.module)):
+        for name, value in frame.all_held():
+            made = value.origin if value.kind is Kind.MODULE and value.symbol == "dispatched" else None
+            if isinstance(made, ir.Call) and made.keyword("device_map") is not None and name.isidentifier():
+                found.setdefault(id(made), (name, made))
     return list(found.values())
 
 
 def _follow(call: ir.Call, name: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if len(call.arguments) > 1:
         return None
     edits = builders.replace_call_arguments(call, "to", f"{name}.device")
-    return (
-        NodeFix(Ground.OLD_LINE_RAISED, f"Use `{name}.device`", edits, frozenset({f"{name}.device"})) if edits else None
-    )
+    return NodeFix(Ground.OLD_LINE_RAISED, f"Use `{name}.device`", edits, frozenset({f"{name}.device"}))

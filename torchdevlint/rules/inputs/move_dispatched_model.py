@@ -9,11 +9,10 @@ from torchdevlint.facts.devices import TOP
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import NOTHING, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
-from torchdevlint.rules.structure import target_of_move
-from torchdevlint.rules.wording import owns
+from torchdevlint.rules.structure import may_follow
 
 _DISPATCHERS = ("load_checkpoint_and_dispatch", "dispatch_model")
 _OVER_SEVERAL = ("auto", "balanced", "balanced_low_0", "sequential")
@@ -61,7 +60,7 @@ class MoveDispatchedModel(Rule):
     fixable = "safe"
 
     def __init__(self) -> None:
-        self._dispatched: dict[tuple[int, str], tuple[ir.Call, ir.Store, ir.Block]] = {}
+        self._dispatched: dict[tuple[int, str], tuple[ir.Call, ir.Store]] = {}
 
     @on_op(ir.Store)
     def note_store(self, op: ir.Store, facts: Facts) -> None:
@@ -69,8 +68,8 @@ class MoveDispatchedModel(Rule):
         written = facts.definition(op.value)
         key = (id(facts.body), op.name)
         dispatches = isinstance(written, ir.Call) and (facts.qualified(written.function) or "").endswith(_DISPATCHERS)
-        if isinstance(written, ir.Call) and dispatches and facts.block is not None:
-            self._dispatched[key] = written, op, facts.block
+        if isinstance(written, ir.Call) and dispatches:
+            self._dispatched[key] = written, op
         elif not (isinstance(written, ir.Call) and facts.place(facts.receiver(written)) == op.name):
             self._dispatched.pop(key, None)
 
@@ -78,7 +77,7 @@ class MoveDispatchedModel(Rule):
     def check_move(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         register = facts.receiver(call)
         origin = self._origin(register, facts)
-        target = target_of_move(call, facts)
+        target = facts.target_of_move(call)
         if origin is None or target is None or facts.in_try_catching("RuntimeError", "ValueError", "Exception"):
             return
         if target is TOP and not call.has_splat and facts.callee(call) == ".to":
@@ -104,7 +103,7 @@ class MoveDispatchedModel(Rule):
             detail=detail,
             case=("" if _names_several(origin, facts) else _ONE_GPU) if several else "the whole model is on one device",
             related=(Mention(origin, "here it is placed"),),
-            fix=(lambda: _remove(call, facts)) if several else None,
+            fix=lambda: _remove(call, facts) if several else None,
         )
 
     @on_call("transformers.pipeline", "transformers.pipelines.pipeline")
@@ -126,14 +125,14 @@ class MoveDispatchedModel(Rule):
         """The call that dispatched the model of a register, when this function made it."""
         value = facts.value(register)
         if value.kind is Kind.MODULE and value.symbol == "dispatched" and isinstance(value.origin, ir.Call):
-            return value.origin if owns(facts, value.origin) else None
+            return value.origin if facts.makes(value.origin) else None
         read = facts.definition(register)
-        if value.kind not in (Kind.UNKNOWN, Kind.MODULE) or not isinstance(read, ir.Load) or facts.block is None:
+        if value.kind not in (Kind.UNKNOWN, Kind.MODULE) or not isinstance(read, ir.Load):
             return None
-        origin, stored, at = self._dispatched.get((id(facts.body), read.name), (None, None, None))
-        if stored is None or at is None or not follows(facts.body, (at, stored), (facts.block, read)):
-            return None  # the other arm of an `if`
-        return origin
+        origin, stored = self._dispatched.get((id(facts.body), read.name), (None, None))
+        return (
+            origin if stored is not None and may_follow(facts.body, stored, read) else None
+        )  # not of the other arm of an `if`
 
 
 def _names_several(origin: ir.Call, facts: Facts) -> bool:
@@ -162,16 +161,12 @@ def _spreads(origin: ir.Call, facts: Facts) -> bool | None:
 
 
 def _remove(call: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if call.positional_count > 1 or len(call.arguments) > 1:
         return None  # `.to(device, dtype)` casts, too
     edits = builders.undo_method(facts.program, call)
-    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits)
 
 
 def _without_device(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.remove_keyword(call, "device")
-    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Leave the model where `device_map` put it", edits)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method, on_op
-from torchdevlint.rules.wording import owns
 
 _CONFIGS = ("BitsAndBytesConfig", "GPTQConfig")
 # What is given back moves and casts the parts of the model, and asks the model itself for nothing (torch/nn/modules/module.py, `_apply`).
@@ -80,7 +80,7 @@ class MoveQuantizedModel(Rule):
             value.kind is not Kind.MODULE
             or value.symbol != "dispatched"
             or not isinstance(origin, ir.Call)
-            or not owns(facts, origin)
+            or not facts.makes(origin)
         ):
             return
         eight = self._eight_bits(origin, facts)
@@ -97,7 +97,7 @@ class MoveQuantizedModel(Rule):
             f"the quantized model of line {{0}} refuses `{method}()`; remove the call",
             detail=f"It raises ValueError ({text}). The loader has placed the model.",
             related=(Mention(origin, "here it is loaded"),),
-            fix=lambda: _remove(call, facts),
+            fix=lambda: NodeFix(Ground.OLD_LINE_RAISED, "Remove the call", builders.undo_method(facts.program, call)),
         )
 
     def _eight_bits(self, origin: ir.Call, facts: Facts) -> bool | None:
@@ -124,13 +124,5 @@ def _config(call: ir.Call, facts: Facts) -> bool | None:
 
 
 def _is_cast(call: ir.Call, facts: Facts) -> bool:
-    assert facts.frame is not None
     register = call.argument("dtype", 0)
     return register is not None and len(call.arguments) == 1 and facts.frame.is_dtype(register)
-
-
-def _remove(call: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.undo_method(facts.program, call)
-    return NodeFix(Ground.OLD_LINE_RAISED, "Remove the call", edits) if edits else None

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.forwards import may_be_given_on_host
 from torchdevlint.facts.naming import is_loss_name
+from torchdevlint.facts.scopes import binds, scopes_of
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.rules.inferred import Inferred, where_is
 from torchdevlint.rules.repairs import There, facts_at
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, on_any_call
-from torchdevlint.rules.structure import where_taken_out
-from torchdevlint.rules.wording import MISMATCH, is_host_name, owns
+from torchdevlint.rules.wording import MISMATCH
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
@@ -76,7 +77,7 @@ class OneSiblingLeftBehind(Inferred):
         is_module = callee.kind is Kind.MODULE and callee.symbol not in ("wrapper", "dispatched")
         is_torch = callee.kind is Kind.SYMBOL and callee.symbol.startswith("torch.nn.functional.")
         is_loss = not is_torch and is_loss_name(facts.place(call.function))
-        if not (is_module or is_torch or is_loss) or facts.frame is None:
+        if not (is_module or is_torch or is_loss):
             return
         given = [(argument.value, facts.value(argument.value)) for argument in call.arguments if not argument.star]
         moved = {
@@ -136,13 +137,13 @@ class OneSiblingLeftBehind(Inferred):
         sure: bool = True,
     ) -> Iterator[Report]:
         place = facts.place(register)
-        if not place or is_host_name(place) or sibling.moved is None:
+        if not place or _is_host_name(place) or sibling.moved is None:
             return
         certain = sure and value.kind is Kind.TENSOR and value.evidence >= 2
         device = sibling.device
         expression = device.name if device.place == "sym" else f'"{device.name}"'
         written = facts.definition(register)
-        written = where_taken_out(written, value, facts) or written
+        written = _where_taken_out(written, value, facts) or written
         beside = (
             f"and meets the output of a model on {device.describe()} (line {{0}})"
             if output
@@ -173,9 +174,9 @@ def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
     """By group, what was moved of the batches whose other parts are given here."""
     groups = {value.group for value in given if value.group is not None and _is_batch_part(value.origin, facts)}
     found: dict[Any, Value] = {}
-    if groups and facts.frame is not None:
-        for known in facts.frame.env.values():
-            if isinstance(known, Value) and known.group in groups and known.moved is not None:
+    if groups:
+        for _, known in facts.frame.all_held():
+            if known.group in groups and known.moved is not None:
                 found[known.group] = known
     return {group: known for group, known in found.items() if known.device.may_be_accelerator}
 
@@ -183,13 +184,13 @@ def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
 def _is_batch_part(made: ir.Op | None, facts: Facts) -> bool:
     """True for what a loop over a loader gives, also through `enumerate` and `iter`."""
     if isinstance(made, ir.Call):
-        return owns(facts, made) and facts.value(made.function).symbol.startswith("builtins.")
+        return facts.makes(made) and facts.value(made.function).symbol.startswith("builtins.")
     return isinstance(made, (ir.Unpack, ir.Iterate))
 
 
 def _may_be_moved(module: Value, facts: Facts) -> bool:
     """True for a module with weights that was moved here, or by a caller in the file, where no wrapper moves inputs."""
-    if module.symbol.endswith("Loss") or module.symbol.startswith("torchmetrics.") or facts.frame is None:
+    if module.symbol.endswith("Loss") or module.symbol.startswith("torchmetrics."):
         return False
     placed = facts.frame.module_device(module).may_be_accelerator or _is_given_moved(module, facts)
     words = facts.program.words
@@ -252,26 +253,20 @@ def _sibling(fault: Fault, facts: Facts) -> _Sibling | None:
 def _is_bound(place: str, inside: Facts) -> bool:
     """True for what a name of the file leads to; `torch` of `from config import *` is bound elsewhere."""
     name = place.partition(".")[0].partition("[")[0]
-    body: ir.Body | None = inside.body
-    while body is not None and name not in body.local_names and all(one.name != name for one in body.parameters):
-        body = body.parent
-    return bool(place) and body is not None
+    return bool(place) and any(binds(one, name) for one in scopes_of(inside.body))
 
 
-def _operands(op: ir.Op) -> tuple[ir.Register, ...]:
+def _operands(op: ir.Op) -> list[ir.Register]:
     """The registers that a call, an arithmetic operation or a comparison works on."""
     if isinstance(op, ir.Call):
-        return tuple(argument.value for argument in op.arguments)
-    if isinstance(op, ir.Binary):
-        return op.left, op.right
-    return (op.left, *op.comparators) if isinstance(op, ir.Compare) else ()
+        return [argument.value for argument in op.arguments]
+    return reads(op) if isinstance(op, (ir.Binary, ir.Compare)) else []
 
 
 def _fix(
     facts: Facts, body: ir.Body, place: str, written: ir.Op | None, expression: str, certain: bool
 ) -> NodeFix | None:
     """The move of all that reads the value: where it is made, in front of its first use, or at its only one."""
-    from torchdevlint.fixes import builders
     from torchdevlint.fixes.scope import may_be_none, may_hold_none
 
     if written is None or not expression or not all(part.isidentifier() for part in expression.strip('"').split(".")):
@@ -331,3 +326,38 @@ def _bound(name: str, use: ir.Op, cfg: Cfg) -> set[int]:
 def _stays_on_host(use: ir.Load, body: ir.Body) -> bool:
     """True for a read that wants the value on the CPU."""
     return any(isinstance(op, ir.Attribute) and op.name in _HOST_READS for op in Lookup.of(body).readers(use.dst))
+
+
+def _where_taken_out(written: ir.Op | None, cpu: Value, facts: Facts) -> ir.Op | None:
+    """The `batch["x"]` of `x = batch["x"]`, when that is all that the name is bound to."""
+    if not isinstance(written, ir.Load):
+        return None
+    taken = facts.index.bound_once(written.name)
+    return taken if isinstance(taken, ir.Subscript) and facts.value(taken.dst).origin is cpu.origin else None
+
+
+_HOST_WORDS = (
+    "len",
+    "length",
+    "idx",
+    "index",
+    "id",
+    "name",
+    "path",
+    "file",
+    "meta",
+    "size",
+    "shape",
+    "info",
+    "text",
+    "word",
+    "caption",
+    "step",
+    "epoch",
+)
+
+
+def _is_host_name(place: str) -> bool:
+    """True for what is called a length, an index, a name: of use on the CPU."""
+    last = place.rpartition(".")[2].lower()
+    return any(word in last for word in _HOST_WORDS)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
 
@@ -111,8 +112,6 @@ def _is_certain(register: ir.Register | None, facts: Facts) -> bool:
 
 
 def _fix(call: ir.Call, register: ir.Register | None, kind: Kind, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     written = facts.definition(register)
     place = facts.place(register)
     if kind not in (Kind.LIST, Kind.DICT, Kind.STATE_DICT) or not place or not isinstance(written, ir.Load):
@@ -128,5 +127,4 @@ def _fix(call: ir.Call, register: ir.Register | None, kind: Kind, facts: Facts) 
         if kind is Kind.LIST
         else f"{{key: value{move} for key, value in {place}.items()}}"
     )
-    edits = builders.replace_expression(call, text)
-    return NodeFix(Ground.UNKNOWN_KIND, "Move the elements", edits) if edits else None
+    return NodeFix(Ground.UNKNOWN_KIND, "Move the elements", builders.replace_expression(call, text))

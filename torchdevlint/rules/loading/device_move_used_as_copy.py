@@ -9,10 +9,11 @@ from typing import NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import follows
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_file, on_op
+from torchdevlint.rules.structure import may_follow
 from torchdevlint.stubs.knowledge.methods import MODULE_STRONG
 
 _TRAINS = re.compile(
@@ -28,7 +29,6 @@ class _Snapshot(NamedTuple):
     name: str
     model: str  # the last name of the model's path
     body: ir.Body
-    block: ir.Block
     bare: bool  # `model.state_dict()` itself, without a comprehension
 
 
@@ -84,8 +84,6 @@ class DeviceMoveUsedAsCopy(Rule):
 
     def _note(self, op: ir.Op, register: ir.Register, name: str, facts: Facts) -> None:
         made = facts.definition(register)
-        if facts.block is None:
-            return
         move = facts.definition(made.value) if isinstance(made, ir.Comprehension) and made.shape == "dict" else None
         source: ir.Call | None = None
         if isinstance(made, ir.Call):
@@ -96,7 +94,7 @@ class DeviceMoveUsedAsCopy(Rule):
             return
         model = facts.place(facts.receiver(source)).rpartition(".")[2]
         if model and not _NO_MODEL.search(model) and _is_used_as_module(source, model, facts):
-            self._snapshots.append(_Snapshot(op, move, name, model, facts.body, facts.block, source is made))
+            self._snapshots.append(_Snapshot(op, move, name, model, facts.body, source is made))
 
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:
@@ -152,7 +150,7 @@ def _state_dict_behind(move: ir.Call, facts: Facts) -> ir.Call | None:
         elif isinstance(op, ir.Attribute):
             op = facts.definition(op.object) if op.name == "data" else None
         elif isinstance(op, ir.Load):
-            op = _written_to(op.name, facts)
+            op = facts.index.bound_once(op.name)
         elif isinstance(op, ir.Unpack):
             op = facts.definition(op.source)
         elif isinstance(op, ir.Iterate):
@@ -162,34 +160,22 @@ def _state_dict_behind(move: ir.Call, facts: Facts) -> ir.Call | None:
     return None
 
 
-def _written_to(name: str, facts: Facts) -> ir.Op | None:
-    return facts.index.bound_once(name)
-
-
 def _restored(snapshot: _Snapshot, facts: Facts) -> ir.Op | None:
     """The `load_state_dict(snapshot)` behind more training, or None."""
     attribute = snapshot.name.startswith(".")
-    bodies = facts.program.bodies if attribute else [snapshot.body]
-    for body in bodies:
-        definitions = facts.analysis.index_of(body).definitions
-        for block in body.blocks:
-            for op in block.ops:
-                if not isinstance(op, ir.Call) or not op.arguments or not _loads(op, snapshot.model, definitions):
-                    continue
-                given = definitions[op.arguments[0].value]
-                if attribute:
-                    if (
-                        isinstance(given, ir.Attribute)
-                        and "." + given.name == snapshot.name
-                        and body is not snapshot.body
-                    ):
-                        return op
-                elif (
-                    _names(given, snapshot)
-                    and _reaches(snapshot, block, op)
-                    and _trains_between(snapshot, block, op, facts)
-                ):
-                    return op
+    for body in facts.program.bodies if attribute else [snapshot.body]:
+        lookup = Lookup.of(body)
+        for op in lookup.kind(ir.Call):
+            if not op.arguments or not _loads(op, snapshot.model, lookup):
+                continue
+            given = lookup.definition(op.arguments[0].value)
+            if attribute:
+                is_restored = isinstance(given, ir.Attribute) and "." + given.name == snapshot.name
+                is_restored = is_restored and body is not snapshot.body
+            else:
+                is_restored = _names(given, snapshot) and _reaches(snapshot, op) and _trains_between(snapshot, op)
+            if is_restored:
+                return op
     return None
 
 
@@ -197,51 +183,41 @@ def _names(op: ir.Op | None, snapshot: _Snapshot) -> bool:
     return isinstance(op, ir.Load) and op.name == snapshot.name
 
 
-def _loads(call: ir.Call, model: str, definitions: list[ir.Op | None]) -> bool:
+def _loads(call: ir.Call, model: str, lookup: Lookup) -> bool:
     """True for `model.load_state_dict(...)` of the model that the snapshot was taken of, by its last name."""
-    written = definitions[call.function]
+    written = lookup.definition(call.function)
     if not isinstance(written, ir.Attribute) or written.name != "load_state_dict":
         return False
-    owner = definitions[written.object]
+    owner = lookup.definition(written.object)
     return isinstance(owner, (ir.Load, ir.Attribute)) and owner.name == model
 
 
-def _reaches(snapshot: _Snapshot, block: ir.Block, op: ir.Op) -> bool:
+def _reaches(snapshot: _Snapshot, op: ir.Op) -> bool:
     """True when the restore can see this snapshot: it comes later, and nothing else is stored under the name in its own block before it."""
-    if not follows(snapshot.body, (snapshot.block, snapshot.op), (block, op)):
-        return False
-    start = block.ops.index(snapshot.op) + 1 if snapshot.block is block else 0
-    between = block.ops[start : block.ops.index(op)]
-    return not any(isinstance(other, ir.Store) and other.name == snapshot.name for other in between)
+    lookup = Lookup.of(snapshot.body)
+    block, number = lookup.block(op), lookup.number
+    start = number(snapshot.op) if lookup.block(snapshot.op) is block else -1
+    return may_follow(snapshot.body, snapshot.op, op) and not any(
+        lookup.block(store) is block and start < number(store) < number(op) for store in lookup.stores(snapshot.name)
+    )
 
 
-def _trains_between(snapshot: _Snapshot, block: ir.Block, op: ir.Op, facts: Facts) -> bool:
-    body = snapshot.body
-    definitions = facts.analysis.index_of(body).definitions
-    for other_block in body.blocks:
-        for other in other_block.ops:
-            if not isinstance(other, ir.Call):
-                continue
-            written = definitions[other.function]
-            name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
-            if not _TRAINS.search(name) or name in _NOT_TRAINING or (name == "train" and not _is_function(written)):
-                continue
-            if any(_names(definitions[argument.value], snapshot) for argument in other.arguments):
-                continue  # it works on the dict: `update_entries(state, loaded)`
-            after = follows(body, (snapshot.block, snapshot.op), (other_block, other))
-            if after and follows(body, (other_block, other), (block, op)):
-                return True
+def _trains_between(snapshot: _Snapshot, op: ir.Op) -> bool:
+    lookup = Lookup.of(snapshot.body)
+    for other in lookup.kind(ir.Call):
+        name = lookup.called(other)
+        if not _TRAINS.search(name) or name in _NOT_TRAINING:
+            continue
+        if name == "train" and not isinstance(lookup.definition(other.function), ir.Load):
+            continue  # `train(model)` trains; `model.train()` only sets the mode
+        if any(_names(lookup.definition(argument.value), snapshot) for argument in other.arguments):
+            continue  # it works on the dict: `update_entries(state, loaded)`
+        if may_follow(snapshot.body, snapshot.op, other) and may_follow(snapshot.body, other, op):
+            return True
     return False
 
 
-def _is_function(op: ir.Op | None) -> bool:
-    """`train(model)` trains; `model.train()` only sets the mode."""
-    return isinstance(op, ir.Load)
-
-
 def _fix(snapshot: _Snapshot, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not snapshot.bare:
         edits = builders.wrap_method(snapshot.made, "clone")
     elif "copy" in facts.analysis.aliases and facts.analysis.aliases["copy"] == "copy":
@@ -253,4 +229,4 @@ def _fix(snapshot: _Snapshot, facts: Facts) -> NodeFix | None:
             if "\n" not in text
             else None
         )
-    return NodeFix(Ground.CHANGES_A_RUN, "Copy the weights", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Copy the weights", edits)

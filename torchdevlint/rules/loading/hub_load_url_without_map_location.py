@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_call
 
 _OWN_WEIGHTS = ("https://download.pytorch.org/", "https://s3.amazonaws.com/pytorch/")
@@ -63,41 +65,11 @@ class HubLoadUrlWithoutMapLocation(Rule):
             call,
             'without `map_location` the weights go to the device of their publisher; pass `map_location="cpu"`',
             detail='Weights that were saved from a GPU raise "Attempting to deserialize object on a CUDA device" on a machine without one.',
-            fix=(lambda: _fix(call, facts)) if register is None else None,
+            fix=lambda: _fix(call, facts) if register is None else None,
         )
 
 
-def goes_into_load_state_dict(call: ir.Call, body: ir.Body, facts: Facts) -> bool:
-    """True when the only use of a call's result is `m.load_state_dict(result)`, given at once or through one name."""
-    definitions = facts.analysis.index_of(body).definitions
-    registers = {call.dst}
-    names: set[str] = set()
-    uses = loads = 0
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Store) and op.value in registers:
-                names.add(op.name)
-            elif isinstance(op, ir.Load) and op.name in names:
-                registers.add(op.dst)
-                uses += 1
-            elif isinstance(op, ir.Call) and op.arguments and op.arguments[0].value in registers:
-                written = definitions[op.function]
-                if (
-                    isinstance(written, ir.Attribute)
-                    and written.name == "load_state_dict"
-                    and op.keyword("assign") is None
-                ):
-                    loads += 1
-    return loads > 0 and loads == max(uses, 1)
-
-
 def _fix(call: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.add_keyword(call, "map_location", '"cpu"')
-    safe = goes_into_load_state_dict(call, facts.body, facts)
-    return (
-        NodeFix(Ground.COPIED_BY_RECEIVER if safe else Ground.CHANGES_A_RUN, 'Pass `map_location="cpu"`', edits)
-        if edits
-        else None
-    )
+    safe = only_loaded(call, facts)
+    return NodeFix(Ground.COPIED_BY_RECEIVER if safe else Ground.CHANGES_A_RUN, 'Pass `map_location="cpu"`', edits)

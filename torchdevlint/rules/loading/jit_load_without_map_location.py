@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.loads import is_just_written, is_of_temporary
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.rules.loaded import is_just_written, is_of_temporary
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
 
 
@@ -66,17 +67,9 @@ class JitLoadWithoutMapLocation(Rule):
             f"without `map_location` the modules go to the device they were saved from; pass `map_location={text}`",
             detail="An archive that was saved from a GPU fails to load on a machine without one.",
             case="the file is temporary" if is_of_temporary(call, facts) else "",
-            fix=lambda: _fix(call, text, given=register is not None),
+            fix=lambda: NodeFix(
+                Ground.CHANGES_A_RUN,
+                f"Pass `map_location={text}`",
+                builders.give_argument(call, "map_location", 1, text),
+            ),
         )
-
-
-def _fix(call: ir.Call, text: str, *, given: bool) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    if not given:
-        edits = builders.add_keyword(call, "map_location", text)
-    elif call.keyword("map_location") is not None:
-        edits = builders.replace_keyword_value(call, "map_location", text)
-    else:
-        edits = builders.replace_argument(call, 1, text)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Pass `map_location={text}`", edits) if edits else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_any_call
 
@@ -63,7 +64,5 @@ class LightningLoadFromCheckpointDevice(Rule):
 
 
 def _fix(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.add_keyword(call, "map_location", '"cpu"')
-    return NodeFix(Ground.CHANGES_A_RUN, 'Pass `map_location="cpu"`', edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, 'Pass `map_location="cpu"`', edits)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.rules.loading.hub_load_url_without_map_location import goes_into_load_state_dict
+from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.rule import INFO, Mention, NodeFix, Report, Rule, on_method
 
 
@@ -49,38 +50,31 @@ class LoadCheckpointOntoAccelerator(Rule):
 
     @on_method("load_state_dict")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        state = facts.value(call.argument("state_dict", 0))
-        model = facts.value(facts.receiver(call))
+        register = call.argument("state_dict", 0)
+        state, model = facts.value(register), facts.value(facts.receiver(call))
+        load = state.origin
         if (
             state.kind is not Kind.CHECKPOINT
             or not state.device.may_be_accelerator
+            or not isinstance(load, ir.Call)
             or call.keyword("assign") is not None
-        ):
-            return
-        if (
-            model.kind is not Kind.MODULE
-            or facts.frame is None
+            or model.kind is not Kind.MODULE
+            or model.ref == "self"
             or not facts.frame.module_device(model).may_be_accelerator
         ):
             return
-        if model.ref == "self":
-            return
-        load = state.origin
-        if not isinstance(load, ir.Call):
-            return
+        is_part = isinstance(facts.definition(register), ir.Subscript)
         yield self.report(
             call,
             'these weights are on the accelerator already and are copied once more; load them with `map_location="cpu"`',
             detail="They were loaded on line {0}, and take twice the memory until the dict is freed. `load_state_dict` copies across devices.",
             related=(Mention(load, "here they are loaded"),),
-            fix=lambda: _fix(load, facts),
+            fix=lambda: None if is_part else _fix(load, facts),
         )
 
 
 def _fix(load: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    if load.keyword("map_location") is None or not goes_into_load_state_dict(load, facts.body, facts):
+    if not only_loaded(load, facts):
         return None
     edits = builders.replace_keyword_value(load, "map_location", '"cpu"')
-    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call
 
@@ -155,19 +156,14 @@ def _has_cpu_index(device: ir.Call, facts: Facts) -> bool:
 
 
 def _replace(written: ir.Op | None, text: str, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.replace_expression(written, text)
-    return NodeFix(ground, f"Map to `{text}`", edits) if edits else None
+    return NodeFix(ground, f"Map to `{text}`", builders.replace_expression(written, text))
 
 
 def _spell(devices: list[ir.Call], facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits: builders.Edits | None = ()
     for device in devices:
         first = facts.constant(device.positional(0))
         if not isinstance(first, str) or len(device.arguments) != 1:
             return None
         edits = builders.combine(edits, builders.replace_expression(device, f'"{first}"'))
-    return NodeFix(Ground.OLD_LINE_RAISED, "Spell the devices as strings", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Spell the devices as strings", edits)

@@ -8,22 +8,13 @@ from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.destinations import only_loaded
 from torchdevlint.rules.literals import device_in_scope, is_conditional_test, spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
-
-# Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
-DEVICE_ARGUMENT = {
-    "torch.load": ("map_location", 1),
-    "torch.serialization.load": ("map_location", 1),
-    "torch.jit.load": ("map_location", 1),
-    "torch.hub.load_state_dict_from_url": ("map_location", 2),
-    "torch.utils.model_zoo.load_url": ("map_location", 2),
-    "torchvision.models.utils.load_state_dict_from_url": ("map_location", 2),
-    "safetensors.torch.load_file": ("device", 1),
-    "safetensors.safe_open": ("device", 2),
-}
+from torchdevlint.stubs.knowledge.functions import DEVICES_OF_LOADS
 
 
 class LoadMapLocationHardcodedAccelerator(Rule):
@@ -63,9 +54,9 @@ class LoadMapLocationHardcodedAccelerator(Rule):
     code, name, severity = "TDL102", "load-map-location-hardcoded-accelerator", WARNING
     fixable = "sometimes"
 
-    @on_call(*DEVICE_ARGUMENT)
+    @on_call(*DEVICES_OF_LOADS)
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        keyword, position = DEVICE_ARGUMENT[facts.callee(call)]
+        keyword, position = DEVICES_OF_LOADS[facts.callee(call)]
         yield from self._check(call, facts, keyword, position)
 
     @on_method("load_from_checkpoint")
@@ -80,9 +71,13 @@ class LoadMapLocationHardcodedAccelerator(Rule):
         nearest = device_in_scope(call, facts)
 
         def fix() -> NodeFix | None:
-            if keyword == "map_location" and only_loaded(call, facts):
-                return _replace(call, keyword, position, '"cpu"', Ground.COPIED_BY_RECEIVER)
-            return _replace(call, keyword, position, nearest, Ground.CHANGES_A_RUN) if nearest else None
+            is_copied = keyword == "map_location" and only_loaded(call, facts)
+            text = '"cpu"' if is_copied else nearest
+            if text is None:
+                return None
+            ground = Ground.COPIED_BY_RECEIVER if is_copied else Ground.CHANGES_A_RUN
+            edits = builders.give_argument(call, keyword, position, text)
+            return NodeFix(ground, f"Load with `{keyword}={text}`", edits)
 
         yield self.report(
             call,
@@ -97,15 +92,10 @@ def _device_of_lambda(register: ir.Register | None, facts: Facts) -> Device | No
     written = facts.definition(register)
     if not isinstance(written, ir.MakeFunction) or written.function.kind != "lambda":
         return None
-    definitions = facts.analysis.index_of(written.function).definitions
-    for block in written.function.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Return) and op.value is not None:
-                result = definitions[op.value]
-                method = definitions[result.function] if isinstance(result, ir.Call) else None
-                if isinstance(method, ir.Attribute) and method.name == "cuda":
-                    return Device("acc", "cuda")
-    return None
+    lookup = Lookup.of(written.function)
+    results = (lookup.definition(op.value) for op in lookup.kind(ir.Return))
+    is_moved = any(isinstance(result, ir.Call) and lookup.called(result) == "cuda" for result in results)
+    return Device("acc", "cuda") if is_moved else None
 
 
 def _current(register: ir.Register | None, facts: Facts) -> Device | None:
@@ -120,14 +110,3 @@ def _current(register: ir.Register | None, facts: Facts) -> Device | None:
     index = facts.definition(written.argument("index", 1))
     is_current = isinstance(index, ir.Call) and facts.callee(index) == "torch.cuda.current_device"
     return Device("acc", "cuda") if is_current else None
-
-
-def _replace(call: ir.Call, keyword: str, position: int, text: str, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = (
-        builders.replace_keyword_value(call, keyword, text)
-        if call.keyword(keyword) is not None
-        else builders.replace_argument(call, position, text)
-    )
-    return NodeFix(ground, f"Load with `{keyword}={text}`", edits) if edits else None

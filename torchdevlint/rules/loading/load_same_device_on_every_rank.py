@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.order import deciding_tests
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call
@@ -82,7 +83,9 @@ class LoadSameDeviceOnEveryRank(Rule):
             call,
             'each process loads its copy to GPU 0; pass `map_location="cpu"`, or the device of the rank',
             detail=f"This load goes to {where}: one context and one copy per process there, until it runs out of memory.",
-            fix=lambda: _fix(call),
+            fix=lambda: NodeFix(
+                Ground.CHANGES_A_RUN, "Load to the CPU", builders.give_argument(call, "map_location", 1, '"cpu"')
+            ),
         )
 
 
@@ -93,8 +96,6 @@ def _is_bare(register: ir.Register, facts: Facts) -> bool:
 
 def _on_one_rank(facts: Facts) -> bool:
     """True where a test of the rank stands before the load."""
-    if facts.block is None:
-        return False
     return any(_speaks_of_rank(test, facts) for test in deciding_tests(facts.body, facts.block))
 
 
@@ -111,13 +112,3 @@ def _speaks_of_rank(register: ir.Register, facts: Facts) -> bool:
         if any(word in name.lower() for word in _RANK_WORDS):
             return True
     return False
-
-
-def _fix(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    if call.keyword("map_location") is not None:
-        edits = builders.replace_keyword_value(call, "map_location", '"cpu"')
-    else:
-        edits = builders.replace_argument(call, 1, '"cpu"')
-    return NodeFix(Ground.CHANGES_A_RUN, "Load to the CPU", edits) if edits else None

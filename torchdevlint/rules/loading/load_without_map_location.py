@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.contents import holds_checkpoint, is_own_cache, is_saved_from_host, names_data, stays_in_program
 from torchdevlint.facts.cuda_alone import imports_cuda_alone
 from torchdevlint.facts.demands import is_called_behind_cuda, is_of_cuda_alone
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.loads import is_just_written, loads, path_words, settings_of
 from torchdevlint.facts.uses import Use
 from torchdevlint.facts.values import NOTHING
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.checkpoints import PLAIN_STATE
 from torchdevlint.infer.origins import is_of_this_run, is_published
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import is_test_function
-from torchdevlint.rules.checkpoints import holds_checkpoint, is_saved_from_host, stays_in_program
-from torchdevlint.rules.data_files import is_own_cache, names_data
 from torchdevlint.rules.destinations import is_assigned, only_loaded
-from torchdevlint.rules.literals import device_in_scope, spelled_callee
-from torchdevlint.rules.loaded import is_just_written, loads, path_words, settings_of
+from torchdevlint.rules.literals import device_in_scope
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_file
 from torchdevlint.stubs.knowledge.functions import LOADS
 
@@ -186,13 +187,11 @@ def _is_missing(call: ir.Call, facts: Facts) -> bool:
 
 
 def _map(call: ir.Call, text: str, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if call.keyword("map_location") is None:
         edits = builders.add_keyword(call, "map_location", text)
     else:
         edits = builders.replace_keyword_value(call, "map_location", text)
-    return NodeFix(ground, f"Load with `map_location={text}`", edits) if edits else None
+    return NodeFix(ground, f"Load with `map_location={text}`", edits)
 
 
 def _is_safetensors(path: ir.Register | None, facts: Facts) -> bool:
@@ -234,15 +233,8 @@ def _other_branch_maps(call: ir.Call, facts: Facts) -> bool:
     place = facts.place(call.argument("f", 0))
     return any(
         op is not call
-        and spelled_callee(op, facts) in LOADS
+        and facts.analysis.spelled(op.function, facts.body) in LOADS
         and (op.keyword("map_location") is not None or op.positional_count > 1)
         and facts.place(op.argument("f", 0)) == place
-        for op in _calls(facts.body)
+        for op in Lookup.of(facts.body).kind(ir.Call)
     )
-
-
-def _calls(body: ir.Body) -> Iterator[ir.Call]:
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Call):
-                yield op

@@ -8,7 +8,6 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.optimizers.optimizer_before_device_move import moves_to_accelerator
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_call
 
 _WHAT = {Kind.MODULE: "a module", Kind.TENSOR: "a tensor", Kind.STATE_DICT: "a state dict"}
@@ -64,7 +63,8 @@ class PickleTensorsBypassesMapLocation(Rule):
         register = call.argument("obj", 0)
         register = call.argument("value", 0) if register is None else register
         value = facts.value(register)
-        found = next((part.kind for part in _parts(value) if _may_be_elsewhere(part, facts)), None)
+        parts = value.held if value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) else (value,)
+        found = next((part.kind for part in parts if _may_be_elsewhere(part, facts)), None)
         if found is None and _is_state_of_moved(register, call, facts):
             found = Kind.STATE_DICT
         if found is None or _is_read_here(call, facts):
@@ -85,53 +85,27 @@ def _is_state_of_moved(register: ir.Register | None, call: ir.Call, facts: Facts
     if not isinstance(method, ir.Attribute) or method.name != "state_dict":
         return False
     place, lookup = facts.place(method.object), Lookup.of(facts.body)
-    if not place:
-        return False
     moves = [
-        one for one in lookup.kind(ir.Call) if _moves(one, place, facts) and lookup.number(one) < lookup.number(call)
+        one
+        for one in lookup.kind(ir.Call)
+        if lookup.called(one) in ("to", "cuda", "cpu")
+        and facts.place(facts.receiver(one)) == place != ""
+        and lookup.number(one) < lookup.number(call)
     ]
-    return bool(moves) and moves_to_accelerator(moves[-1], facts)
-
-
-def _moves(call: ir.Call, place: str, facts: Facts) -> bool:
-    method = facts.definition(call.function)
-    return (
-        isinstance(method, ir.Attribute)
-        and method.name in ("to", "cuda", "cpu")
-        and facts.place(method.object) == place
-    )
+    target = facts.target_of_move(moves[-1]) if moves else None
+    return target is not None and target.may_be_accelerator
 
 
 def _is_read_here(call: ir.Call, facts: Facts) -> bool:
     """True for `pickle.loads(pickle.dumps(x))`: a copy within one program."""
     return any(
-        isinstance(op, ir.Call)
-        and any(argument.value == call.dst for argument in op.arguments)
-        and facts.place(op.function).endswith("loads")
-        for block in facts.body.blocks
-        for op in block.ops
+        isinstance(op, ir.Call) and op.function != call.dst and facts.place(op.function).endswith("loads")
+        for op in Lookup.of(facts.body).readers(call.dst)
     )
-
-
-def _parts(value: Value) -> Iterator[Value]:
-    """The value, or what a list, tuple or dict of it holds."""
-    if value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT):
-        yield from value.items or ()
-        yield from (item for _, item in value.entries)
-        if value.element is not None:
-            yield value.element
-    else:
-        yield value
 
 
 def _may_be_elsewhere(value: Value, facts: Facts) -> bool:
-    if value.kind not in _WHAT or facts.frame is None:
+    if value.kind not in _WHAT:
         return False
-    if value.kind is Kind.TENSOR:
-        return value.evidence >= Evidence.STRONG and value.device.may_be_accelerator
     device = facts.frame.module_device(value) if value.kind is Kind.MODULE else value.device
-    return (
-        value.evidence >= Evidence.STRONG and device.may_be_accelerator
-        if value.kind is Kind.MODULE
-        else device.may_be_accelerator
-    )
+    return device.may_be_accelerator and (value.kind is Kind.STATE_DICT or value.evidence >= Evidence.STRONG)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
 
@@ -95,12 +96,6 @@ def _may_be_elsewhere(value: Value) -> bool:
 
 
 def _fix(register: ir.Register, several: bool, *, safe: bool, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     written = facts.definition(register)
     edits = builders.map_method(written, "state", "cpu") if several else builders.wrap_method(written, "cpu")
-    return (
-        NodeFix(Ground.MOVE_DOES_NOTHING if safe else Ground.AWAITS_A_GPU, "Bring the state back to the CPU", edits)
-        if edits
-        else None
-    )
+    return NodeFix(Ground.MOVE_DOES_NOTHING if safe else Ground.AWAITS_A_GPU, "Bring the state back to the CPU", edits)

@@ -61,7 +61,7 @@ class SaveAcceleratorTensors(Rule):
 
 def _device(value: Value, facts: Facts) -> str:
     """The accelerator that a state dict, module or tensor is on, or ""."""
-    if facts.frame is None or value.kind not in (Kind.STATE_DICT, Kind.MODULE, Kind.TENSOR) or value.ref == "self":
+    if value.kind not in (Kind.STATE_DICT, Kind.MODULE, Kind.TENSOR) or value.ref == "self":
         return ""
     if value.kind is Kind.TENSOR and value.evidence < Evidence.STRONG:
         return ""

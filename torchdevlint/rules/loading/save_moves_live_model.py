@@ -8,6 +8,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.naming import MODEL_NAME
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
@@ -110,7 +111,6 @@ def _moves(ops: list[ir.Op], root: str, methods: tuple[str, ...], facts: Facts) 
         for number, op in enumerate(ops)
         if isinstance(op, ir.Attribute)
         and op.name in methods
-        and facts.frame is not None
         and facts.frame.place(op.object).partition(".")[0] == root
     ]
 
@@ -122,11 +122,9 @@ def _other_branch_moves_back(before: list[ir.Op], root: str, facts: Facts) -> bo
 
 
 def _fix(move: ir.Call, state_dict: ir.Call | None, place: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if state_dict is None:
         return None
     edits = builders.replace_expression(
         state_dict, f"{{key: value.detach().cpu() for key, value in {place}.state_dict().items()}}"
     )
-    return NodeFix(Ground.CHANGES_A_RUN, "Save CPU copies and leave the model where it is", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Save CPU copies and leave the model where it is", edits)

@@ -8,10 +8,11 @@ from torchdevlint.facts.devices import CPU
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_class, on_method
 from torchdevlint.rules.structure import tensors_within
-from torchdevlint.rules.wording import owns
+from torchdevlint.rules.wording import kept_in_container
 
 _TEXT = '"Encountered different devices in metric calculation"'
 
@@ -66,9 +67,8 @@ class MetricNotMoved(Rule):
 
     def _updated(self, call: ir.Call, metric: Value, facts: Facts) -> Iterator[Report]:
         made = metric.origin
-        if not _is_metric(metric) or not isinstance(made, ir.Call) or not owns(facts, made) or metric.attribute:
+        if not _is_metric(metric) or not isinstance(made, ir.Call) or not facts.makes(made) or metric.attribute:
             return
-        assert facts.frame is not None
         if facts.frame.module_device(metric) is not CPU:
             return
         for argument in call.arguments:
@@ -97,7 +97,7 @@ class MetricNotMoved(Rule):
             return
         for name, stores in summary.stores.items():
             for store in stores:
-                held = _held(store.value)
+                held = store.value.held
                 if store.value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) and held and all(map(_is_metric, held)):
                     container = "ModuleDict" if store.value.kind is Kind.DICT else "ModuleList"
                     display = facts.analysis.index_of(store.body).definitions[store.op.value]
@@ -116,36 +116,13 @@ def _is_metric(value: Value) -> bool:
     return value.kind is Kind.MODULE and value.symbol.startswith("torchmetrics.") and "functional" not in value.symbol
 
 
-def _held(value: Value) -> list[Value]:
-    return [
-        *(value.items or ()),
-        *(item for _, item in value.entries),
-        *([value.element] if value.element is not None else []),
-    ]
-
-
 def _move(made: ir.Call, device: str | None) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.wrap_method(made, "to", device) if device else None
-    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Move it to `{device}`", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Move it to `{device}`", edits)
 
 
 def _register(store: AttributeStore, container: str, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    display = facts.analysis.index_of(store.body).definitions[store.op.value]
-    spelled = next((alias for alias, name in facts.analysis.aliases.items() if name == "torch.nn"), None)
-    if spelled is None and facts.analysis.aliases.get("torch") == "torch":
-        spelled = "torch.nn"
     keys = [key for key, _ in store.value.entries]
-    if (
-        spelled is None
-        or store.value.kind is Kind.TUPLE
-        or not isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))
-    ):
-        return None
     if store.value.kind is Kind.DICT and not (keys and all(isinstance(key, str) and "." not in key for key in keys)):
         return None
-    edits = builders.wrap_in_call(display, f"{spelled}.{container}")
-    return NodeFix(Ground.MOVE_DOES_NOTHING, f"Keep them in `{spelled}.{container}`", edits) if edits else None
+    return kept_in_container(store, container, Ground.MOVE_DOES_NOTHING, facts)

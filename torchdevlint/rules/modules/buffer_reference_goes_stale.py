@@ -8,21 +8,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_op
 
-_VIEWS = frozenset(
-    {
-        ".view",
-        ".reshape",
-        ".detach",
-        ".transpose",
-        ".permute",
-        ".t",
-        ".squeeze",
-        ".unsqueeze",
-        ".narrow",
-        ".expand",
-        ".view_as",
-    }
-)
+_VIEWS = frozenset(".view .reshape .detach .transpose .permute .t .squeeze .unsqueeze .narrow .expand .view_as".split())
 
 
 class BufferReferenceGoesStale(Rule):
@@ -78,18 +64,14 @@ class BufferReferenceGoesStale(Rule):
         )
 
 
-def _viewed(register: ir.Register, facts: Facts) -> str:
+def _viewed(register: ir.Register | None, facts: Facts) -> str:
     """The attribute of self that an expression is, or is a view of; "" for anything else."""
-    written = facts.definition(register)
     for _ in range(6):
-        if isinstance(written, ir.Subscript):
-            if not isinstance(facts.definition(written.index), (ir.Slice, ir.Constant)):
-                return ""
-            written = facts.definition(written.object)
+        written = facts.definition(register)
+        if isinstance(written, ir.Subscript) and isinstance(facts.definition(written.index), (ir.Slice, ir.Constant)):
+            register = written.object
         elif isinstance(written, ir.Call) and facts.callee(written) in _VIEWS:
-            written = facts.definition(facts.receiver(written))
+            register = facts.receiver(written)
         else:
             break
-    if isinstance(written, ir.Attribute) and facts.value(written.object).ref == "self":
-        return written.name
-    return ""
+    return facts.own_attribute(register)

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.facts import ClassSummary, Facts
+from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import block_of, follows
+from torchdevlint.program.lookup import Lookup, reads
+from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
-from torchdevlint.rules.structure import is_literal_device, literal_accelerator, nested, operations
+from torchdevlint.rules.structure import literal_accelerator, may_follow, operations
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
 from torchdevlint.stubs.knowledge import functions
 
@@ -81,7 +83,7 @@ class HardcodedDeviceInForward(Rule):
         device = literal_accelerator(call, facts)
         name = facts.callee(call)
         if name == "torch.device" and _is_kept(call, facts):
-            device = facts.device_of(call.positional(0)) if is_literal_device(call.dst, facts) else None
+            device = spelled_accelerator(call.dst, facts)
         if not name.startswith((".", "torch.")) and facts.value(call.function).kind not in (Kind.FUNCTION, Kind.CLASS):
             return  # `device=` of another library may be anything
         if (
@@ -185,7 +187,7 @@ def _places_itself(summary: ClassSummary, facts: Facts) -> bool:
 
 
 def _is_entered(call: ir.Call, facts: Facts) -> bool:
-    return any(call.dst in block.withs for block in facts.body.blocks)
+    return call.dst in Lookup.of(facts.body).entered
 
 
 def _depends_on_device(call: ir.Call, facts: Facts) -> bool:
@@ -205,14 +207,11 @@ def _needs_cuda(facts: Facts) -> bool:
 
 def _is_kept(call: ir.Call, facts: Facts) -> bool:
     """True for a `torch.device("cuda")` that gets a name which something reads: the device of what follows."""
-    stores = [
-        op for op in operations(facts.body) if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == call.dst
-    ]
-    return any(isinstance(op, ir.StoreAttribute) or _is_read(op.name, facts) for op in stores)
-
-
-def _is_read(name: str, facts: Facts) -> bool:
-    return any(isinstance(op, ir.Load) and op.name == name for inner in nested(facts.body) for op in operations(inner))
+    return any(
+        (isinstance(op, ir.StoreAttribute) and op.value == call.dst)
+        or (isinstance(op, ir.Store) and any(Lookup.of(inner).loads(op.name) for inner in nested(facts.body)))
+        for op in Lookup.of(facts.body).readers(call.dst)
+    )
 
 
 def _which(device: str) -> str:
@@ -221,14 +220,13 @@ def _which(device: str) -> str:
 
 def _sources(call: ir.Call, facts: Facts) -> list[str]:
     """The devices that may be followed here: those of arguments that nothing moves."""
-    frame = facts.frame
-    if frame is None or not facts.in_forward:
+    if not facts.in_forward:
         return []
     moved = set(_moved_roots(facts))  # an input that is moved itself is none to follow: it would move nothing
     found = []
     for parameter in facts.body.parameters[1:]:
-        value = frame.env.get(parameter.name)
-        if not isinstance(value, Value) or value.kind is not Kind.TENSOR or value.evidence < Evidence.USAGE:
+        value = facts.frame.held(parameter.name)
+        if value is None or value.kind is not Kind.TENSOR or value.evidence < Evidence.USAGE:
             continue
         if (
             value.parameter == parameter.name
@@ -246,12 +244,9 @@ def _sources(call: ir.Call, facts: Facts) -> list[str]:
 
 def _is_used_along(name: str, call: ir.Call, facts: Facts) -> bool:
     """True for an argument that is used on a path through the call. One that only another branch uses may be None here."""
-    at = block_of(facts.body, call)
-    uses = [(block_of(facts.body, load), load) for load in Lookup.of(facts.body).loads(name)]
-    return at is not None and any(
-        block is not None
-        and (follows(facts.body, (block, load), (at, call)) or follows(facts.body, (at, call), (block, load)))
-        for block, load in uses
+    return any(
+        may_follow(facts.body, load, call) or may_follow(facts.body, call, load)
+        for load in Lookup.of(facts.body).loads(name)
     )
 
 
@@ -276,16 +271,9 @@ def _takes_tensor(op: ir.Op, held: set[ir.Register], facts: Facts) -> bool:
         return op.object in held and op.name not in _READ_ON_HOST
     if isinstance(op, ir.Call):
         return any(argument.value in held for argument in op.arguments) and not facts.callee(op).startswith("builtins.")
-    taken: tuple[ir.Register | None, ...] = ()
     if isinstance(op, (ir.Store, ir.StoreAttribute, ir.StoreSubscript, ir.Return)):
-        taken = (op.value,)
-    elif isinstance(op, ir.Binary):
-        taken = (op.left, op.right)
-    elif isinstance(op, ir.AugmentedAssign):
-        taken = (op.target, op.value)
-    elif isinstance(op, ir.Sequence):
-        taken = tuple(element.value for element in op.elements)
-    return not held.isdisjoint(taken)
+        return op.value in held
+    return isinstance(op, (ir.Binary, ir.AugmentedAssign, ir.Sequence)) and not held.isdisjoint(reads(op))
 
 
 def _enters_module(device: str, facts: Facts) -> bool:
@@ -308,8 +296,9 @@ def _is_of_module(value: Value) -> bool:
 def _meets(call: ir.Call, device: str, facts: Facts) -> bool:
     """True where what a call makes is computed with a tensor of this device, or with one of the module's where these enter it."""
     enters = _enters_module(device, facts)
-    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Store) and op.value == call.dst}
-    held = {op.dst for op in operations(facts.body) if isinstance(op, ir.Load) and op.name in names} | {call.dst}
+    lookup = Lookup.of(facts.body)
+    names = {op.name for op in lookup.readers(call.dst) if isinstance(op, ir.Store)}
+    held = {load.dst for name in names for load in lookup.loads(name)} | {call.dst}
 
     def is_made_here(register: ir.Register, value: Value) -> bool:
         return register in held or call is value.origin or call is value.moved
@@ -346,7 +335,6 @@ def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
 
 def _moves_inputs(facts: Facts) -> bool:
     """True when the body moves one of its arguments: then inputs may come from elsewhere."""
-    assert facts.frame is not None
     names = {parameter.name for parameter in facts.body.parameters}
     return any(
         isinstance(op, ir.Attribute) and op.name in ("cuda", "to") and facts.place(op.object).partition("[")[0] in names
@@ -356,16 +344,11 @@ def _moves_inputs(facts: Facts) -> bool:
 
 def _delete(call: ir.Call) -> NodeFix | None:
     """The factory without the move, which ran where its argument is on another device, too."""
-    from torchdevlint.fixes import builders
-
-    edits = builders.remove_method(call)
-    return NodeFix(Ground.CHANGES_A_RUN, "Leave it where its argument is", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Leave it where its argument is", builders.remove_method(call))
 
 
 def _fix(call: ir.Call, name: str, sources: list[str], certain: bool, facts: Facts) -> NodeFix | None:
     """Follows an argument that the tensor meets, which is safe where the tensor is made here; else the first one."""
-    from torchdevlint.fixes import builders
-
     if not sources:
         return None
     met = next((device for device in sources if _meets(call, device, facts)), None)

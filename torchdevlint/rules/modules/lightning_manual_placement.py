@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_any_call
 from torchdevlint.rules.structure import literal_accelerator
@@ -57,7 +58,7 @@ class LightningManualPlacement(Rule):
             return
         summary = facts.class_summary
         if summary is not None and summary.is_lightning and facts.body.name != "configure_model":
-            own = facts.frame.index.self_name if facts.frame is not None else ""
+            own = facts.index.self_name
             late = bool(own) and facts.body.name not in _EARLY
             yield self.report(
                 call,
@@ -83,10 +84,8 @@ def _is_prepared(register: ir.Register | None, facts: Facts) -> bool:
 
 
 def _fix(call: ir.Call, name: str, own: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if name in (".to", ".cuda"):
         edits = builders.replace_call_arguments(call, "to", f"{own}.device") if len(call.arguments) < 2 else None
     else:
         edits = builders.replace_keyword_value(call, "device", f"{own}.device")
-    return NodeFix(Ground.SAME_OPERATION, f"Use `{own}.device`", edits) if edits else None
+    return NodeFix(Ground.SAME_OPERATION, f"Use `{own}.device`", edits)

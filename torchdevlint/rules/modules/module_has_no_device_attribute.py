@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import ClassSummary, Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute, on_file, on_op
-from torchdevlint.rules.structure import heirs, only_plain_bases, operations
+from torchdevlint.rules.structure import only_plain_bases
 
 _NAMES = ("device", "is_cuda")
 
@@ -108,14 +110,13 @@ class ModuleHasNoDeviceAttribute(Rule):
 
 def _texts(facts: Facts) -> frozenset[str]:
     """The attribute names that the file spells as strings, as `hasattr(m, "device")` does."""
-    bodies = facts.program.bodies
-    found = {op.value for body in bodies for op in operations(body) if isinstance(op, ir.Constant)}
+    found = {op.value for body in facts.program.bodies for op in Lookup.of(body).kind(ir.Constant)}
     return frozenset(name for name in _NAMES if name in found)
 
 
 def _defines(summary: ClassSummary, name: str, facts: Facts) -> bool:
     """True when the class, a base or a subclass of the file gives its objects the attribute."""
-    family = [summary, *heirs(summary, facts.analysis)]
+    family = [summary, *_heirs(summary, facts)]
     return any(_gives(member, name) for member in family)
 
 
@@ -126,9 +127,7 @@ def _gives(summary: ClassSummary, name: str) -> bool:
     while bases:
         base = bases.pop()
         body = base.cls.body
-        if name in body.local_names or any(
-            isinstance(op, ir.Declare) and op.name == name for b in body.blocks for op in b.ops
-        ):
+        if name in body.local_names or any(op.name == name for op in Lookup.of(body).kind(ir.Declare)):
             return True
         if base is not summary:
             bases += base.base_summaries
@@ -137,7 +136,7 @@ def _gives(summary: ClassSummary, name: str) -> bool:
 
 def _has_heirs_with_other_bases(summary: ClassSummary, facts: Facts) -> bool:
     """True for a mixin: a class that derives from it has another base too, which may give the attribute (`class Model(Heads, PreTrainedModel)`)."""
-    return any(not only_plain_bases(heir, facts.analysis) for heir in heirs(summary, facts.analysis))
+    return any(not only_plain_bases(heir, facts.analysis) for heir in _heirs(summary, facts))
 
 
 def _is_given_by_heirs(summary: ClassSummary, name: str, facts: Facts) -> bool:
@@ -168,9 +167,20 @@ def _is_given_by_others(summary: ClassSummary, name: str, facts: Facts) -> bool:
 
 
 def _fix(op: ir.Attribute, place: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not place or not place.replace(".", "").isidentifier():
         return None
     edits = builders.replace_expression(op, f"next({place}.parameters()).{op.name}")
-    return NodeFix(Ground.UNKNOWN_KIND, f"Ask a parameter of `{place}`", edits) if edits else None
+    return NodeFix(Ground.UNKNOWN_KIND, f"Ask a parameter of `{place}`", edits)
+
+
+def _heirs(summary: ClassSummary, facts: Facts) -> list[ClassSummary]:
+    """The classes of the file that derive from a class."""
+    others = map(facts.analysis.summary_of, facts.program.classes)
+    return [other for other in others if other is not summary and summary in _ancestors(other)]
+
+
+def _ancestors(summary: ClassSummary) -> list[ClassSummary]:
+    found = list(summary.base_summaries)
+    for base in summary.base_summaries:
+        found += _ancestors(base)
+    return found

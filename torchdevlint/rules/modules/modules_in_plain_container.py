@@ -9,9 +9,10 @@ from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_class, on_method, on_op
+from torchdevlint.program.lookup import Lookup, reads
+from torchdevlint.rules.rule import ERROR, Report, Rule, on_class, on_method, on_op
 from torchdevlint.rules.structure import operations
+from torchdevlint.rules.wording import kept_in_container
 from torchdevlint.stubs.knowledge.modules import EMPTY_MODULES
 
 
@@ -56,29 +57,21 @@ class ModulesInPlainContainer(Rule):
     @on_method("append", "extend", "insert")
     def remember(self, call: ir.Call, facts: Facts) -> None:
         """`self.x.append(nn.Linear(...))`."""
-        summary = facts.class_summary
-        place = facts.place(facts.receiver(call))
-        given = call.positional(1 if facts.callee(call) == ".insert" else 0)
-        if (
-            summary is None
-            or not summary.is_module
-            or place.count(".") != 1
-            or not place.startswith("self.")
-            or given is None
-        ):
+        kept = _kept_in(facts.receiver(call), facts)
+        if kept is None:
             return
-        value = facts.value(given)
+        value = facts.value(call.positional(1 if facts.callee(call) == ".insert" else 0))
         if _is_owned_module(value, facts) or any(_is_owned_module(item, facts) for item in value.items or ()):
-            self._appended.setdefault((id(summary), place.removeprefix("self.")), call)
+            self._appended.setdefault(kept, call)
 
     @on_op(ir.StoreSubscript)
     def remember_entry(self, op: ir.StoreSubscript, facts: Facts) -> None:
         """`self.x[name] = nn.Linear(...)`."""
-        summary, place = facts.class_summary, facts.place(op.object)
-        if summary is None or not summary.is_module or place.count(".") != 1 or not place.startswith("self."):
+        kept, summary = _kept_in(op.object, facts), facts.class_summary
+        if kept is None or summary is None or facts.body.name not in summary.first_methods:
             return
-        if facts.body.name in summary.first_methods and _is_owned_module(facts.value(op.value), facts):
-            self._appended.setdefault((id(summary), place.removeprefix("self.")), op)
+        if _is_owned_module(facts.value(op.value), facts):
+            self._appended.setdefault(kept, op)
 
     @on_class
     def check(self, summary: ClassSummary, facts: Facts) -> Iterator[Report]:
@@ -109,8 +102,15 @@ class ModulesInPlainContainer(Rule):
             f"`self.{name}` hides its {what} in a plain {value.kind.value}; keep them in `nn.{container}`",
             detail="`.to()`, `parameters()` and `state_dict()` do not see them: after `.to(device)` they stay on the CPU and using them "
             "raises, and they are neither trained nor saved.",
-            fix=lambda: _fix(store, value, container, facts),
+            fix=lambda: kept_in_container(store, container, Ground.CHANGES_A_RUN, facts),
         )
+
+
+def _kept_in(holder: ir.Register | None, facts: Facts) -> tuple[int, str] | None:
+    """The class of a module, by its identity, and the attribute of it that a register was read from."""
+    summary, place = facts.class_summary, facts.place(holder)
+    is_own = summary is not None and summary.is_module and place.count(".") == 1 and place.startswith("self.")
+    return (id(summary), place.removeprefix("self.")) if is_own else None
 
 
 _CONTAINERS = frozenset("ModuleList ModuleDict Sequential ParameterList ParameterDict nested_children".split())
@@ -118,13 +118,8 @@ _CONTAINERS = frozenset("ModuleList ModuleDict Sequential ParameterList Paramete
 
 def _held(value: Value, facts: Facts) -> Value | None:
     """The module or parameter that a container holds, or None; a single bare name in a list hides it on purpose."""
-    found = [
-        *(value.items or ()),
-        *(item for _, item in value.entries),
-        *([value.element] if value.element is not None else []),
-    ]
-    owned = [item for item in found if _is_owned_module(item, facts)]
-    return owned[0] if owned and len(owned) == len(found) else None
+    owned = [item for item in value.held if _is_owned_module(item, facts)]
+    return owned[0] if owned and len(owned) == len(value.held) else None
 
 
 def _is_owned_module(value: Value, facts: Facts) -> bool:
@@ -173,29 +168,22 @@ def _is_held_elsewhere(made: ir.Op | None, facts: Facts) -> bool:
 def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> bool:
     """True when a method gives `self.name` (or its elements) to a container, `add_module`, `setattr` or `register_module`, or moves an element where it uses it."""
     for body in summary.cls.methods.values():
-        definitions = facts.analysis.index_of(body).definitions
-        in_use = body.name == "forward"
-        reads = {op.dst for op in definitions if isinstance(op, ir.Attribute) and op.name == name}
-        if not reads:
+        lookup = Lookup.of(body)
+        wanted = {read.dst for read in lookup.attributes(name)}
+        if not wanted:
             continue
-        for op in definitions:
-            if (
-                in_use
-                and isinstance(op, ir.Attribute)
-                and op.name in ("to", "cuda")
-                and _taken_from(definitions, op.object) in reads
-            ):
-                return True  # moved where it is used
-            if not isinstance(op, ir.Call):
-                continue
-            function = definitions[op.function]
-            last = function.name if isinstance(function, (ir.Attribute, ir.Load)) else ""
-            if last in _CONTAINERS and any(_is_made_of(a.value, reads, body, facts) for a in op.arguments):
-                return True
-        words = {op.name for op in definitions if isinstance(op, (ir.Attribute, ir.Load))}
-        if words & {"add_module", "register_module", "setattr", "__setattr__", "register_parameter"}:
+        moves = [*lookup.attributes("to"), *lookup.attributes("cuda")] if body.name == "forward" else []
+        if any(_taken_from(lookup, move.object) in wanted for move in moves):
+            return True  # moved where it is used
+        if any(lookup.loads(one) or lookup.attributes(one) for one in _REGISTERS):
+            return True
+        made = (call for call in lookup.kind(ir.Call) if lookup.called(call) in _CONTAINERS)
+        if any(_is_made_of(one.value, wanted, body, facts) for call in made for one in call.arguments):
             return True
     return False
+
+
+_REGISTERS = ("add_module", "register_module", "setattr", "__setattr__", "register_parameter")
 
 
 # What gives the items of its arguments, in another container or order.
@@ -216,32 +204,23 @@ def _is_made_of(register: ir.Register, wanted: set[ir.Register], body: ir.Body, 
         seen.add(register)
         op = index.definitions[register]
         if isinstance(op, ir.Call):
-            function = index.definitions[op.function]
-            name = function.name if isinstance(function, (ir.Attribute, ir.Load)) else ""
+            function, name = index.definitions[op.function], Lookup.of(body).called(op)
             if isinstance(function, ir.Attribute) and name in ("values", "items", "copy"):
                 left.append(function.object)
             elif name in _KEEPS_ITEMS or (isinstance(function, ir.Load) and len(op.arguments) == 1):
                 left += [argument.value for argument in op.arguments]
         elif isinstance(op, ir.Subscript):
             left.append(op.object)
-        elif isinstance(op, ir.Binary):
-            left += [op.left, op.right]
-        elif isinstance(op, ir.Sequence):
-            left += [element.value for element in op.elements]
-        elif isinstance(op, ir.Comprehension):
-            left.append(op.value)
-        elif isinstance(op, ir.Unpack):
-            left.append(op.source)
-        elif isinstance(op, ir.Iterate):
-            left.append(op.iterable)
+        elif isinstance(op, (ir.Binary, ir.Sequence, ir.Comprehension, ir.Unpack, ir.Iterate)):
+            left += reads(op)
         elif isinstance(op, ir.Load):
             left += index.stored.get(op.name, ())
     return False
 
 
-def _taken_from(definitions: list[ir.Op | None], register: ir.Register) -> ir.Register:
+def _taken_from(lookup: Lookup, register: ir.Register) -> ir.Register:
     """The container of `self.x[name]`."""
-    op = definitions[register]
+    op = lookup.definition(register)
     return op.object if isinstance(op, ir.Subscript) else register
 
 
@@ -284,21 +263,3 @@ def _looped_over(name: str, body: ir.Body, facts: Facts) -> set[str]:
 
 def _name_of(op: ir.Op | None) -> str:
     return op.name if isinstance(op, ir.Load) else ""
-
-
-def _fix(store: AttributeStore, value: Value, container: str, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    definitions = facts.analysis.index_of(store.body).definitions
-    display = definitions[store.op.value]
-    spelled = next((alias for alias, name in facts.analysis.aliases.items() if name == "torch.nn"), None) or (
-        "torch.nn" if facts.analysis.aliases.get("torch") == "torch" else None
-    )
-    if (
-        spelled is None
-        or not isinstance(display, (ir.Sequence, ir.Mapping, ir.Comprehension))
-        or value.kind is Kind.TUPLE
-    ):
-        return None
-    edits = builders.wrap_in_call(display, f"{spelled}.{container}")
-    return NodeFix(Ground.CHANGES_A_RUN, f"Keep them in `{spelled}.{container}`", edits) if edits else None

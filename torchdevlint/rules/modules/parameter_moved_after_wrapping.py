@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.rules.literals import spelled_callee
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import functions, modules
 
@@ -88,9 +89,7 @@ class ParameterMovedAfterWrapping(Rule):
 
     def _check_factory(self, call: ir.Call, inner: ir.Call, facts: Facts) -> Iterator[Report]:
         register = call.argument("device", 0)
-        if facts.callee(call) == ".to" and (
-            register is None or (facts.frame is not None and facts.frame.is_dtype(register))
-        ):
+        if facts.callee(call) == ".to" and (register is None or facts.frame.is_dtype(register)):
             return
         if _is_wrapped_again(call, facts) or not _wants_a_leaf(call, facts):
             return
@@ -103,9 +102,11 @@ class ParameterMovedAfterWrapping(Rule):
             "the moved tensor is no leaf and gets no `.grad`; create it with `device=`",
             detail="Optimizers refuse it. On the CPU the move does nothing, and all is well.",
             case=_CPU_KEEPS_IT,
-            fix=(lambda: _create_there(call, register is not None, device, safe))
-            if plain and not is_updated_in_place(call, facts)
-            else None,
+            fix=lambda: (
+                _create_there(call, register is not None, device, safe)
+                if plain and not is_updated_in_place(call, facts)
+                else None
+            ),
         )
 
 
@@ -115,7 +116,7 @@ _CPU_KEEPS_IT = "the device is a variable, and a run on the CPU keeps the Parame
 def _case(call: ir.Call, inner: ir.Call, facts: Facts) -> str:
     """The row of the policy: where nothing in the file asks for gradients or parameters, and no module is meant to register it, the values are right."""
     summary = facts.class_summary
-    is_kept = any(isinstance(op, ir.StoreAttribute) and op.value == call.dst for op in _operations(facts))
+    is_kept = any(isinstance(op, ir.StoreAttribute) for op in Lookup.of(facts.body).readers(call.dst))
     if not (is_kept and summary is not None and summary.is_module) and facts.analysis.program.words.isdisjoint(_LEARNS):
         return "nothing in the file learns"
     return _CPU_KEEPS_IT if facts.value(inner.argument("data", 0)).device.place == "sym" else ""
@@ -135,61 +136,51 @@ def _is_stand_in(call: ir.Call, inner: ir.Call, facts: Facts) -> bool:
     """True for `return Parameter(torch.zeros(1)).to(device)`: a loss for models that have nothing to learn."""
     made = facts.definition(inner.argument("data", 0))
     is_factory = isinstance(made, ir.Call) and facts.callee(made) in functions.FACTORIES
-    return is_factory and any(isinstance(op, ir.Return) and op.value == call.dst for op in _operations(facts))
+    return is_factory and any(isinstance(op, ir.Return) for op in Lookup.of(facts.body).readers(call.dst))
 
 
 def _is_constant(call: ir.Call, inner: ir.Call, facts: Facts) -> bool:
     """True for a parameter without a gradient that no module keeps."""
     summary = facts.class_summary
     in_module = summary is None or summary.is_module
-    kept = in_module and any(isinstance(op, ir.StoreAttribute) and op.value == call.dst for op in _operations(facts))
+    kept = in_module and any(isinstance(op, ir.StoreAttribute) for op in Lookup.of(facts.body).readers(call.dst))
     return not kept and facts.constant(inner.argument("requires_grad", 1)) is False
 
 
 def _is_wrapped_again(call: ir.Call, facts: Facts) -> bool:
     """True for `nn.Parameter(<the call>)`, and for `.requires_grad_()` or `.detach()` of it."""
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if (
-                isinstance(op, ir.Call)
-                and op.argument("data", 0) == call.dst
-                and facts.qualified(op.function) in modules.PARAMETERS
-            ):
-                return True
-            if (
-                isinstance(op, ir.Attribute)
-                and op.object == call.dst
-                and op.name in ("requires_grad_", "detach", "detach_", "data")
-            ):
-                return True
-    return False
+    lookup = Lookup.of(facts.body)
+    return not lookup.attributes_of(call.dst).isdisjoint(_STAY_LEAVES) or any(
+        isinstance(op, ir.Call)
+        and op.argument("data", 0) == call.dst
+        and facts.qualified(op.function) in modules.PARAMETERS
+        for op in lookup.readers(call.dst)
+    )
+
+
+_STAY_LEAVES = frozenset({"requires_grad_", "detach", "detach_", "data"})
 
 
 def _wants_a_leaf(call: ir.Call, facts: Facts) -> bool:
     """True when the program asks for the `.grad` of the moved tensor, or gives it to an optimizer."""
-    names = {op.name for op in _operations(facts) if isinstance(op, ir.Store) and op.value == call.dst}
-    held = {op.dst for op in _operations(facts) if isinstance(op, ir.Load) and op.name in names}
-    listed = {
-        op.dst
-        for op in _operations(facts)
-        if isinstance(op, ir.Sequence) and any(element.value in held for element in op.elements)
-    }
-    for op in _operations(facts):
-        if isinstance(op, ir.Attribute) and op.object in held and op.name == "grad":
-            return True
-        if (
-            isinstance(op, ir.Call)
-            and op.argument("params", 0) in listed
-            and modules.is_optimizer(spelled_callee(op, facts))
-        ):
-            return True
-    return False
+    lookup = Lookup.of(facts.body)
+    names = [op.name for op in lookup.readers(call.dst) if isinstance(op, ir.Store)]
+    held = [load.dst for name in names for load in lookup.loads(name)]
+    listed = [op.dst for one in held for op in lookup.readers(one) if isinstance(op, ir.Sequence)]
+    return any("grad" in lookup.attributes_of(one) for one in held) or any(
+        isinstance(op, ir.Call)
+        and op.argument("params", 0) == one
+        and modules.is_optimizer(facts.analysis.spelled(op.function, facts.body))
+        for one in listed
+        for op in lookup.readers(one)
+    )
 
 
 def is_updated_in_place(call: ir.Call, facts: Facts) -> bool:
     """True where what a call gives is updated in place with gradients on (`w += 1`, `w.mul_(2)`, `w[0] = 1`), which a leaf refuses."""
-    names = {op.name for op in _operations(facts) if isinstance(op, ir.Store) and op.value == call.dst}
-    kept = {op.name for op in _operations(facts) if isinstance(op, ir.StoreAttribute) and op.value == call.dst}
+    readers = Lookup.of(facts.body).readers(call.dst)
+    names = {op.name for op in readers if isinstance(op, ir.Store)}
+    kept = {op.name for op in readers if isinstance(op, ir.StoreAttribute) and op.value == call.dst}
     summary = facts.class_summary
     bodies = [facts.body, *(summary.cls.methods.values() if summary is not None and kept else ())]
     return any(_updates(body, names if body is facts.body else set(), kept, facts) for body in bodies)
@@ -233,22 +224,13 @@ def _switches_gradients_off(manager: ir.Register, index: BodyIndex, facts: Facts
     return facts.analysis.resolve_text(callee) in _WITHOUT_GRADIENTS
 
 
-def _operations(facts: Facts) -> Iterator[ir.Op]:
-    for block in facts.body.blocks:
-        yield from block.ops
-
-
 def _move_inside(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.move_method_into_argument(call, "data")
-    return NodeFix(Ground.MOVE_DOES_NOTHING, "Move the tensor before it is wrapped", edits) if edits else None
+    return NodeFix(Ground.MOVE_DOES_NOTHING, "Move the tensor before it is wrapped", edits)
 
 
 def _create_there(call: ir.Call, is_given: bool, device: ir.Op | None, safe: bool) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     text = builders.source_of(device) if is_given and device is not None else '"cuda"'
     edits = builders.replace_method_by_keyword(call, "device", text)
     ground = Ground.MOVE_DOES_NOTHING if safe else Ground.CHANGES_A_RUN
-    return NodeFix(ground, f"Create it with `device={text}`", edits) if edits else None
+    return NodeFix(ground, f"Create it with `device={text}`", edits)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchdevlint.facts.class_shape import reached
 from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
+from torchdevlint.facts.scopes import default_of
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_device_call, on_file, on_method
-from torchdevlint.rules.structure import definition_of, family_methods, moves_itself, only_plain_bases, operations
+from torchdevlint.rules.structure import moves_itself, only_plain_bases, operations
 
 _DEVICE = re.compile(r"_?device\Z")
 _OVERRIDES = frozenset({"to", "cuda", "cpu", "_apply"})
@@ -117,10 +119,10 @@ def _is_fixed_at_start(stores: list[AttributeStore]) -> bool:
 
 def _is_its_own(store: AttributeStore, facts: Facts) -> bool:
     """True for `self.device = self.device`: somebody else keeps it."""
-    written = definition_of(facts.analysis, store.body, store.op.value)
+    written = Lookup.of(store.body).definition(store.op.value)
     if not isinstance(written, ir.Attribute) or written.name != store.op.name:
         return False
-    owner = definition_of(facts.analysis, store.body, written.object)
+    owner = Lookup.of(store.body).definition(written.object)
     return isinstance(owner, ir.Load) and owner.name == facts.analysis.index_of(store.body).self_name
 
 
@@ -129,7 +131,7 @@ def _serves_loaders(cls: ir.Class, facts: Facts) -> bool:
     member = facts.analysis.member
     if member is not None and not facts.roles.is_program:
         return False
-    read = [(op, body) for body in facts.program.bodies for op in _loads(cls.name, body)]
+    read = [(op, body) for body in facts.program.bodies for op in Lookup.of(body).loads(cls.name)]
     return bool(read) and all(
         (made := _called(op, body)) is not None and _is_callback(made, body, facts) for op, body in read
     )
@@ -141,7 +143,7 @@ def _is_callback(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
     if stored is not None:
         if not isinstance(stored, ir.Store):
             return False
-        loads = [(op.dst, other) for other in facts.program.bodies for op in _loads(stored.name, other)]
+        loads = [(op.dst, other) for other in facts.program.bodies for op in Lookup.of(other).loads(stored.name)]
         return bool(loads) and all(_is_given(*load) for load in loads)
     return _is_given(register, body)
 
@@ -149,7 +151,7 @@ def _is_callback(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
 def _is_given(register: ir.Register, body: ir.Body) -> bool:
     return any(
         argument.value == register and argument.keyword in _CALLBACKS
-        for op in operations(body)
+        for op in Lookup.of(body).readers(register)
         if isinstance(op, ir.Call)
         for argument in op.arguments
     )
@@ -157,11 +159,8 @@ def _is_given(register: ir.Register, body: ir.Body) -> bool:
 
 def _called(read: ir.Load, body: ir.Body) -> ir.Register | None:
     """The result of the call of what is read."""
-    return next((op.dst for op in operations(body) if isinstance(op, ir.Call) and op.function == read.dst), None)
-
-
-def _loads(name: str, body: ir.Body) -> list[ir.Load]:
-    return [op for op in operations(body) if isinstance(op, ir.Load) and op.name == name]
+    readers = Lookup.of(body).readers(read.dst)
+    return next((op.dst for op in readers if isinstance(op, ir.Call) and op.function == read.dst), None)
 
 
 def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts) -> bool:
@@ -169,14 +168,15 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
     analysis = facts.analysis
     if moves_itself(summary, analysis):
         return True
-    for body in (store.body, *_run_by(store.body, summary)):
+    run = (summary.method(name) for name in reached(analysis, summary, [store.body.name]))
+    for body in (body for body in run if body is not None):
         for op in operations(body):
             if isinstance(op, ir.Attribute) and op.name in ("to", "cuda"):
                 return True
             if isinstance(op, ir.Call) and op.keyword("device") is not None:
                 return True
     parameters = {parameter.name: parameter for parameter in store.body.parameters}
-    written = definition_of(analysis, store.body, store.op.value)
+    written = Lookup.of(store.body).definition(store.op.value)
     if isinstance(written, ir.Attribute) and written.name == "device":
         return True  # the device of something that the caller placed
     if isinstance(written, ir.Subscript):
@@ -184,25 +184,20 @@ def _is_placed_there(store: AttributeStore, summary: ClassSummary, facts: Facts)
     given = parameters.get(store.value.parameter or (written.name if isinstance(written, ir.Load) else ""))
     if given is None or store.body.parent is None:
         return given is not None
-    default = definition_of(analysis, store.body.parent, given.default)
+    default = default_of(store.body, given)
     return default is None or (isinstance(default, ir.Constant) and default.value is None)
-
-
-def _run_by(constructor: ir.Body, summary: ClassSummary) -> list[ir.Body]:
-    """The methods that the constructor calls, also through others."""
-    found: dict[str, ir.Body] = {}
-    pending = [constructor]
-    while pending:
-        for op in Lookup.of(pending.pop()).kind(ir.Attribute):
-            method = summary.method(op.name) if op.name not in found else None
-            if method is not None and method is not constructor:
-                found[op.name] = method
-                pending.append(method)
-    return list(found.values())
 
 
 def _follows(summary: ClassSummary, facts: Facts) -> bool:
     """True when the class keeps the attribute up to date itself, or a class of another file may."""
     if not only_plain_bases(summary, facts.analysis) or summary.has_device_property:
         return True
-    return bool(family_methods(summary) & _OVERRIDES)
+    return bool(_family_methods(summary) & _OVERRIDES)
+
+
+def _family_methods(summary: ClassSummary) -> frozenset[str]:
+    """The names of the methods of a class and of its bases in the file."""
+    found = set(summary.cls.methods)
+    for base in summary.base_summaries:
+        found |= _family_methods(base)
+    return frozenset(found)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_call, on_file
-from torchdevlint.rules.structure import operations
 
 _TRACERS = ("torch.jit.trace", "torch.jit.trace_module", "torch.export.export")
 _NEW = {"torch.zeros": "new_zeros", "torch.ones": "new_ones", "torch.empty": "new_empty", "torch.full": "new_full"}
@@ -126,19 +127,17 @@ def _stays_here(trace: ir.Call, facts: Facts) -> bool:
     """True for a trace in a file that saves nothing, whose function neither returns it nor keeps it on an object."""
     if facts.mentions("save", "serialize", "onnx", "_save_for_lite_interpreter"):
         return False
-    held = {trace.dst}
-    names = {op.name for op in operations(facts.body) if isinstance(op, ir.Store) and op.value == trace.dst}
-    held |= {op.dst for op in operations(facts.body) if isinstance(op, ir.Load) and op.name in names}
+    lookup = Lookup.of(facts.body)
+    names = {op.name for op in lookup.readers(trace.dst) if isinstance(op, ir.Store)}
+    held = {load.dst for name in names for load in lookup.loads(name)} | {trace.dst}
     leaves = (ir.Return, ir.Yield, ir.StoreAttribute, ir.StoreSubscript)
     return facts.body.kind == "function" and not any(
-        isinstance(op, leaves) and op.value in held for op in operations(facts.body)
+        isinstance(op, leaves) and op.value == one for one in held for op in lookup.readers(one)
     )
 
 
 def _fix(call: ir.Call, name: str, place: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if name not in _NEW or call.has_splat:
         return None
     edits = builders.call_instead(call, f"{place}.{_NEW[name]}", without="device")
-    return NodeFix(Ground.CHANGES_A_RUN, f"Derive it from `{place}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Derive it from `{place}`", edits)

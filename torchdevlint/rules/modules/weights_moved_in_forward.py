@@ -10,7 +10,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, deciding_sides
 from torchdevlint.rules.rule import WARNING, Report, Rule, on_method
-from torchdevlint.rules.structure import operations, target_of_move
+from torchdevlint.rules.structure import operations
 
 _SETUP = frozenset({"__init__", "__post_init__", "setup", "build", "_build", "reset_parameters"})
 
@@ -56,7 +56,7 @@ class WeightsMovedInForward(Rule):
         register = facts.receiver(call)
         module = facts.value(register)
         attribute = _attribute_of_self(register, facts)
-        if module.kind is not Kind.MODULE or not attribute or target_of_move(call, facts) is None:
+        if module.kind is not Kind.MODULE or not attribute or facts.target_of_move(call) is None:
             return
         stores = summary.stores_of(attribute)
         if _is_once(call, facts):
@@ -109,10 +109,6 @@ def _is_module(value: Value) -> bool:
 
 def _attribute_of_self(register: ir.Register | None, facts: Facts) -> str:
     """The attribute of `self` that the register was read from, directly or by an index."""
-    assert facts.frame is not None
-    written = facts.definition(register)
-    while isinstance(written, ir.Subscript):
-        written = facts.definition(written.object)
-    if isinstance(written, ir.Attribute) and facts.value(written.object).ref == "self":
-        return written.name
-    return ""
+    while isinstance(written := facts.definition(register), ir.Subscript):
+        register = written.object
+    return facts.own_attribute(register)

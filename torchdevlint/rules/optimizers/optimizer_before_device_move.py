@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
-from torchdevlint.facts.values import Kind, Value
-from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_method
+from torchdevlint.rules.build_order import built_again, moves_to_accelerator, optimizers_over, sink_below
+from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import modules
 
 
@@ -51,14 +49,12 @@ class OptimizerBeforeDeviceMove(Rule):
     @on_method("to", "cuda", "xpu", "npu")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         module = facts.value(facts.receiver(call))
-        if module.kind is not Kind.MODULE or not module.ref or not moves_to_accelerator(call, facts):
-            return
-        for optimizer in facts.optimizers_over(module.ref):
+        for optimizer in optimizers_over(module, facts) if moves_to_accelerator(call, facts) else ():
             built = optimizer.origin
             if (
                 built is None
                 or optimizer.symbol in modules.EAGER_OPTIMIZERS
-                or already_moved(module, facts)
+                or facts.frame.was_moved(module)
                 or built_again(built, call, facts)
             ):
                 continue
@@ -69,63 +65,5 @@ class OptimizerBeforeDeviceMove(Rule):
                 detail="It works for moves to CUDA, MPS and XPU today, as `Module.to` keeps each Parameter object. It stops working with XLA, "
                 "FSDP, `to_empty`, `assign=True` or an optimizer that makes state at construction.",
                 related=(Mention(call, "here the model moves"),),
-                fix=lambda built=built, optimizer=optimizer: sink_below(built, call, optimizer, facts),  # type: ignore[misc]
+                fix=lambda built=built: sink_below(built, call, facts),  # type: ignore[misc]
             )
-
-
-def built_again(built: ir.Op, move: ir.Op, facts: Facts) -> bool:
-    """True when another optimizer is bound to the same name after the move."""
-    store = statement_of(built, facts)
-    if not isinstance(store, (ir.Store, ir.StoreAttribute)):
-        return False
-    lookup = Lookup.of(facts.body)
-    at = lookup.number(move)
-    others = lookup.stores(store.name) if isinstance(store, ir.Store) else lookup.attribute_stores(store.name)
-    return any(op is not store and lookup.number(op) >= at for op in others)
-
-
-def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:
-    """True for a move that may go to an accelerator (not a cast, not `.to("cpu")`)."""
-    from torchdevlint.facts.moves import move_target
-
-    assert facts.frame is not None
-    written = facts.definition(call.function)
-    target = move_target(facts.frame, call, written.name if isinstance(written, ir.Attribute) else "")
-    return target is not None and target.may_be_accelerator
-
-
-def already_moved(module: Value, facts: Facts) -> bool:
-    """True when the module was moved before on this path: the optimizer may have been built in between."""
-    return module.moved is not None or (facts.frame is not None and "@" + module.ref in facts.frame.env)
-
-
-def sink_below(built: ir.Op, move: ir.Call, optimizer: Value, facts: Facts) -> NodeFix | None:
-    """Move the optimizer's construction below the module's move, when nothing between them needs it."""
-    from torchdevlint.fixes import builders
-
-    if (
-        facts.frame is None
-        or optimizer.origin is None
-        or any(use.role != "named" and _between(use.op, built, move, facts) for use in facts.uses(built))
-    ):
-        return None
-    statement = statement_of(built, facts)
-    anchor = statement_of(move, facts)
-    if statement is None or anchor is None:
-        return None
-    edits = builders.move_statement_below(facts.program, statement, anchor)
-    return NodeFix(Ground.ORDER_ALONE, "Build the optimizer after the move", edits) if edits else None
-
-
-def _between(op: ir.Op, first: ir.Op, last: ir.Op, facts: Facts) -> bool:
-    lookup = Lookup.of(facts.body)
-    return lookup.block(op) is not None and lookup.number(first) < lookup.number(op) < lookup.number(last)
-
-
-def statement_of(op: ir.Op, facts: Facts) -> ir.Op | None:
-    """The Store or Discard that a call's value goes to."""
-    if not isinstance(op, ir.ValueOp):
-        return None
-    readers = Lookup.of(facts.body).readers(op.dst)
-    statements = (ir.Store, ir.StoreAttribute, ir.Discard)
-    return next((other for other in readers if isinstance(other, statements) and other.value == op.dst), None)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.rules.optimizers.optimizer_before_device_move import (
-    already_moved,
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.build_order import (
     built_again,
     moves_to_accelerator,
+    optimizers_over,
     sink_below,
 )
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_call, on_method, on_op
@@ -64,10 +65,7 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
     @on_method("to", "cuda", "xpu", "to_empty", "load_state_dict")
     def check_method(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         module = facts.value(facts.receiver(call))
-        if module.kind is not Kind.MODULE or not module.ref:
-            return
-        written = facts.definition(call.function)
-        method = written.name if isinstance(written, ir.Attribute) else ""
+        method = Lookup.of(facts.body).called(call)
         if method == "load_state_dict" and facts.constant(call.keyword("assign")) is not True:
             return
         replaces = (
@@ -75,18 +73,15 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
             if call.arguments
             else False
         )
-        if not replaces and (not moves_to_accelerator(call, facts) or already_moved(module, facts)):
+        if not replaces and (not moves_to_accelerator(call, facts) or facts.frame.was_moved(module)):
             return
-        for optimizer in facts.optimizers_over(module.ref):
+        for optimizer in optimizers_over(module, facts):
             if replaces or optimizer.symbol in modules.EAGER_OPTIMIZERS:
                 yield from self._told(optimizer, call, facts, replaces)
 
     @on_call(*_REPLACERS)
     def check_call(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        module = facts.value(call.argument("module", 0))
-        if module.kind is not Kind.MODULE or not module.ref:
-            return
-        for optimizer in facts.optimizers_over(module.ref):
+        for optimizer in optimizers_over(facts.value(call.argument("module", 0)), facts):
             yield from self._told(optimizer, call, facts, replaced=True)
 
     @on_op(ir.StoreSubscript, ir.StoreAttribute)
@@ -96,10 +91,9 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
         is_layer = isinstance(made, ir.Call) and facts.callee(made) in modules.LEAF_MODULES_WITH_WEIGHTS
         if not is_layer or facts.mentions("add_param_group"):
             return
-        module, new = facts.value(op.object), facts.value(op.value)
-        if module.kind is not Kind.MODULE or not module.ref or new.kind is not Kind.MODULE:
+        if facts.value(op.value).kind is not Kind.MODULE:
             return
-        for optimizer in facts.optimizers_over(module.ref):
+        for optimizer in optimizers_over(facts.value(op.object), facts):
             built = optimizer.origin
             if built is not None and not built_again(built, op, facts):
                 yield self.report(
@@ -130,5 +124,5 @@ class OptimizerBuiltBeforeParamsReplaced(Rule):
             message,
             detail=effect,
             related=(Mention(call, "here the parameters are replaced" if replaced else "here the model moves"),),
-            fix=lambda: sink_below(built, call, optimizer, facts),
+            fix=lambda: sink_below(built, call, facts),
         )

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
-from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.rules.optimizers.optimizer_before_device_move import already_moved, built_again, statement_of
-from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
-from torchdevlint.rules.structure import operations
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.build_order import built_again, moved_below, optimizers_over, statement_of
+from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import modules
 
 
@@ -54,27 +53,24 @@ class OptimizerStateLeftBehind(Rule):
 
     @on_method("to", "cuda", "xpu", "cpu")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        from torchdevlint.facts.moves import move_target
-
         module = facts.value(facts.receiver(call))
-        if module.kind is not Kind.MODULE or not module.ref or facts.frame is None:
+        if module.kind is not Kind.MODULE or not module.ref:
             return
-        written = facts.definition(call.function)
-        target = move_target(facts.frame, call, written.name if isinstance(written, ir.Attribute) else "")
+        target = facts.target_of_move(call)
         if target is None or target.place == "top" or facts.imports("accelerate", "lightning", "pytorch_lightning"):
             return
         now = facts.frame.module_device(module)
-        before = now if now.place == "cpu" or already_moved(module, facts) else None
-        for optimizer in facts.optimizers_over(module.ref):
-            state = facts.frame.env.get(f"@opt{id(optimizer.origin)}")
-            if not isinstance(state, Value) or state.moved is None or stateless(optimizer, facts):
+        before = now if now.place == "cpu" or facts.frame.was_moved(module) else None
+        for optimizer in optimizers_over(module, facts):
+            state = facts.frame.state_given(optimizer)
+            if state is None or _is_stateless(optimizer):
                 continue
             if built_again(optimizer.origin or call, call, facts) or _is_moved_by_hand(optimizer, facts):
                 continue
-            loaded = state.constant == "filled"
+            filled, loaded = state
             if not (_leaves_state(before, target, loaded) and (loaded or _steps_later(optimizer, call, facts))):
                 continue
-            yield self._told(call, state.moved, loaded, facts)
+            yield self._told(call, filled, loaded, facts)
 
     def _told(self, call: ir.Call, filled: ir.Op, loaded: bool, facts: Facts) -> Report:
         got = "Line {0} gave the optimizer state" if loaded else "The optimizer made state in `step()` on line {0}"
@@ -89,7 +85,9 @@ class OptimizerStateLeftBehind(Rule):
             detail=f"{got}, and on an accelerator the next `step()` raises "
             '"Tensors of the same index must be on the same device".',
             related=(Mention(filled, "here the optimizer gets state"),),
-            fix=(lambda: _load_below(filled, call, facts)) if loaded else None,
+            fix=lambda: (
+                moved_below(filled, call, "Load the optimizer's state after the move", facts) if loaded else None
+            ),
         )
 
 
@@ -97,8 +95,7 @@ def _is_moved_by_hand(optimizer: Value, facts: Facts) -> bool:
     """True where the function goes over the state of the optimizer: `for state in optimizer.state.values():`."""
     store = statement_of(optimizer.origin, facts) if optimizer.origin is not None else None
     return isinstance(store, ir.Store) and any(
-        isinstance(op, ir.Attribute) and op.name == "state" and facts.place(op.object) == store.name
-        for op in operations(facts.body)
+        facts.place(read.object) == store.name for read in Lookup.of(facts.body).attributes("state")
     )
 
 
@@ -113,28 +110,17 @@ def _leaves_state(before: Device | None, target: Device, loaded: bool) -> bool:
 
 def _steps_later(optimizer: Value, call: ir.Call, facts: Facts) -> bool:
     """True when the same optimizer steps again after the move."""
-    ops = [op for block in facts.body.blocks for op in block.ops]
-    at = next((number for number, op in enumerate(ops) if op is call), len(ops))
+    lookup = Lookup.of(facts.body)
     store = statement_of(optimizer.origin, facts) if optimizer.origin is not None else None
-    name = store.name if isinstance(store, ir.Store) else ""
-    return any(
-        isinstance(op, ir.Attribute) and op.name == "step" and facts.place(op.object) == name for op in ops[at:]
-    ) and bool(name)
+    return isinstance(store, ir.Store) and any(
+        facts.place(read.object) == store.name and lookup.number(read) > lookup.number(call)
+        for read in lookup.attributes("step")
+    )
 
 
-def stateless(optimizer: Value, facts: Facts) -> bool:
+def _is_stateless(optimizer: Value) -> bool:
     """True for SGD without momentum: it keeps no tensors."""
     built = optimizer.origin
     if optimizer.symbol not in modules.STATELESS_OPTIMIZERS or not isinstance(built, ir.Call):
         return False
     return built.keyword("momentum") is None and built.positional_count < 3 and not built.has_splat
-
-
-def _load_below(loaded: ir.Op, move: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    statement, anchor = statement_of(loaded, facts), statement_of(move, facts)
-    if statement is None or anchor is None:
-        return None
-    edits = builders.move_statement_below(facts.program, statement, anchor)
-    return NodeFix(Ground.ORDER_ALONE, "Load the optimizer's state after the move", edits) if edits else None

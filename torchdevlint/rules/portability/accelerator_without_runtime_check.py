@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.stops import stops_where_it_fails
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import deciding_tests
-from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_file
+from torchdevlint.stubs.knowledge.functions import ASKING
 
 
 class AcceleratorWithoutRuntimeCheck(Rule):
@@ -83,40 +85,30 @@ class AcceleratorWithoutRuntimeCheck(Rule):
             f"this tells what the build supports, not what the machine has; {advice}",
             detail='Without a GPU a CUDA build answers `cuda` ("Found no NVIDIA driver" follows), and a CPU build answers None.',
             case="" if falls_back else "no other device is tried",
-            fix=(lambda: _fix(call, facts)) if falls_back else None,
+            fix=lambda: _fix(call, facts) if falls_back else None,
         )
         self._reports.append(report)
 
 
 def _behind_a_flag(facts: Facts) -> bool:
     """True behind `if args.accel:`, the programmer's own test."""
-    if facts.block is None:
-        return False
     return any("accel" in facts.place(test).lower() for test in deciding_tests(facts.body, facts.block))
 
 
 def _falls_back(call: ir.Call, facts: Facts) -> bool:
     """True for `current_accelerator() or x` and for a result whose None is handled."""
-    names: set[str] = set()
-    for block in facts.body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Choice) and op.shape == "or" and call.dst in op.values[:-1]:
-                return True
-            if isinstance(op, ir.Store) and op.value == call.dst:
-                names.add(op.name)
-    return any(
-        isinstance(op, ir.Compare)
-        and op.operators[0] in ("is", "is not")
+    lookup = Lookup.of(facts.body)
+    readers = lookup.readers(call.dst)
+    names = {op.name for op in readers if isinstance(op, ir.Store)}
+    return any(isinstance(op, ir.Choice) and op.shape == "or" and call.dst in op.values[:-1] for op in readers) or any(
+        op.operators[0] in ("is", "is not")
         and facts.place(op.left) in names
         and isinstance(facts.definition(op.comparators[0]), ir.Constant)
-        for block in facts.body.blocks
-        for op in block.ops
+        for op in lookup.kind(ir.Compare)
     )
 
 
 def _fix(call: ir.Call, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.add_keyword(call, "check_available", "True") if not call.arguments else None
     ground = Ground.OLD_LINE_RAISED if facts.may_use_torch(2, 7) else Ground.NEEDS_NEWER_TORCH
-    return NodeFix(ground, "Ask for one that is there (torch 2.7)", edits) if edits else None
+    return NodeFix(ground, "Ask for one that is there (torch 2.7)", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_attribute
@@ -109,45 +110,36 @@ def _is_flag(name: str, facts: Facts, says_so: bool) -> bool:
     for body in facts.program.bodies:
         if body is not facts.body and (facts.body.kind != "module" or name in body.local_names):
             continue
-        loads = {op.dst for block in body.blocks for op in block.ops if isinstance(op, ir.Load) and op.name == name}
-        for block in body.blocks:
-            tested = tested or block.test in loads
-            for op in block.ops:
-                if isinstance(op, ir.Call) and (op.function in loads or _is_handed_on(op, loads)):
+        lookup = Lookup.of(body)
+        for read in (load.dst for load in lookup.loads(name)):
+            tested = tested or read in lookup.tested
+            for op in lookup.readers(read):
+                if isinstance(op, ir.Call) and (op.function == read or _is_handed_on(op, read)):
                     return False
-                if isinstance(op, (ir.StoreAttribute, ir.Store)) and op.value in loads:
+                if isinstance(op, (ir.StoreAttribute, ir.Store)) and op.value == read:
                     return False
-                tested = tested or (isinstance(op, ir.Unary) and op.operand in loads)
+                tested = tested or isinstance(op, ir.Unary)
     return tested or says_so
 
 
-def _is_handed_on(op: ir.Call, loads: set[ir.Register]) -> bool:
-    return any(argument.value in loads and argument.keyword not in _FLAG_KEYWORDS for argument in op.arguments)
+def _is_handed_on(op: ir.Call, read: ir.Register) -> bool:
+    return any(argument.value == read and argument.keyword not in _FLAG_KEYWORDS for argument in op.arguments)
 
 
 def _is_called(name: str, facts: Facts) -> bool:
     """True when a method or attribute of this name is called anywhere in the file."""
-    for body in facts.program.bodies:
-        definitions = facts.analysis.index_of(body).definitions
-        for block in body.blocks:
-            for op in block.ops:
-                function = definitions[op.function] if isinstance(op, ir.Call) else None
-                if isinstance(function, ir.Attribute) and function.name == name:
-                    return True
-    return False
+    return any(
+        isinstance(op, ir.Call) and op.function == read.dst
+        for lookup in map(Lookup.of, facts.program.bodies)
+        for read in lookup.attributes(name)
+        for op in lookup.readers(read.dst)
+    )
 
 
 def _is_negated(register: ir.Register, facts: Facts) -> bool:
     """True for `if not torch.cuda.is_available:`, whose body has never run."""
-    return any(
-        isinstance(op, ir.Unary) and op.operator == "not" and op.operand == register
-        for block in facts.body.blocks
-        for op in block.ops
-    )
+    return any(isinstance(op, ir.Unary) and op.operator == "not" for op in Lookup.of(facts.body).readers(register))
 
 
 def _call(read: ir.Attribute, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.append_call_parentheses(read)
-    return NodeFix(ground, "Call it", edits) if edits else None
+    return NodeFix(ground, "Call it", builders.append_call_parentheses(read))

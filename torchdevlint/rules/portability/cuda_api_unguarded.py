@@ -9,62 +9,20 @@ from torchdevlint.facts.cuda_alone import needs_cuda_anyway, requires
 from torchdevlint.facts.demands import is_behind_cuda
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.scopes import parameter_of, scopes_of
 from torchdevlint.facts.stops import stops_where_it_fails
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import statements
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import deciding_tests
 from torchdevlint.rules.literals import device_in_scope, spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import runs_for_each_gpu
-from torchdevlint.stubs.knowledge import functions
+from torchdevlint.stubs.knowledge.cuda_errors import RAISING
+from torchdevlint.stubs.knowledge.functions import ASKING
 from torchdevlint.stubs.knowledge.platforms import CUDA_PACKAGES, CUDA_RUNTIMES, KERNEL_LANGUAGES
 
-_NO_CUDA = '"Torch not compiled with CUDA enabled"'
-_DUMMY = '"Tried to instantiate dummy base class"'
-_NO_NVTX = '"NVTX functions not installed"'
-_NO_MPS = '"without MPS backend"'
-_NO_XPU = '"Torch not compiled with XPU enabled"'
-
-
-def _names(prefix: str, words: str, error: str) -> dict[str, str]:
-    return {prefix + word: error for word in words.split()}
-
-
-def _lacks(name: str) -> str:
-    return f"\"module 'torch._C' has no attribute '{name}'\""
-
-
-# What each raises on a build without the accelerator (tried on the CPU wheel of torch 2.13).
-RAISING = {
-    **_names(
-        "torch.cuda.",
-        "synchronize current_device get_device_name get_device_properties get_device_capability mem_get_info default_stream current_stream "
-        "get_rng_state initial_seed ipc_collect init current_blas_handle set_per_process_memory_fraction can_device_access_peer cudart "
-        "profiler.start profiler.stop",
-        _NO_CUDA,
-    ),
-    **_names("torch.cuda.", "Event CUDAGraph graph_pool_handle", _DUMMY),
-    **_names("torch.cuda.nvtx.", "range_push range_pop mark range", _NO_NVTX),
-    **_names("torch.cuda.", "Stream", '"torch.cuda.Stream requires CUDA support"'),
-    **_names(
-        "torch.cuda.",
-        "reset_peak_memory_stats reset_max_memory_allocated reset_max_memory_cached",
-        _lacks("_cuda_resetPeakMemoryStats"),
-    ),
-    **_names("torch.cuda.", "reset_accumulated_memory_stats", _lacks("_cuda_resetAccumulatedMemoryStats")),
-    **_names("torch.cuda.", "memory_snapshot", _lacks("_cuda_memorySnapshot")),
-    **_names("torch.cuda.", "set_device", _lacks("_cuda_setDevice")),
-    "torch.cuda.memory_summary": "KeyError: 'allocated_bytes.all.current'",
-    **_names(
-        "torch.mps.",
-        "empty_cache synchronize get_rng_state seed current_allocated_memory driver_allocated_memory recommended_max_memory Event",
-        _NO_MPS,
-    ),
-    **_names("torch.xpu.", "synchronize current_device get_device_name get_device_properties set_device", _NO_XPU),
-}
-# Calls that show that a program means to run without an accelerator as well.
-ASKING = tuple(name for name, tested in functions.AVAILABILITY.items() if tested and not name.endswith("device_count"))
 _ONE_PROCESS_PER_GPU = ("init_process_group", "LOCAL_RANK", "local_rank", "deepspeed", "nccl", "get_rank", "world_size")
 
 
@@ -137,7 +95,7 @@ class CudaApiUnguarded(Rule):
         if facts.program.words.isdisjoint(("cuda", "mps", "xpu")):
             return
         written = facts.definition(call.function)
-        called = written.name if isinstance(written, (ir.Attribute, ir.Load)) else ""
+        called = Lookup.of(facts.body).called(call)
         is_move = called == "cuda" and isinstance(written, ir.Attribute) and facts.qualified(call.function) is None
         self._places = self._places or is_move or any(spelled_accelerator(a.value, facts) for a in call.arguments)
         if called in _functions(facts) and facts.qualified(call.function) is None:
@@ -204,7 +162,7 @@ class CudaApiUnguarded(Rule):
 def _has_device(facts: Facts) -> bool:
     """True where a device is in scope that is no literal accelerator: the code means to run on others as well."""
     name = device_in_scope(None, facts)
-    if name is None or facts.frame is None:
+    if name is None:
         return False
     value = facts.frame.lookup(name) if name.isidentifier() else None
     return value is None or not value.device.is_accelerator
@@ -220,7 +178,7 @@ def _comes_from_outside(register: ir.Register | None, facts: Facts, steps: int =
     if steps == 0 or written is None:
         return False
     if isinstance(written, ir.Load):
-        if any(parameter.name == written.name for parameter in facts.body.parameters):
+        if parameter_of(facts.body, written.name) is not None:
             return written.name not in ("self", "cls")
         stores = list(Lookup.of(facts.body).stores(written.name))
         return len(stores) == 1 and _comes_from_outside(stores[0].value, facts, steps - 1)
@@ -237,8 +195,6 @@ def _comes_from_outside(register: ir.Register | None, facts: Facts, steps: int =
 
 def _is_offload(facts: Facts) -> bool:
     """True behind `if self.final_offload_hook is not None`: accelerate (accelerate/big_modeling.py, `cpu_offload_with_hook`) sets it for an accelerator."""
-    if facts.block is None:
-        return False
     tests = [facts.definition(test) for test in deciding_tests(facts.body, facts.block)]
     return any("offload_hook" in facts.place(test.left) for test in tests if isinstance(test, ir.Compare))
 
@@ -249,17 +205,14 @@ def _functions(facts: Facts) -> frozenset[str]:
     return frozenset(body.name for body in facts.program.bodies if body.kind == "function")
 
 
-def _speaks_of_gpu(body: ir.Body | None) -> bool:
+def _speaks_of_gpu(body: ir.Body) -> bool:
     """True in a function or class that says by its name that it is for GPUs."""
-    while body is not None and body.kind != "module":
-        words = body.qualname.lower()
-        if any(
-            word in words
-            for word in ("cuda", "gpu", "nvidia", "nccl", "triton", "nvtx", "mps", "xpu", "ddp", "distributed")
-        ):
-            return True
-        body = body.parent
-    return False
+    return any(
+        word in one.qualname.lower()
+        for one in scopes_of(body)
+        if one.kind != "module"
+        for word in ("cuda", "gpu", "nvidia", "nccl", "triton", "nvtx", "mps", "xpu", "ddp", "distributed")
+    )
 
 
 def _test_for(name: str) -> str:
@@ -268,9 +221,7 @@ def _test_for(name: str) -> str:
 
 
 def _fix(seen: _Seen, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import statements
-
     if not seen.place.startswith("torch."):
         return None  # the guard needs the name `torch`
     edits = statements.guard_statement(facts.program, seen.op, _test_for(seen.name))
-    return NodeFix(Ground.OLD_LINE_RAISED, "Ask for the device first", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Ask for the device first", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_call, on_method, on_op
 
@@ -48,24 +49,13 @@ class CudaOnlyDeviceSelection(Rule):
     default = False
     fixable = "unsafe"
 
-    @on_op(ir.Store)
-    def check_store(self, op: ir.Store, facts: Facts) -> Iterator[Report]:
-        yield from self._told(op.value, facts)
-
-    @on_op(ir.StoreAttribute)
-    def check_attribute(self, op: ir.StoreAttribute, facts: Facts) -> Iterator[Report]:
-        yield from self._told(op.value, facts)
-
-    @on_op(ir.Return)
-    def check_return(self, op: ir.Return, facts: Facts) -> Iterator[Report]:
+    @on_op(ir.Store, ir.StoreAttribute, ir.Return)
+    def check_kept(self, op: ir.Store | ir.StoreAttribute | ir.Return, facts: Facts) -> Iterator[Report]:
         yield from self._told(op.value, facts)
 
     @on_call("torch.device")
-    def check_device(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        yield from self._told(call.argument("device", 0), facts)
-
     @on_method("to")
-    def check_move(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
+    def check_call(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         yield from self._told(call.argument("device", 0), facts)
 
     def _told(self, register: ir.Register | None, facts: Facts) -> Iterator[Report]:
@@ -93,8 +83,6 @@ class CudaOnlyDeviceSelection(Rule):
 
 
 def _fix(choice: ir.Choice, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     written = facts.definition(choice.test)
     path = facts.place(written.function) if isinstance(written, ir.Call) else ""
     if path != "torch.cuda.is_available":
@@ -102,4 +90,4 @@ def _fix(choice: ir.Choice, facts: Facts) -> NodeFix | None:
     edits = builders.replace_expression(
         choice, 'torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else "cpu"'
     )
-    return NodeFix(Ground.NEEDS_NEWER_TORCH, "Take the accelerator that is there", edits) if edits else None
+    return NodeFix(Ground.NEEDS_NEWER_TORCH, "Take the accelerator that is there", edits)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.files import facts_of
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import reads
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import deciding_tests
 from torchdevlint.program.project import Member, worked_out
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_any_call, on_file
-from torchdevlint.rules.structure import operations
 
 if TYPE_CHECKING:
     from torchdevlint.fixes.builders import Edits
@@ -89,9 +89,8 @@ class DeprecatedCudaAmp(Rule):
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
-        imports = list(_imports(facts.program))
         for call, name, written in self._found:
-            if any(context.part == "handler" or guarded for imported, context, guarded in imports if imported == name):
+            if _is_tried(name, facts.program):
                 continue  # both spellings are imported, for old versions
             device, last = _MODULES[name]
             if _names_one_of(_NEWER[last], facts) and _is_for_old_versions(call, name, facts):
@@ -107,8 +106,6 @@ class DeprecatedCudaAmp(Rule):
             )
 
     def _fix(self, call: ir.Call, name: str, written: str, facts: Facts) -> NodeFix | None:
-        from torchdevlint.fixes import builders
-
         device, last = _MODULES[name]
         is_written_out = f"{device}.amp.{last}" in written
         since = _SINCE[last] if is_written_out else max(_SINCE[_MODULES[other][1]] for _, other, _ in self._found)
@@ -122,31 +119,19 @@ class DeprecatedCudaAmp(Rule):
         ground = Ground.SAME_OPERATION if facts.may_use_torch(*since) else Ground.NEEDS_NEWER_TORCH
         if facts.mentions("isinstance"):
             ground = Ground.UNSEEN_CODE
-        return NodeFix(ground, f"Use `torch.amp.{last}`", edits) if edits else None
+        return NodeFix(ground, f"Use `torch.amp.{last}`", edits)
 
     def _fix_with_import(self, written: str, device: str, program: ir.Program) -> Edits | None:
         """Rewrites `from torch.cuda.amp import ...` and every call of its names, or nothing."""
-        from torchdevlint.fixes import builders
-
         module = f"torch.{device}.amp"
-        imported = [
-            op
-            for body in program.bodies
-            for block in body.blocks
-            for op in block.ops
-            if isinstance(op, ir.Import) and op.qualified.rpartition(".")[0] == module
-        ]
+        lookups = [*map(Lookup.of, program.bodies)]
+        imports = (op for lookup in lookups for op in lookup.kind(ir.Import))
+        imported = [op for op in imports if op.qualified.rpartition(".")[0] == module]
         if not imported or any(op.qualified not in _MODULES for op in imported):
             return None
         names = {op.name for op in imported}
         calls = [(call, name) for call, name, spelled in self._found if spelled in names]
-        reads = sum(
-            1
-            for body in program.bodies
-            for block in body.blocks
-            for op in block.ops
-            if isinstance(op, ir.Load) and op.name in names
-        )
+        reads = sum(len(lookup.loads(name)) for lookup in lookups for name in names)
         if written not in names or reads != len(calls):
             return None
         sources = {
@@ -200,38 +185,29 @@ def _asked_classes(place: Member) -> frozenset[str]:
     found = set()
     for body in facts.program.bodies if facts is not None else ():
         assert facts is not None
-        index = facts.index_of(body)
+        lookup = Lookup.of(body)
         for call in facts.calls_to(("isinstance", "issubclass", "builtins.isinstance", "builtins.issubclass"), body):
             register = call.positional(1)
-            given = index.definitions[register] if register is not None else None
+            given = lookup.definition(register)
             classes = [one.value for one in given.elements] if isinstance(given, ir.Sequence) else [register]
-            found |= {facts.resolve_text(index.dotted(one)) for one in classes if one is not None}
+            found |= {facts.spelled(one, body) for one in classes if one is not None}
     return frozenset(found & _MODULES.keys())
 
 
 def _is_silenced(name: str, facts: Facts) -> bool:
     """True in a file that has the warning of this function ignored: `filterwarnings("ignore", message="`torch.cuda.amp.autocast.*")`."""
     module = facts.program.module
-    index = facts.analysis.index_of(module)
-    for op in operations(module):
-        if (
-            isinstance(op, ir.Call)
-            and facts.analysis.resolve_text(index.dotted(op.function)) == "warnings.filterwarnings"
-        ):
-            action, message = (
-                index.definitions[register] if register is not None else None
-                for register in (op.argument("action", 0), op.argument("message", 1))
-            )
-            ignored = isinstance(action, ir.Constant) and action.value == "ignore"
-            if ignored and isinstance(message, ir.Constant) and f"amp.{name}" in str(message.value):
-                return True
+    lookup = Lookup.of(module)
+    for call in facts.analysis.calls_to(("warnings.filterwarnings",), module):
+        action, message = map(lookup.definition, (call.argument("action", 0), call.argument("message", 1)))
+        ignored = isinstance(action, ir.Constant) and action.value == "ignore"
+        if ignored and isinstance(message, ir.Constant) and f"amp.{name}" in str(message.value):
+            return True
     return False
 
 
 def _edits(call: ir.Call, device: str, last: str) -> tuple[Edits | None, ...]:
     """The edits of a call's arguments."""
-    from torchdevlint.fixes import builders
-
     if last in ("custom_fwd", "custom_bwd"):
         if call.positional_count:
             return (None,)
@@ -240,21 +216,18 @@ def _edits(call: ir.Call, device: str, last: str) -> tuple[Edits | None, ...]:
     return (builders.insert_first_argument(call, f'"{device}"', names),)
 
 
-def _imports(program: ir.Program) -> Iterator[tuple[str, ir.TryContext, bool]]:
-    """Imports of the deprecated names inside of `try`: the name, where it stands, and whether a handler catches its failure."""
-    for body in program.bodies:
-        for block in body.blocks:
-            for op in block.ops:
-                if isinstance(op, ir.Import) and op.qualified in _MODULES:
-                    for context in block.tries:
-                        caught = {name.rpartition(".")[2] for name in context.catches}
-                        yield (
-                            op.qualified,
-                            context,
-                            bool(caught & {"ImportError", "ModuleNotFoundError", "Exception", "AttributeError"}),
-                        )
+def _is_tried(name: str, program: ir.Program) -> bool:
+    """True for a name that the file imports in a handler, or in a `try` whose handler catches its failure."""
+    return any(
+        context.part == "handler" or not _NO_IMPORT.isdisjoint(caught.rpartition(".")[2] for caught in context.catches)
+        for lookup in map(Lookup.of, program.bodies)
+        for op in lookup.kind(ir.Import)
+        if op.qualified == name and (block := lookup.block(op)) is not None
+        for context in block.tries
+    )
 
 
+_NO_IMPORT = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "AttributeError"})
 # `torch.__version__`, `TORCH_VERSION`, `is_torch_version`, `TORCH_2_4`, `_TORCH_GREATER_EQUAL_2_4`
 _VERSION = re.compile(r"version|torch\w*_\d|torch\d|is_torch_", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+\.\d+\.\d+")
@@ -276,12 +249,11 @@ def _is_absence(tried: ir.TryContext) -> bool:
 def _names_one_of(names: frozenset[str], facts: Facts) -> bool:
     """True for a file that imports or reads one of these dotted names."""
     for body in facts.program.bodies:
-        index = facts.analysis.index_of(body)
-        for op in operations(body):
-            if isinstance(op, ir.Import) and op.qualified in names:
-                return True
-            if isinstance(op, ir.Attribute) and facts.analysis.resolve_text(index.dotted(op.dst)) in names:
-                return True
+        lookup = Lookup.of(body)
+        if any(op.qualified in names for op in lookup.kind(ir.Import)):
+            return True
+        if any(facts.analysis.spelled(op.dst, body) in names for op in lookup.kind(ir.Attribute)):
+            return True
     return False
 
 
@@ -297,7 +269,7 @@ def _asks_version(register: ir.Register, body: ir.Body, facts: Facts, depth: int
     if isinstance(written, ir.Call):
         function, first = index.dotted(written.function), written.positional(0)
         if function == "hasattr" and first is not None:
-            return facts.analysis.resolve_text(index.dotted(first)).partition(".")[0] == "torch"
+            return facts.analysis.spelled(first, body).partition(".")[0] == "torch"
         given = [index.definitions[argument.value] for argument in written.arguments]
         if any(isinstance(op, ir.Constant) and _NUMBER.fullmatch(str(op.value)) for op in given):
             return True  # `requires("2.3.0")`

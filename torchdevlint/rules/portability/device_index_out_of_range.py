@@ -57,35 +57,19 @@ class DeviceIndexOutOfRange(Rule):
             self._single = op if isinstance(value, str) and value.isdigit() else None
 
     @on_call("torch.device", "torch.cuda.set_device")
-    def note_device(self, call: ir.Call, facts: Facts) -> None:
-        self._note(call.argument("device", 0), facts)
-        if facts.callee(call) == "torch.device":
-            self._note_number(call, call.argument("index", 1), facts)
-        else:
-            self._note_number(call, call.argument("device", 0), facts)
-
     @on_method("to", "cuda")
-    def note_move(self, call: ir.Call, facts: Facts) -> None:
-        self._note(call.argument("device", 0), facts)
-        if facts.callee(call) == ".cuda":
-            self._note_number(call, call.argument("device", 0), facts)
-
-    def _note(self, register: ir.Register | None, facts: Facts) -> None:
-        written = facts.definition(register)
-        if isinstance(written, ir.Constant) and isinstance(written.value, str) and not _counted(facts):
-            match = _INDEX.match(written.value)
+    def note_device(self, call: ir.Call, facts: Facts) -> None:
+        callee, register = facts.callee(call), call.argument("device", 0)
+        device = facts.definition(register)
+        number = facts.definition(call.argument("index", 1) if callee == "torch.device" else register)
+        if _counted(facts):
+            return
+        if isinstance(device, ir.Constant) and isinstance(device.value, str):
+            match = _INDEX.match(device.value)
             if match is not None and int(match[1]) > 0:
-                self._places.append((written, int(match[1])))
-
-    def _note_number(self, call: ir.Call, register: ir.Register | None, facts: Facts) -> None:
-        written = facts.definition(register)
-        if (
-            isinstance(written, ir.Constant)
-            and type(written.value) is int
-            and written.value > 0
-            and not _counted(facts)
-        ):
-            self._places.append((call, written.value))
+                self._places.append((device, int(match[1])))
+        if callee != ".to" and isinstance(number, ir.Constant) and type(number.value) is int and number.value > 0:
+            self._places.append((call, number.value))
 
     @on_file
     def tell(self, facts: Facts) -> Iterator[Report]:

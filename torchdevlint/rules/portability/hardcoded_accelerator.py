@@ -13,10 +13,12 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import looks_like_device
 from torchdevlint.facts.once import once_per_body
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.stops import starts_program, stops_where_it_fails
 from torchdevlint.facts.unreached import is_named_nowhere, reads_unbound_name
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, deciding_sides, import_time_blocks
@@ -30,7 +32,6 @@ from torchdevlint.rules.literals import (
     names_first_cuda,
     spelled_accelerator,
 )
-from torchdevlint.rules.loading.load_map_location_hardcoded_accelerator import DEVICE_ARGUMENT
 from torchdevlint.rules.machine_choice import is_moved_by_callers, model_left_behind
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_device_call, on_file, on_op
 from torchdevlint.rules.structure import moves_nothing, runs_for_each_gpu
@@ -195,7 +196,9 @@ class HardcodedAccelerator(Rule):
             f"this goes to the current GPU, but {spelled}; use `{device}`",
             detail="Where that is another GPU, the program goes on with tensors on two devices.",
             case="each process sets its current GPU" if is_note else "",
-            fix=lambda: _move_to(call, device),
+            fix=lambda: NodeFix(
+                Ground.CHANGES_A_RUN, f"Move to `{device}`", builders.replace_call_arguments(call, "to", device)
+            ),
         )
 
     def _reported_choice(self, call: ir.Call, model: str) -> Report:
@@ -320,7 +323,7 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
         register = call.positional(0)
     elif (
         register is None
-        or callee in DEVICE_ARGUMENT
+        or callee in functions.DEVICES_OF_LOADS
         or callee.startswith(("torch.cuda.", "torch.amp."))  # a GradScaler without CUDA warns and does nothing
         or callee.startswith(_OTHER_DEVICES)
         or _is_record(facts.value(call.function))
@@ -342,16 +345,12 @@ def _kept(call: ir.Call, register: ir.Register | None, facts: Facts) -> _Found |
         return None
     for body in dict.fromkeys((facts.body, facts.program.module)):
         stores = list(Lookup.of(body).stores(read.name))
-        if stores or any(parameter.name == read.name for parameter in body.parameters):
-            written = _written(body, stores[0].value) if len(stores) == 1 else None
+        if stores or parameter_of(body, read.name) is not None:
+            written = Lookup.of(body).definition(stores[0].value) if len(stores) == 1 else None
             if not isinstance(written, ir.Constant) or written.value != held:
                 return None
             return _Found(call, facts.body, device.name, f'{read.name} = "{device.name}"', written, kept=True)
     return None
-
-
-def _written(body: ir.Body, register: ir.Register) -> ir.Op | None:
-    return next((op for op in Lookup.of(body).kind(ir.Constant) if op.dst == register), None)
 
 
 def _is_record(callee: Value) -> bool:
@@ -406,7 +405,7 @@ def _left_device(call: ir.Call, facts: Facts) -> tuple[str, str] | None:
         return None
     register = facts.receiver(call)
     value = facts.value(register)
-    device = facts.frame.module_device(value) if value.kind is Kind.MODULE and facts.frame is not None else value.device
+    device = facts.frame.module_device(value) if value.kind is Kind.MODULE else value.device
     is_named = device.place == "sym" and device.name.replace(".", "").isidentifier() and looks_like_device(device.name)
     if is_named and value.moved is not None and not names_first_cuda(device.name, facts):
         return device.name, f"the value was moved to `{device.name}` before"
@@ -464,9 +463,7 @@ def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
     for op in lookup.readers(device.dst):
         if not isinstance(op, (ir.Store, ir.StoreAttribute)) or op.value != device.dst:
             continue
-        others = [
-            other for other in _names_of_host(facts.body, facts).get(op.name, ()) if _is_same_place(op, other, index)
-        ]
+        others = _names_of_host(facts.body, facts).get(_place_of(op, index), ())
         block = lookup.block(op) if others else None
         opposed = {(test, not side) for test, side in deciding_sides(facts.body, block)} if block is not None else set()
         for other in others:
@@ -479,11 +476,12 @@ def _is_one_way_of_two(device: ir.Call, facts: Facts) -> bool:
 @once_per_body
 def _names_of_host(body: ir.Body, facts: Facts) -> dict[str, list[ir.Store | ir.StoreAttribute]]:
     """What names the CPU in a body, by the name or attribute that it gets."""
-    lookup, found = Lookup.of(body), dict[str, list[ir.Store | ir.StoreAttribute]]()
+    lookup, index = Lookup.of(body), facts.analysis.index_of(body)
+    found: dict[str, list[ir.Store | ir.StoreAttribute]] = {}
     stores: list[ir.Store | ir.StoreAttribute] = [*lookup.kind(ir.Store), *lookup.kind(ir.StoreAttribute)]
     for op in stores:
-        if _spells_host(op.value, facts.analysis.index_of(body)):
-            found.setdefault(op.name, []).append(op)
+        if _spells_host(op.value, index) and (place := _place_of(op, index)):
+            found.setdefault(place, []).append(op)
     return found
 
 
@@ -495,12 +493,12 @@ def _spells_host(register: ir.Register, index: BodyIndex) -> bool:
     return isinstance(written, ir.Constant) and written.value == "cpu"
 
 
-def _is_same_place(one: ir.Store | ir.StoreAttribute, other: ir.Store | ir.StoreAttribute, index: BodyIndex) -> bool:
-    if one.name != other.name or type(one) is not type(other):
-        return False
-    if isinstance(one, ir.Store) or isinstance(other, ir.Store):
-        return True
-    return index.dotted(one.object) == index.dotted(other.object) != ""
+def _place_of(store: ir.Store | ir.StoreAttribute, index: BodyIndex) -> str:
+    """What a store binds: "device", "self.device"; "" for an attribute of what has no name."""
+    if isinstance(store, ir.Store):
+        return store.name
+    holder = index.dotted(store.object)
+    return f"{holder}.{store.name}" if holder else ""
 
 
 def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
@@ -512,7 +510,7 @@ def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
     for op in lookup.readers(device.dst):
         if isinstance(op, ir.Call) and any(argument.value == device.dst for argument in op.arguments):
             callee = facts.callee(op)
-            if callee in DEVICE_ARGUMENT:
+            if callee in functions.DEVICES_OF_LOADS:
                 return False
             return op.keyword("device") == device.dst or callee in _TAKE_DEVICE
         if isinstance(op, (ir.Store, ir.StoreAttribute)) and op.value == device.dst:
@@ -522,16 +520,7 @@ def _is_placed_on(device: ir.Call, facts: Facts) -> bool:
     return device.dst in lookup.entered
 
 
-def _move_to(call: ir.Call, device: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.replace_call_arguments(call, "to", device)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Move to `{device}`", edits) if edits else None
-
-
 def _fix(found: _Found) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not found.name:
         return None
     if found.literal is None:
@@ -547,4 +536,4 @@ def _fix(found: _Found) -> NodeFix | None:
     else:
         edits = builders.replace_expression(found.literal, found.name)
     ground = Ground.OLD_LINE_RAISED if found.safe else Ground.CHANGES_A_RUN
-    return NodeFix(ground, f"Use `{found.name}`", edits) if edits else None
+    return NodeFix(ground, f"Use `{found.name}`", edits)

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import statements
 from torchdevlint.program import ir
-from torchdevlint.program.order import block_of, follows
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_op
+from torchdevlint.rules.structure import may_follow
 
 VARIABLE = "PYTORCH_ENABLE_MPS_FALLBACK"
 # Packages that import torch as soon as they are imported.
@@ -84,40 +87,38 @@ class MpsFallbackSetTooLate(Rule):
 def _earlier_import(op: ir.Op, facts: Facts) -> ir.Import | None:
     """The first import of torch that has run when `op` runs."""
     module = facts.program.module
-    inside = facts.body.kind != "module"
-    place = facts.block
-    for block in module.blocks:
-        for other in block.ops:
-            if (
-                isinstance(other, ir.Import)
-                and other.qualified.partition(".")[0] in _IMPORTS_TORCH
-                and not _for_types(block, facts)
-            ) and (inside or (place is not None and follows(module, (block, other), (place, op)))):
-                return other
-    return None
+    return next(
+        (
+            imported
+            for imported in Lookup.of(module).kind(ir.Import)
+            if imported.qualified.partition(".")[0] in _IMPORTS_TORCH
+            and not _is_for_types(imported, facts)
+            and (facts.body is not module or may_follow(module, imported, op))
+        ),
+        None,
+    )
 
 
-def _for_types(block: ir.Block, facts: Facts) -> bool:
-    """True for the body of `if TYPE_CHECKING:`."""
-    definitions = facts.analysis.index_of(facts.program.module).definitions
-    for other in facts.program.module.blocks:
-        if other.test is not None and len(other.successors) == 2 and other.successors[0] == block.index:
-            test = definitions[other.test]
+def _is_for_types(imported: ir.Import, facts: Facts) -> bool:
+    """True in the body of `if TYPE_CHECKING:`."""
+    module = facts.program.module
+    block, lookup = block_of(module, imported), Lookup.of(module)
+    for other in module.blocks:
+        if block is not None and len(other.successors) == 2 and other.successors[0] == block.index:
+            test = lookup.definition(other.test)
             if isinstance(test, (ir.Load, ir.Attribute)) and test.name == "TYPE_CHECKING":
                 return True
     return False
 
 
 def _fix(op: ir.Op, earlier: ir.Import, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import statements
-
     module = facts.program.module
     if facts.body is not module or not _os_is_there(earlier, facts):
         return None
     if isinstance(op, ir.StoreSubscript) and not isinstance(facts.definition(op.value), ir.Constant):
         return None
     edits = statements.move_statement_above(facts.program, op, earlier)
-    return NodeFix(Ground.CHANGES_A_RUN, "Set it before torch is imported", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Set it before torch is imported", edits)
 
 
 def _os_is_there(earlier: ir.Import, facts: Facts) -> bool:

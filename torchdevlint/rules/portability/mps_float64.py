@@ -8,9 +8,10 @@ from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, MakesFix, NodeFix, Report, Rule, on_device_call
-from torchdevlint.rules.structure import target_of_move
 
 _FLOAT64 = ("torch.float64", "torch.double", "numpy.float64", "numpy.double")
 _SAME_TYPE = frozenset(
@@ -58,8 +59,7 @@ class MpsFloat64(Rule):
     def _concerns(self, facts: Facts) -> bool:
         """A cheap test, made once, whether the file can be about MPS at all."""
         if self._spelled is None:
-            blocks = (block for body in facts.program.bodies for block in body.blocks)
-            texts = (op.value for block in blocks for op in block.ops if isinstance(op, ir.Constant))
+            texts = (op.value for body in facts.program.bodies for op in Lookup.of(body).kind(ir.Constant))
             self._spelled = any(isinstance(text, str) and text.startswith("mps") for text in texts)
         return self._spelled
 
@@ -68,11 +68,16 @@ class MpsFloat64(Rule):
         if not self._concerns(facts):
             return
         name = facts.callee(call)
-        if name == ".to" and _is_mps(target_of_move(call, facts)):
+        if name == ".to" and _is_mps(facts.target_of_move(call)):
             if _names_float64(call.keyword("dtype"), facts) or _names_float64(call.positional(1), facts):
                 yield self._told(call)
             elif _is_float64(facts.definition(facts.receiver(call)), facts):
-                yield self._told(call, lambda: _fix(call))
+                yield self._told(
+                    call,
+                    lambda: NodeFix(
+                        Ground.CHANGES_A_RUN, "Move it as float32", builders.insert_method_before(call, "float")
+                    ),
+                )
         elif (name == ".double" and _on_mps(facts.receiver(call), facts)) or (
             name.startswith("torch.") and _names_float64(call.keyword("dtype"), facts) and _places_on_mps(call, facts)
         ):
@@ -98,7 +103,7 @@ def _is_mps(device: Device | None) -> bool:
 
 def _on_mps(register: ir.Register | None, facts: Facts) -> bool:
     value = facts.value(register)
-    if value.kind is Kind.MODULE and facts.frame is not None:
+    if value.kind is Kind.MODULE:
         return _is_mps(facts.frame.module_device(value))
     return value.kind is Kind.TENSOR and not value.others and _is_mps(value.device)
 
@@ -123,10 +128,3 @@ def _is_float64(op: ir.Op | None, facts: Facts) -> bool:
     if name in ("torch.from_numpy", "torch.as_tensor") and op.keyword("dtype") is None:
         return _is_float64(facts.definition(op.positional(0)), facts)
     return name.startswith(("torch.", "numpy.")) and _names_float64(op.keyword("dtype"), facts)
-
-
-def _fix(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.insert_method_before(call, "float")
-    return NodeFix(Ground.CHANGES_A_RUN, "Move it as float32", edits) if edits else None

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
-from torchdevlint.facts.moves import move_target
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import follows, import_time_blocks
-from torchdevlint.rules.portability.cuda_api_unguarded import RAISING
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_file, on_op
 from torchdevlint.stubs.knowledge import functions
+from torchdevlint.stubs.knowledge.cuda_errors import RAISING
+from torchdevlint.stubs.knowledge.platforms import VISIBLE_DEVICES
 
-VARIABLES = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
 # Calls that start the driver. `device_count` may ask NVML, seeds and statistics wait for the first real use.
 _TOUCHING = frozenset(name for name in RAISING if name.startswith("torch.cuda.") and ".nvtx." not in name) | {
     "torch.cuda.is_available",
@@ -85,9 +85,9 @@ class VisibleDevicesSetTooLate(Rule):
         elif name == "os.environ.update":
             for argument in call.arguments:
                 for key, _ in facts.value(argument.value).entries:
-                    if key in VARIABLES:
+                    if key in VISIBLE_DEVICES:
                         self._note(self._sets, call, str(key), facts)
-                if argument.keyword in VARIABLES:
+                if argument.keyword in VISIBLE_DEVICES:
                     self._note(self._sets, call, str(argument.keyword), facts)
 
     @on_op(ir.StoreSubscript)
@@ -97,11 +97,10 @@ class VisibleDevicesSetTooLate(Rule):
 
     def _note_variable(self, op: ir.Op, register: ir.Register | None, facts: Facts) -> None:
         name = facts.constant(register)
-        if isinstance(name, str) and name in VARIABLES:
+        if isinstance(name, str) and name in VISIBLE_DEVICES:
             self._note(self._sets, op, name, facts)
 
     def _note(self, places: list[_Place], op: ir.Op, what: str, facts: Facts) -> None:
-        assert facts.block is not None
         places.append(_Place(facts.body, facts.block, op, what))
 
     @on_file
@@ -125,22 +124,17 @@ class VisibleDevicesSetTooLate(Rule):
 
 def _starts_program(body: ir.Body, facts: Facts) -> bool:
     """True for a body that starts another program: the variable is for that one."""
-    definitions = facts.analysis.index_of(body).definitions
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Attribute):
-                owner = definitions[op.object]
-                root = facts.analysis.resolve_text(owner.name) if isinstance(owner, ir.Load) else ""
-                if op.name.startswith(_START_PROGRAMS.get(root, ())):
-                    return True
-    return False
+    return any(
+        op.name.startswith(_START_PROGRAMS.get(facts.analysis.spelled(op.object, body), ()))
+        for op in Lookup.of(body).kind(ir.Attribute)
+    )
 
 
 def _touches(call: ir.Call, name: str, facts: Facts) -> bool:
     if name in _TOUCHING:
         return True
     if name in (".cuda", ".to"):
-        target = move_target(facts.frame, call, name[1:]) if facts.frame is not None else None
+        target = facts.target_of_move(call)
         return target is not None and target.type == "cuda" and facts.guarded("cuda") is False
     if name in functions.FACTORIES and call.keyword("device") is not None:
         return facts.device_of(call.keyword("device")).type == "cuda"

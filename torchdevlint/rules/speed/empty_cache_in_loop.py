@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import reachable
 from torchdevlint.rules.rule import INFO, Report, Rule, on_call
 
-_WORK = re.compile(r"\A(?:backward|step|forward|zero_grad)\Z")
+_WORK = ("backward", "step", "forward", "zero_grad")
 
 
 class EmptyCacheInLoop(Rule):
@@ -69,13 +69,9 @@ class EmptyCacheInLoop(Rule):
 
 def _works(loop: int, facts: Facts) -> bool:
     """True when the loop's own turn trains."""
-    for block in facts.body.blocks:
-        if not block.loops or block.loops[-1] != loop:
-            continue
-        for op in block.ops:
-            if isinstance(op, ir.Attribute) and _WORK.match(op.name):
-                return True
-    return False
+    lookup = Lookup.of(facts.body)
+    reads = (read for name in _WORK for read in lookup.attributes(name))
+    return any((block := lookup.block(read)) is not None and block.loops[-1:] == (loop,) for read in reads)
 
 
 def _is_decided(block: ir.Block, loop: int, facts: Facts) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import INFO, Report, Rule, on_call, on_method
-from torchdevlint.rules.structure import target_of_move
 
 
 class NeedlessDeviceRoundTrip(Rule):
@@ -47,7 +47,7 @@ class NeedlessDeviceRoundTrip(Rule):
         inner = facts.definition(facts.receiver(call))
         if not isinstance(inner, ir.Call) or facts.callee(inner) not in (".to", ".cuda", ".cpu"):
             return
-        first, second = target_of_move(inner, facts), target_of_move(call, facts)
+        first, second = facts.target_of_move(inner), facts.target_of_move(call)
         if first is None or second is None or "top" in (first.place, second.place):
             return
         yield self.report(call, "this copies the data twice; move it once, to where it is wanted")
@@ -62,17 +62,9 @@ class NeedlessDeviceRoundTrip(Rule):
         )
         if not isinstance(host, ir.Call) or facts.callee(host) != ".cpu":
             return
-        if call.keyword("device") is not None or _is_moved(call, facts):
+        if call.keyword("device") is not None or Lookup.of(facts.body).attributes_of(call.dst) & {"to", "cuda"}:
             yield self.report(
                 call,
                 "this brings a tensor to the host and back, which cuts the gradient; use `.detach().clone()`",
                 detail="It copies the data twice, through NumPy.",
             )
-
-
-def _is_moved(call: ir.Call, facts: Facts) -> bool:
-    return any(
-        isinstance(op, ir.Attribute) and op.object == call.dst and op.name in ("to", "cuda")
-        for block in facts.body.blocks
-        for op in block.ops
-    )

@@ -10,11 +10,12 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.said import may_meet_mps
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import reads
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.literals import names_first_cuda
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_method
-from torchdevlint.rules.structure import target_of_move
 from torchdevlint.stubs.knowledge import functions
 
 _WAITS = frozenset("synchronize wait wait_event wait_stream barrier join elapsed_time".split())
@@ -79,7 +80,7 @@ class NonblockingDeviceToHostRead(Rule):
 
     @on_method("to")
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        target = target_of_move(call, facts)
+        target = facts.target_of_move(call)
         source = facts.value(facts.receiver(call))
         if target is None or not _does_not_block(call, facts):
             return
@@ -258,38 +259,19 @@ class _Reading:
         return None if method == "append" else "stop"
 
     def _reads(self, op: ir.Op) -> bool:
-        held = self._registers
-        if isinstance(op, ir.Binary):
-            return op.left in held or op.right in held
-        if isinstance(op, ir.AugmentedAssign):
-            return op.value in held or op.target in held
-        if isinstance(op, ir.Compare):
-            plain = op.operators[0] in ("==", "!=", "<", ">", "<=", ">=")
-            return plain and (op.left in held or op.comparators[0] in held)
-        return False
+        if isinstance(op, ir.Compare) and op.operators[0] not in ("==", "!=", "<", ">", "<=", ">="):
+            return False
+        return isinstance(op, (ir.Binary, ir.AugmentedAssign, ir.Compare)) and not self._registers.isdisjoint(reads(op))
 
     def _pass_on(self, op: ir.Op) -> None:
-        held = self._registers
-        if isinstance(op, ir.Subscript):
-            inside = (op.object,)
-        elif isinstance(op, ir.Sequence):
-            inside = tuple(element.value for element in op.elements)  # type: ignore[assignment]
-        elif isinstance(op, ir.Mapping):
-            inside = op.values  # type: ignore[assignment]
-        elif isinstance(op, ir.Comprehension):
-            inside = (op.value,)
-        elif isinstance(op, ir.Unpack):
-            inside = (op.source,)
-        elif isinstance(op, ir.Iterate):
-            inside = (op.iterable,)
-        else:
-            return
-        if any(register in held for register in inside) and isinstance(op, ir.ValueOp):
-            held.add(op.dst)
+        inside = [op.object] if isinstance(op, ir.Subscript) else reads(op)
+        if isinstance(op, _HOLDERS) and not self._registers.isdisjoint(inside):
+            self._registers.add(op.dst)
+
+
+# What gives what it holds, or is made of.
+_HOLDERS = (ir.Subscript, ir.Sequence, ir.Mapping, ir.Comprehension, ir.Unpack, ir.Iterate)
 
 
 def _fix(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.remove_keyword(call, "non_blocking")
-    return NodeFix(Ground.CHANGES_A_RUN, "Wait for the copy", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Wait for the copy", builders.remove_keyword(call, "non_blocking"))

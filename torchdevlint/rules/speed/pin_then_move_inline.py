@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_method
 
@@ -58,12 +59,5 @@ class PinThenMoveInline(Rule):
             call,
             "pinning here costs more than the move gains by it; drop `.pin_memory()`, or let the DataLoader pin",
             detail="It blocks this thread for a copy on the host. A DataLoader with `pin_memory=True` pins in a thread of its own.",
-            fix=lambda: _fix(pinned),
+            fix=lambda: NodeFix(Ground.CHANGES_A_RUN, "Move without pinning", builders.remove_method(pinned)),
         )
-
-
-def _fix(pinned: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.remove_method(pinned)
-    return NodeFix(Ground.CHANGES_A_RUN, "Move without pinning", edits) if edits else None

@@ -8,6 +8,7 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, reachable
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
 
@@ -76,7 +77,7 @@ class TimingWithoutSynchronize(Rule):
         """True for a call that queues work on an accelerator."""
         facts = self._calls.get(id(call))
         value = facts.value(call.function) if facts is not None else None
-        if facts is None or facts.frame is None or value is None or value.kind is not Kind.MODULE:
+        if facts is None or value is None or value.kind is not Kind.MODULE:
             return False
         device = facts.frame.module_device(value)
         return device.is_accelerator or device.chosen
@@ -139,16 +140,8 @@ def _between(began: ir.Call, end: ir.Call, facts: Facts) -> list[ir.Op]:
 
 def _waits(op: ir.Op, facts: Facts) -> bool:
     """True for a call that waits for the accelerator, and for one whose insides are not known."""
-    if isinstance(op, ir.Iterate):
-        return False
     if not isinstance(op, ir.Call):
         return False
-    written = facts.definition(op.function)
-    name = written.name if isinstance(written, (ir.Attribute, ir.Load)) else ""
-    if name in _WAITS:
-        return True
-    return (
-        isinstance(written, ir.Load)
-        and facts.value(op.function).kind in (Kind.FUNCTION, Kind.UNKNOWN)
-        and name != "range"
-    )
+    name = Lookup.of(facts.body).called(op)
+    is_plain = isinstance(facts.definition(op.function), ir.Load) and name != "range"
+    return name in _WAITS or (is_plain and facts.value(op.function).kind in (Kind.FUNCTION, Kind.UNKNOWN))

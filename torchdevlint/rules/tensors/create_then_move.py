@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import INFO, NodeFix, Report, Rule, on_method
-from torchdevlint.rules.structure import target_of_move
 from torchdevlint.stubs.knowledge import functions
 
 _FACTORIES = functions.SIZED_FACTORIES | frozenset(functions.RANKED_FACTORIES) | functions.RANDINT | {"torch.tensor"}
@@ -63,7 +63,7 @@ class CreateThenMove(Rule):
             made.keyword(name) is not None for name in ("device", "generator", "out", "pin_memory", "requires_grad")
         ):
             return
-        target = target_of_move(call, facts)
+        target = facts.target_of_move(call)
         register = call.argument("device", 0)
         if target is None or target.place in ("top", "cpu", "meta"):
             return
@@ -110,10 +110,8 @@ def _is_integer(register: ir.Register, facts: Facts) -> bool:
 
 
 def _fix(call: ir.Call, made: ir.Call, device: str | None, ground: Ground) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     extra = [argument for argument in call.arguments if argument.keyword not in (None, "device", "non_blocking")]
     if device is None or extra or call.positional_count > 1 or made.has_splat:
         return None
     edits = builders.replace_method_by_keyword(call, "device", device)
-    return NodeFix(ground, f"Create it with `device={device}`", edits) if edits else None
+    return NodeFix(ground, f"Create it with `device={device}`", edits)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
-from torchdevlint.facts.analysis import FileFacts
+from torchdevlint.facts.calls import called_as
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import MODEL_NAME
 from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.scopes import binds, default_of, nested, parameter_of, scopes_of
 from torchdevlint.facts.values import NOTHING, Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import follows
-from torchdevlint.rules.inferred import inference_of
 from torchdevlint.rules.rule import (
     WARNING,
     Mention,
@@ -30,8 +31,8 @@ from torchdevlint.rules.rule import (
     on_method,
     on_op,
 )
-from torchdevlint.rules.structure import definition_of, is_moved_in_chain, method_called_on, nested, operations
-from torchdevlint.rules.wording import give_device, is_placeholder
+from torchdevlint.rules.structure import may_follow, operations
+from torchdevlint.rules.wording import give_device
 from torchdevlint.stubs.knowledge import functions
 
 _DEVICE = re.compile(r"(?:\A|_)device\Z")
@@ -146,8 +147,11 @@ class DeviceArgumentNotForwarded(Rule):
     @on_call(*functions.FACTORIES)
     def note_factory(self, call: ir.Call, facts: Facts) -> None:
         """Factories without a device, by body."""
-        assert facts.frame is not None
-        if call.keyword("device") is not None or call.has_splat or method_called_on(facts, call.dst) & _MOVES:
+        if (
+            call.keyword("device") is not None
+            or call.has_splat
+            or Lookup.of(facts.body).attributes_of(call.dst) & _MOVES
+        ):
             return
         if facts.default_device is None:
             self._made.setdefault(id(facts.body), []).append((call, facts))
@@ -162,7 +166,7 @@ class DeviceArgumentNotForwarded(Rule):
             self._note_imported(call, facts)
             return
         callee, skip = found
-        moved = is_moved_in_chain(facts, call.dst) or _moved_by_name(call, facts)
+        moved = _is_moved_in_chain(facts, call.dst) or _moved_by_name(call, facts)
         if moved:
             self._moved_by_callers.add(id(callee))
         taken = _device_parameter(callee, skip)
@@ -186,7 +190,7 @@ class DeviceArgumentNotForwarded(Rule):
         if name is None or name.startswith(_KNOWN_PACKAGES):
             return
         given = call.keyword("device") is not None
-        if given or (not is_moved_in_chain(facts, call.dst) and not _moved_by_name(call, facts)):
+        if given or (not _is_moved_in_chain(facts, call.dst) and not _moved_by_name(call, facts)):
             self._imported.setdefault(name, []).append((call, facts))
 
     @on_file
@@ -217,11 +221,9 @@ class DeviceArgumentNotForwarded(Rule):
                 continue
             if dropped.option and dropped.parameter.name not in self._options:
                 continue
-            callee, name, in_hand = dropped.callee.name, dropped.parameter.name, dropped.in_hand
-            if callee == "__init__" and dropped.callee.owner is not None:
-                callee = dropped.callee.owner.name
-            default = _default_text(dropped.parameter, dropped.callee, facts.analysis)
-            spelled = _spelled_default(dropped.parameter, dropped.callee, facts.analysis)
+            callee, name, in_hand = called_as(dropped.callee), dropped.parameter.name, dropped.in_hand
+            default = _default_text(dropped.parameter, dropped.callee)
+            spelled = _spelled_default(dropped.parameter, dropped.callee)
             if spelled in ("cpu", None) and _constructs_module(dropped.caller, facts):
                 continue  # what it makes goes where the module goes
             how = "calls itself" if dropped.callee is dropped.caller else f"calls `{callee}`"
@@ -239,7 +241,7 @@ class DeviceArgumentNotForwarded(Rule):
                 case="results on the CPU may be meant"
                 if _may_be_meant(dropped, spelled == "cpu") or self._made.get(id(dropped.caller))
                 else "",
-                fix=lambda dropped=dropped: _pass_on(dropped),  # type: ignore[misc]
+                fix=lambda dropped=dropped: _pass(dropped.call, dropped.parameter.name, dropped.in_hand),  # type: ignore[misc]
             )
 
     @on_file
@@ -269,8 +271,7 @@ class DeviceArgumentNotForwarded(Rule):
         name = parameter.name
         # A test function takes the fixture `device` for its marks, too.
         # A module's tensors follow it when it is moved.
-        summary = facts.analysis.summary_of(body.owner) if body.owner is not None else None
-        if summary is not None and summary.is_module and body.name == "__init__":
+        if _constructs_module(body, facts):
             return
         for call, there in self._made.get(id(body), ()) if not body.name.startswith("test") else ():
             if id(call) in _met(facts) or _is_unplaced(call, there):
@@ -295,7 +296,7 @@ class DeviceArgumentNotForwarded(Rule):
 @once_per_file
 def _met(facts: Facts) -> frozenset[int]:
     """The operations that make a tensor on the CPU which meets another one elsewhere: that is told by the rule whose claim it is."""
-    return frozenset(id(fault.place.op) for fault in inference_of(facts).decided() if is_worth_telling(fault))
+    return frozenset(id(fault.place.op) for fault in facts.analysis.inference.decided() if is_worth_telling(fault))
 
 
 @once_per_file
@@ -347,15 +348,11 @@ def _resolve(call: ir.Call, facts: Facts) -> tuple[ir.Body, int] | None:
 
 def _may_mean(name: str, names: frozenset[str], facts: Facts) -> bool:
     """True for one of the names, and for a variable of a body that reads one of them."""
-    body: ir.Body | None = facts.body
     if name in names:
         return True
-    while body is not None and body.kind != "module":
-        lookup = Lookup.of(body)
-        if name in body.local_names:
-            return any(lookup.loads(one) or lookup.attributes(one) for one in names)
-        body = body.parent
-    return body is not None and any(Lookup.of(body).loads(one) or Lookup.of(body).attributes(one) for one in names)
+    binding = (body for body in scopes_of(facts.body) if name in body.local_names or body.kind == "module")
+    lookup = Lookup.of(next(binding))
+    return any(lookup.loads(one) or lookup.attributes(one) for one in names)
 
 
 def _is_super(op: ir.Op | None, facts: Facts) -> bool:
@@ -368,8 +365,8 @@ def _is_given(name: str, facts: Facts) -> bool:
     """True for a parameter that nothing binds anew: only a caller knows what it is. The first one of a class method is the class."""
     body = facts.body
     of_class = body.parameters[0].name if body.is_class_method and body.parameters else ""
-    is_parameter = name != of_class and any(one.name == name for one in body.parameters)
-    return is_parameter and not body.functions and not facts.index.bound_to(name)
+    is_parameter = parameter_of(body, name) is not None
+    return name != of_class and is_parameter and not body.functions and not facts.index.bound_to(name)
 
 
 def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | None] | None:
@@ -382,9 +379,9 @@ def _device_parameter(body: ir.Body, skip: int) -> tuple[ir.Parameter, int | Non
 
 def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | None:
     """The caller's own device argument, as the caller spells it."""
-    assert facts.frame is not None
-    scope: ir.Body | None = facts.body
-    while scope is not None and scope.kind in ("function", "lambda"):
+    for scope in scopes_of(facts.body):
+        if scope.kind not in ("function", "lambda"):
+            break
         names = [parameter.name for parameter in scope.parameters if _DEVICE.search(parameter.name)]
         names = [name for name in names if name == wanted] or names
         for name in names:
@@ -395,12 +392,11 @@ def _device_in_hand(wanted: str, owner: ir.Class | None, facts: Facts) -> str | 
                 and value.device.may_be_accelerator
             ):
                 return name
-        scope = scope.parent
-    local = facts.frame.env.get(wanted)
-    if isinstance(local, Value) and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
+    local = facts.frame.held(wanted)
+    if local is not None and local.kind is Kind.DEVICE and local.device.may_be_accelerator:
         return wanted
     summary = facts.class_summary
-    own = facts.frame.index.self_name
+    own = facts.index.self_name
     if summary is None or owner is summary.cls or facts.body.name == "__init__" or not own:
         return None
     if facts.body.is_class_method:
@@ -425,23 +421,20 @@ def _may_be_meant(dropped: _Dropped, on_host: bool) -> bool:
 
 def _runs_a_model(body: ir.Body) -> bool:
     """True for a function that calls a parameter named as models are."""
-    registers = {
-        op.dst
-        for op in operations(body)
-        if isinstance(op, ir.Load) and op.name in {parameter.name for parameter in body.parameters}
-        if MODEL_NAME.search(op.name)
-    }
-    return any(isinstance(op, ir.Call) and op.function in registers for op in operations(body))
+    lookup = Lookup.of(body)
+    models = {parameter.name for parameter in body.parameters if MODEL_NAME.search(parameter.name)}
+    calls = (lookup.definition(call.function) for call in lookup.kind(ir.Call))
+    return any(isinstance(called, ir.Load) and called.name in models for called in calls)
 
 
 def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
     """The model that is returned, when the function's device goes to the load of its checkpoint alone."""
     body, read = facts.body, facts.definition(op.value)
     parameter = next((p.name for p in body.parameters if _DEVICE.search(p.name)), None)
-    if parameter is None or not isinstance(read, ir.Load) or facts.frame is None:
+    if parameter is None or not isinstance(read, ir.Load):
         return None
-    use = facts.frame.index.use(read.name)
-    made = [o.value for o in operations(body) if isinstance(o, ir.Store) and o.name == read.name]
+    use = facts.index.use(read.name)
+    made = [store.value for store in Lookup.of(body).stores(read.name)]
     if "load_state_dict" not in use.attributes or use.attributes & _MOVES or len(made) != 1:
         return None
     call = facts.definition(made[0])
@@ -468,11 +461,9 @@ def _loaded_model(op: ir.Return, facts: Facts) -> _Loaded | None:
 
 
 def _return_moved(found: _Loaded, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    read = definition_of(facts.analysis, found.body, found.op.value)
+    read = Lookup.of(found.body).definition(found.op.value)
     edits = builders.wrap_method(read, "to", found.parameter) if read is not None else None
-    return NodeFix(Ground.UNSEEN_CODE, f"Return it on `{found.parameter}`", edits) if edits else None
+    return NodeFix(Ground.UNSEEN_CODE, f"Return it on `{found.parameter}`", edits)
 
 
 def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
@@ -491,8 +482,7 @@ def _replaced_buffer(call: ir.Call, facts: Facts) -> str | None:
 
 def _moved_by_name(call: ir.Call, facts: Facts) -> bool:
     """True when the call's result gets a name that is moved somewhere in the body, or that goes into what is moved as it is made."""
-    assert facts.frame is not None
-    index = facts.frame.index
+    index = facts.index
     op = Lookup.of(facts.body).store_of(call.dst)
     if op is None:
         return False
@@ -519,12 +509,12 @@ def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | Non
     """True when the caller's device is the very one that the callee takes by default: both spelled out, or read where a local function was made."""
     if in_hand is not None and _is_read_for_default(parameter, callee, in_hand, facts):
         return True
-    held = facts.frame.lookup(in_hand) if in_hand is not None and facts.frame is not None else None
-    if not isinstance(held, Value) or not held.device.is_accelerator or callee.parent is None:
+    held = facts.frame.lookup(in_hand) if in_hand is not None else None
+    if held is None or not held.device.is_accelerator or callee.parent is None:
         return False
-    written = definition_of(facts.analysis, callee.parent, parameter.default)
+    written = default_of(callee, parameter)
     if isinstance(written, ir.Call):
-        written = definition_of(facts.analysis, callee.parent, written.positional(0))
+        written = Lookup.of(callee.parent).definition(written.positional(0))
     return isinstance(written, ir.Constant) and written.value == held.device.name
 
 
@@ -533,69 +523,46 @@ def _is_read_for_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str,
     scope, name = callee.parent, in_hand.partition(".")[0]
     if scope is None or parameter.default is None:
         return False
-    around: ir.Body | None = facts.body
-    while around is not None and around is not scope:
-        if name in around.local_names or any(known.name == name for known in around.parameters):
-            return False
-        around = around.parent
-    given = any(known.name == name for known in scope.parameters)
+    if all(one is not scope for one in scopes_of(facts.body)):
+        return False
+    within = takewhile(lambda one: one is not scope, scopes_of(facts.body))
     index = facts.analysis.index_of(scope)
-    bound = len(index.bound_to(name))
-    return around is scope and given + bound == 1 and index.dotted(parameter.default) == in_hand
-
-
-def _is_device_made(call: ir.Call, body: ir.Body) -> bool:
-    """True for `torch.device(...)`, as it is written."""
-    written = next((op for op in operations(body) if isinstance(op, ir.ValueOp) and op.dst == call.function), None)
-    return isinstance(written, (ir.Attribute, ir.Load)) and written.name == "device"
+    bound = len(index.bound_to(name)) + (parameter_of(scope, name) is not None)
+    is_bound_within = any(binds(one, name) for one in within)
+    return not is_bound_within and bound == 1 and index.dotted(parameter.default) == in_hand
 
 
 def _use_of(name: str, body: ir.Body) -> _Use:
     """What a function does with the parameter `name`."""
-    loads = {
-        (id(inner), op.dst)
-        for inner in nested(body)
-        for op in operations(inner)
-        if isinstance(op, ir.Load) and op.name == name
-    }
     given = stored = settled = False
-    gives: list[tuple[ir.Block, ir.Op]] = []
-    replaced: list[tuple[ir.Block, ir.Op]] = []
+    gives: list[ir.Op] = []
     for inner in nested(body):
-
-        def is_read(register: ir.Register | None, inner: ir.Body = inner) -> bool:
-            return (id(inner), register) in loads
-
-        for block in inner.blocks:
-            settled = settled or is_read(block.test)
-            for op in block.ops:
-                if isinstance(op, ir.Call):
-                    taken = [argument for argument in op.arguments if is_read(argument.value)]
-                    if taken and len(op.arguments) == 1 and _is_device_made(op, inner):
-                        loads.add((id(inner), op.dst))  # `torch.device(device)` is the parameter by another name
-                    elif any(argument.keyword != "map_location" for argument in taken):
-                        given = True
-                        gives += [(block, op)] if inner is body else []
-                elif isinstance(op, ir.StoreAttribute):
-                    stored = stored or is_read(op.value)
-                elif isinstance(op, ir.Compare):
-                    settled = settled or is_read(op.left) or any(is_read(r) for r in op.comparators)
-                elif isinstance(op, ir.Choice):
-                    settled = settled or any(is_read(register) for register in op.values)
-                elif isinstance(op, ir.Unary):
-                    settled = settled or is_read(op.operand)
-                elif isinstance(op, ir.Store) and op.name == name and inner is body:
-                    replaced.append((block, op))
+        lookup = Lookup.of(inner)
+        trail = lookup.trail(*(load.dst for load in lookup.loads(name)))
+        for op in trail:
+            if isinstance(op, ir.Call):
+                taken = [argument for argument in op.arguments if argument.value in trail]
+                if taken and len(op.arguments) == 1 and lookup.called(op) == "device":
+                    trail.add(op.dst)  # `torch.device(device)` is the parameter by another name
+                elif any(argument.keyword != "map_location" for argument in taken):
+                    given = True
+                    gives += [op] if inner is body else []
+            elif isinstance(op, ir.StoreAttribute):
+                stored = stored or op.value in trail
+            elif isinstance(op, ir.Choice):
+                settled = settled or any(register in trail for register in op.values)
+            else:
+                settled = settled or isinstance(op, (ir.Compare, ir.Unary))
+        settled = settled or any(register in trail for register in lookup.tested)
+    replaced = Lookup.of(body).stores(name)
     if replaced and not settled:
-        settled = not any(all(not follows(body, store, give) for store in replaced) for give in gives)
+        settled = all(any(may_follow(body, store, give) for store in replaced) for give in gives)
     return _Use(given, stored, settled)
 
 
 def _is_read(name: str, body: ir.Body) -> bool:
     """True when the parameter is read, or may be (`locals()`), anywhere in the function."""
-    return any(
-        isinstance(op, ir.Load) and op.name in (name, "locals") for inner in nested(body) for op in operations(inner)
-    )
+    return any(Lookup.of(inner).loads(one) for inner in nested(body) for one in (name, "locals"))
 
 
 _SAVES = frozenset({"torch.save", "torch.serialization.save"})
@@ -607,14 +574,14 @@ def _is_unplaced(call: ir.Call, facts: Facts) -> bool:
     scalar = facts.callee(call) in functions.DATA_FACTORIES and facts.value(first).kind is Kind.SCALAR
     readers = Lookup.of(facts.body).readers(call.dst)
     is_saved = any(isinstance(one, ir.Call) and facts.callee(one) in _SAVES for one in readers)
-    if is_saved or is_placeholder(call, facts):
+    if is_saved or _is_placeholder(call, facts):
         return True
     keeps = facts.callee(call) in ("torch.as_tensor", "torch.asarray") or facts.value(first).kind is Kind.TENSOR
-    return scalar or keeps or bool(method_called_on(facts, call.dst) & _METADATA)
+    return scalar or keeps or bool(Lookup.of(facts.body).attributes_of(call.dst) & _METADATA)
 
 
-def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> str:
-    written = definition_of(analysis, body.parent, parameter.default) if body.parent is not None else None
+def _default_text(parameter: ir.Parameter, body: ir.Body) -> str:
+    written = default_of(body, parameter)
     if isinstance(written, ir.Constant) and isinstance(written.value, str):
         return f'its default `"{written.value}"`'
     if isinstance(written, ir.Constant) and written.value is None:
@@ -622,11 +589,11 @@ def _default_text(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -
     return "its default"
 
 
-def _spelled_default(parameter: ir.Parameter, body: ir.Body, analysis: FileFacts) -> object:
+def _spelled_default(parameter: ir.Parameter, body: ir.Body) -> object:
     """The constant that a default is, or is made of: "cpu" for `torch.device("cpu")`; NOTHING for anything else."""
-    written = definition_of(analysis, body.parent, parameter.default) if body.parent is not None else None
+    written = default_of(body, parameter)
     if isinstance(written, ir.Call) and len(written.arguments) == 1 and body.parent is not None:
-        written = definition_of(analysis, body.parent, written.arguments[0].value)
+        written = Lookup.of(body.parent).definition(written.arguments[0].value)
     return written.value if isinstance(written, ir.Constant) else NOTHING
 
 
@@ -634,12 +601,26 @@ def _constructs_module(body: ir.Body, facts: Facts) -> bool:
     return body.owner is not None and body.name == "__init__" and facts.analysis.summary_of(body.owner).is_module
 
 
-def _pass_on(dropped: _Dropped) -> NodeFix | None:
-    return _pass(dropped.call, dropped.parameter.name, dropped.in_hand)
-
-
 def _pass(call: ir.Call, name: str, device: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
+    return NodeFix(Ground.UNSEEN_CODE, f"Pass `{name}={device}` on", builders.add_keyword(call, name, device))
 
-    edits = builders.add_keyword(call, name, device)
-    return NodeFix(Ground.UNSEEN_CODE, f"Pass `{name}={device}` on", edits) if edits else None
+
+def _is_moved_in_chain(facts: Facts, register: ir.Register) -> bool:
+    """True for a value that is moved in the same expression: `build().eval().requires_grad_(False).to(device)`."""
+    lookup, chain = Lookup.of(facts.body), [register]
+    while chain:
+        for method in lookup.readers(chain.pop()):
+            for call in lookup.readers(method.dst) if isinstance(method, ir.Attribute) else ():
+                if isinstance(call, ir.Call) and isinstance(method, ir.Attribute) and call.function == method.dst:
+                    if method.name in ("to", "cuda"):
+                        return True
+                    if method.name in ("eval", "train", "requires_grad_", "half", "float", "bfloat16"):
+                        chain.append(call.dst)
+    return False
+
+
+def _is_placeholder(made: ir.Call, facts: Facts) -> bool:
+    """True for `torch.empty(0)` and `torch.tensor([])`, which are replaced (or skipped by `cat`) before they matter."""
+    first = facts.value(made.positional(0))
+    sized = facts.callee(made) in functions.SIZED_FACTORIES
+    return (sized and first.constant == 0) or (first.kind is Kind.LIST and first.items == () and first.element is None)

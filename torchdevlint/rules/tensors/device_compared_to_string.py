@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator
 
 from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
 
 _OPERATORS = frozenset({"==", "!=", "is", "is not", "in", "not in"})
@@ -64,7 +67,7 @@ class DeviceComparedToString(Rule):
             pairs = [(compare.left, right), (right, compare.left)]
         for device, text in pairs:
             texts = _texts(text, facts, several="in" in operator.split())
-            if texts and is_device(device, facts):
+            if texts and _is_device(device, facts):
                 always = "True" if operator in ("!=", "is not", "not in") else "False"
                 spelled = facts.place(device)
                 yield self.report(
@@ -94,7 +97,7 @@ def _text(register: ir.Register, facts: Facts) -> str:
     return value if isinstance(value, str) and from_string(value).place != "top" else ""
 
 
-def is_device(register: ir.Register, facts: Facts) -> bool:
+def _is_device(register: ir.Register, facts: Facts) -> bool:
     """True for a value that is certainly a `torch.device`, never a string: by what made it, not by its name."""
     written = facts.definition(register)
     if isinstance(written, ir.Call):
@@ -112,35 +115,22 @@ def is_device(register: ir.Register, facts: Facts) -> bool:
 
 def _is_bound_to_devices(name: str, facts: Facts) -> bool:
     """True when every binding of the name, here or else in the module, is a device."""
-    if any(parameter.name == name for parameter in facts.body.parameters):
+    if parameter_of(facts.body, name) is not None:
         return False
-    here = list(_stores(facts.body, name))
+    here = Lookup.of(facts.body).stores(name)
     if here:
-        return all(is_device(store.value, facts) for store in here if store.annotation is None) and all(
-            s.annotation is None for s in here
-        )
+        return all(store.annotation is None and _is_device(store.value, facts) for store in here)
     module = facts.program.module
     if facts.body is module or facts.body.parent is not module:
         return False
-    definitions = facts.analysis.index_of(module).definitions
-    stores = list(_stores(module, name))
-    return bool(stores) and all(_makes_device(definitions[store.value], definitions, facts) for store in stores)
+    stores = Lookup.of(module).stores(name)
+    return bool(stores) and all(_makes_device(store.value, module, facts) for store in stores)
 
 
-def _makes_device(op: ir.Op | None, definitions: list[ir.Op | None], facts: Facts) -> bool:
-    """True for `torch.device(...)` at module level."""
-    function = definitions[op.function] if isinstance(op, ir.Call) else None
-    if isinstance(function, ir.Attribute) and function.name == "device":
-        base = definitions[function.object]
-        return isinstance(base, ir.Load) and facts.analysis.resolve_text(base.name) == "torch"
-    return isinstance(function, ir.Load) and facts.analysis.resolve_text(function.name) == "torch.device"
-
-
-def _stores(body: ir.Body, name: str) -> Iterator[ir.Store]:
-    for block in body.blocks:
-        for op in block.ops:
-            if isinstance(op, ir.Store) and op.name == name:
-                yield op
+def _makes_device(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
+    """True for `torch.device(...)`, as it is written."""
+    made = Lookup.of(body).definition(register)
+    return isinstance(made, ir.Call) and facts.analysis.spelled(made.function, body) == "torch.device"
 
 
 def _fix_for(
@@ -151,17 +141,15 @@ def _fix_for(
         return None
     indexed = [bool(_INDEX.search(one)) for one in texts]
     left, right = facts.definition(device), facts.definition(text)
-    torch = next((name for name, meaning in facts.analysis.aliases.items() if meaning == "torch"), None)
+    torch = facts.analysis.spelling_of("torch")
 
     def fix() -> NodeFix | None:
-        from torchdevlint.fixes import builders
-
         if not any(indexed):
             edits = builders.append_attribute(left, "type")
         elif len(texts) == 1 and torch is not None and operator in ("==", "!="):
             edits = builders.replace_expression(right, f'{torch}.device("{texts[0]}")')
         else:
             return None
-        return NodeFix(Ground.WAKES_CODE, "Compare devices by type", edits) if edits else None
+        return NodeFix(Ground.WAKES_CODE, "Compare devices by type", edits)
 
     return fix

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 
+from torchdevlint.facts.certainly import is_certainly_device
 from torchdevlint.facts.devices import from_string
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.scopes import parameter_of, scopes_of
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import block_of, follows, is_unconditional
-from torchdevlint.rules.literals import spelled_accelerator, spelled_callee
-from torchdevlint.rules.portability.autocast_device_object import certainly_device
+from torchdevlint.program.order import block_of, is_unconditional
+from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_op
+from torchdevlint.rules.structure import may_follow
 
 _MANY = ("cuda", "xpu")  # types with several devices on one machine
 
@@ -62,7 +65,7 @@ class DeviceComparedWithoutIndex(Rule):
             return
         right = op.comparators[0]
         for tensor, device in ((op.left, right), (right, op.left)):
-            if not _is_device_of_tensor(tensor, facts) or not certainly_device(device, facts):
+            if not _is_device_of_tensor(tensor, facts) or not is_certainly_device(device, facts):
                 continue
             spelled = _spellings(device, facts)
             bare = next((text for text in spelled if from_string(text).is_accelerator and ":" not in text), None)
@@ -94,26 +97,30 @@ class DeviceComparedWithoutIndex(Rule):
 def _given_by_caller(op: ir.Compare, register: ir.Register, facts: Facts) -> str:
     """The name of a `torch.device` that a parameter is, or was made of on every way here; "" for anything else."""
     written = facts.definition(register)
-    if not isinstance(written, ir.Load) or facts.block is None:
+    if not isinstance(written, ir.Load):
         return ""
-    body, here = facts.body, (facts.block, op)
-    parameters = {parameter.name: parameter for parameter in body.parameters}
-    bound = ((block_of(body, store), store) for store in Lookup.of(body).stores(written.name))
-    stores = [(block, store) for block, store in bound if block is not None and follows(body, (block, store), here)]
+    body = facts.body
+    stores = [store for store in Lookup.of(body).stores(written.name) if may_follow(body, store, op)]
     if not stores:
-        return written.name if written.name in parameters and certainly_device(register, facts) else ""
-    last = [one for one in stores if not any(follows(body, one, other) for other in stores if other is not one)]
-    if len(last) != 1 or not is_unconditional(last[0][0], body):
+        is_given = parameter_of(body, written.name) is not None
+        return written.name if is_given and is_certainly_device(register, facts) else ""
+    last = [one for one in stores if not any(may_follow(body, one, other) for other in stores if other is not one)]
+    block = block_of(body, last[0]) if len(last) == 1 else None
+    if block is None or not is_unconditional(block, body):
         return ""
-    return written.name if _is_made_of(last[0][1].value, parameters, facts) else ""
+    return written.name if _is_made_of_parameter(last[0].value, facts) else ""
 
 
-def _is_made_of(register: ir.Register, parameters: Container[str], facts: Facts) -> bool:
+def _is_made_of_parameter(register: ir.Register, facts: Facts) -> bool:
     made = facts.definition(register)
-    if not isinstance(made, ir.Call) or len(made.arguments) != 1 or spelled_callee(made, facts) != "torch.device":
+    if (
+        not isinstance(made, ir.Call)
+        or len(made.arguments) != 1
+        or facts.analysis.spelled(made.function, facts.body) != "torch.device"
+    ):
         return False
     given = facts.definition(made.arguments[0].value)
-    return isinstance(given, ir.Load) and given.name in parameters
+    return isinstance(given, ir.Load) and parameter_of(facts.body, given.name) is not None
 
 
 def _is_device_of_tensor(register: ir.Register, facts: Facts) -> bool:
@@ -133,20 +140,12 @@ def _spellings(register: ir.Register, facts: Facts) -> list[str]:
 
 
 def _of_name(name: str, body: ir.Body, facts: Facts) -> list[str]:
-    scope: ir.Body | None = body
-    while scope is not None:
-        if any(parameter.name == name for parameter in scope.parameters):
-            return []
+    for scope in scopes_of(body):
         index = facts.analysis.index_of(scope)
-        if index.bound_to(name):
-            found: list[str] = []
-            for value in index.bound_to(name):
-                texts = list(_of(index.definitions[value], scope, facts, 0))
-                if not texts:
-                    return []
-                found += texts
-            return found
-        scope = scope.parent
+        texts = [list(_of(index.definitions[value], scope, facts, 0)) for value in index.bound_to(name)]
+        if texts or parameter_of(scope, name) is not None:
+            is_known = parameter_of(scope, name) is None and all(texts)
+            return [text for one in texts for text in one] if is_known else []
     return []
 
 
@@ -164,10 +163,8 @@ def _of(op: ir.Op | None, body: ir.Body, facts: Facts, depth: int) -> Iterator[s
 
 
 def _fix(op: ir.Compare, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.combine(
         builders.append_attribute(facts.definition(op.left), "type"),
         builders.append_attribute(facts.definition(op.comparators[0]), "type"),
     )
-    return NodeFix(Ground.CHANGES_A_RUN, "Compare the types", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Compare the types", edits)

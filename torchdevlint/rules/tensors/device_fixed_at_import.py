@@ -8,10 +8,9 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of
-from torchdevlint.rules.portability.visible_devices_set_too_late import VARIABLES
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
-from torchdevlint.rules.structure import target_of_move
 from torchdevlint.stubs.knowledge import functions
+from torchdevlint.stubs.knowledge.platforms import VISIBLE_DEVICES
 
 
 class DeviceFixedAtImport(Rule):
@@ -62,7 +61,7 @@ class DeviceFixedAtImport(Rule):
         if (
             facts.body.kind == "function"
             and facts.qualified(op.object) == "os.environ"
-            and facts.constant(op.index) in VARIABLES
+            and facts.constant(op.index) in VISIBLE_DEVICES
         ):
             self._sets.append(op)
 
@@ -95,7 +94,7 @@ class DeviceFixedAtImport(Rule):
         elif facts.roles.is_script:
             return
         elif (name in (".cuda", ".to") or name in functions.FACTORIES) and _is_constant(call, facts):
-            target = target_of_move(call, facts) if name.startswith(".") else facts.device_of(call.keyword("device"))
+            target = facts.target_of_move(call) if name.startswith(".") else facts.device_of(call.keyword("device"))
             if target is not None and (target.is_accelerator or target.chosen):
                 yield self.report(
                     call,

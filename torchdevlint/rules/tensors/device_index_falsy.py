@@ -8,6 +8,7 @@ from typing import NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_any_call, on_file, on_op
@@ -152,16 +153,13 @@ def _is_or(op: ir.Load | ir.Attribute, body: ir.Body) -> bool:
     """True for the first operand of `gpu or -1`, which is reported as a whole."""
     return any(
         isinstance(other, ir.Choice) and other.shape == "or" and other.values[0] == op.dst
-        for block in body.blocks
-        for other in block.ops
+        for other in Lookup.of(body).readers(op.dst)
     )
 
 
 def _fix(test: _Test) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     text = f"{test.place} is not None"
     if test.fallback:
         text = f"{test.place} if {test.place} is not None else {test.fallback}"
     edits = builders.replace_expression(test.op, f"({text})" if not test.fallback else text)
-    return NodeFix(Ground.CHANGES_A_RUN, "Compare with None", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Compare with None", edits)

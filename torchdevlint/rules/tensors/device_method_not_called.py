@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method, on_op
 
@@ -111,21 +112,13 @@ class DeviceMethodNotCalled(Rule):
             call,
             f"`{name}` is a property of a tensor; write it without parentheses",
             detail="Calling it raises TypeError.",
-            fix=lambda: _read(call),
+            fix=lambda: NodeFix(
+                Ground.OLD_LINE_DID_NOTHING, "Read the property", builders.remove_call_parentheses(call)
+            ),
         )
 
 
 def _call(written: ir.Attribute) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if written.name == "to":
         return None
-    edits = builders.append_call_parentheses(written)
-    return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Call it", edits) if edits else None
-
-
-def _read(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.remove_call_parentheses(call)
-    return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Read the property", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Call it", builders.append_call_parentheses(written))

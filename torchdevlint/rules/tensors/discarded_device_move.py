@@ -8,11 +8,12 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import is_read_after
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_op
-from torchdevlint.rules.structure import once_per_place, registers_at, target_of_move
+from torchdevlint.rules.structure import once_per_place
 from torchdevlint.stubs.knowledge.tensor_attributes import TENSOR_ATTRIBUTES
 
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "npu", "hpu", "pin_memory"})
@@ -76,7 +77,7 @@ class DiscardedDeviceMove(Rule):
         is_tensor = _is_tensor(method.object, facts)
         if not place or is_tensor is None or _is_of_another_kind(place, facts) or _is_asked_for_more(place, facts):
             return
-        is_cast = len(call.arguments) == 1 and facts.frame is not None and facts.frame.is_dtype(call.arguments[0].value)
+        is_cast = len(call.arguments) == 1 and facts.frame.is_dtype(call.arguments[0].value)
         does = "moves" if method.name in _MOVES and not is_cast else "converts"
         is_parameter = _may_be_parameter(method.object, facts)
         target = f"{place}.data" if is_parameter else place
@@ -110,7 +111,9 @@ class DiscardedDeviceMove(Rule):
                 store,
                 f'`**{place}` still passes the tensor that was not moved; write `{place}["{store.name}"] = ...`',
                 detail=f"This sets an attribute beside the data. `{place}.to(...)` moves all of it.",
-                fix=lambda: _set_item(store),
+                fix=lambda: NodeFix(
+                    Ground.OLD_LINE_DID_NOTHING, "Store it under its key", builders.attribute_to_item(store)
+                ),
             )
 
     def _check_sender(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
@@ -157,8 +160,8 @@ def _is_tensor(register: ir.Register, facts: Facts) -> bool | None:
     if value.kind is Kind.TENSOR:
         known = value.evidence >= Evidence.USAGE or (value.group is not None and value.origin is not None)
         return True if known and not (value.group is not None and _is_used_as_mapping(place, facts)) else None
-    if value.kind is Kind.UNKNOWN and value.parameter == place and place in _TENSOR_NAMES and facts.frame is not None:
-        use = facts.frame.index.use(place)
+    if value.kind is Kind.UNKNOWN and value.parameter == place and place in _TENSOR_NAMES:
+        use = facts.index.use(place)
         is_moved_alone = not use.called and use.attributes <= _MOVES | _CASTS
         return False if is_moved_alone and not _is_used_as_mapping(place, facts) else None
     if value.kind is Kind.UNKNOWN and _is_given_to_a_model(place, facts):
@@ -178,9 +181,9 @@ def _is_asked_for_more(place: str, facts: Facts) -> bool:
 @once_per_place
 def _is_given_to_a_model(place: str, facts: Facts) -> bool:
     """True for what can be moved and is a model's argument as it is: a tensor, where no library is imported whose batches move in place."""
-    if facts.frame is None or facts.imports(*_BATCHES_IN_PLACE):
+    if facts.imports(*_BATCHES_IN_PLACE):
         return False
-    index = facts.frame.index
+    index = facts.index
     use = index.use(place)
     if use.called or not use.attributes <= _MOVES | _CASTS | TENSOR_ATTRIBUTES or _is_used_as_mapping(place, facts):
         return False
@@ -189,7 +192,7 @@ def _is_given_to_a_model(place: str, facts: Facts) -> bool:
         isinstance(op, ir.Call)
         and any(a.keyword is None and not a.star and a.value == register for a in op.arguments)
         and index.use(facts.place(op.function)).kind()[0] is Kind.MODULE
-        for register in registers_at(place, facts)
+        for register in _registers_at(place, facts)
         for op in lookup.readers(register)
     )
 
@@ -214,19 +217,17 @@ def _is_wanted(place: str, call: ir.Call, facts: Facts) -> bool:
 def _is_placed(call: ir.Call, register: ir.Register, facts: Facts) -> bool:
     """True for a tensor that is there already, as what it was computed from is, or that was moved before: nothing tells that it is wanted elsewhere."""
     device = call.argument("device", 0)
-    if facts.frame is not None and facts.frame.is_already_at(register, device, facts.callee(call) == ".cpu"):
+    if facts.frame.is_already_at(register, device, facts.callee(call) == ".cpu"):
         return True
     value = facts.value(register)
-    target = target_of_move(call, facts)
+    target = facts.target_of_move(call)
     placed = value.moved is not None and value.device.may_be_accelerator and not value.others
     return placed and target is not None and target.place != "cpu"
 
 
 def _is_of_another_kind(place: str, facts: Facts) -> bool:
     """True for a part of a batch of which something is read that no tensor has, and for one beside such a part that nothing shows to be a tensor: graphs."""
-    if facts.frame is None:
-        return False
-    index = facts.frame.index
+    index = facts.index
     beside = _unpacked_beside(facts.body, facts).get(place, ())
     foreign = [name for name in beside if not index.use(name).attributes <= TENSOR_ATTRIBUTES]
     return place in foreign or (bool(foreign) and index.use(place).kind()[0] is not Kind.TENSOR)
@@ -252,7 +253,7 @@ def _is_splatted(place: str, facts: Facts) -> bool:
     """True when the value is given as `**x` somewhere in the body."""
     return any(
         isinstance(op, ir.Call) and any(a.star == "**" and a.value == register for a in op.arguments)
-        for register in registers_at(place, facts)
+        for register in _registers_at(place, facts)
         for op in Lookup.of(facts.body).readers(register)
     )
 
@@ -262,28 +263,34 @@ def _is_used_as_mapping(place: str, facts: Facts) -> bool:
     """True when the value is given as `**x` or asked for a key: a BatchEncoding, which moves in place."""
     return _is_splatted(place, facts) or any(
         isinstance(op, ir.Subscript) and op.object == register and isinstance(facts.definition(op.index), ir.Constant)
-        for register in registers_at(place, facts)
+        for register in _registers_at(place, facts)
         for op in Lookup.of(facts.body).readers(register)
     )
 
 
-def _set_item(store: ir.StoreAttribute) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.attribute_to_item(store)
-    return NodeFix(Ground.OLD_LINE_DID_NOTHING, "Store it under its key", edits) if edits else None
-
-
 def _assign_data(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.assign_data(call)
-    return NodeFix(Ground.UNSEEN_CODE, "Move the data of the Parameter", edits) if edits else None
+    return NodeFix(Ground.UNSEEN_CODE, "Move the data of the Parameter", builders.assign_data(call))
 
 
 def _assign(call: ir.Call, target: ir.Op | None = None, *, safe: bool = True) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.assign_statement(call, target)
     ground = Ground.OLD_LINE_DID_NOTHING if safe else Ground.UNKNOWN_KIND
-    return NodeFix(ground, "Assign the result", edits) if edits else None
+    return NodeFix(ground, "Assign the result", edits)
+
+
+def _registers_at(place: str, facts: Facts) -> list[ir.Register]:
+    """The registers of a body that hold what a name or path means: each read of `batch`, of `self.ids`, of `batch["x"]`."""
+    lookup = Lookup.of(facts.body)
+    pending = [load.dst for load in lookup.loads(place.partition(".")[0].partition("[")[0])]
+    found: list[ir.Register] = []
+    for register in pending:  # grows while it is walked
+        path = facts.place(register)
+        if path == place:
+            found.append(register)
+        elif path and place.startswith(path):
+            pending += [
+                op.dst
+                for op in lookup.readers(register)
+                if isinstance(op, (ir.Attribute, ir.Subscript)) and op.object == register
+            ]
+    return found

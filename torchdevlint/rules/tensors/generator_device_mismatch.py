@@ -8,9 +8,9 @@ from torchdevlint.facts.devices import CPU, Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import UNKNOWN, Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, NodeFix, Report, Rule, on_call, on_method, on_op
-from torchdevlint.rules.wording import owns
 from torchdevlint.stubs.knowledge import modules
 
 _SAMPLERS = tuple(
@@ -115,7 +115,7 @@ class GeneratorDeviceMismatch(Rule):
         if generator.device is not CPU or not isinstance(made, ir.Call):
             return
         where = f"`{device.name}`" if device.name else "another device"
-        bare = not made.arguments and owns(facts, made)
+        bare = not made.arguments and facts.makes(made)
         yield self.report(
             call,
             f"this samples on {where} with a CPU generator; "
@@ -135,7 +135,7 @@ class GeneratorDeviceMismatch(Rule):
             return
         if facts.mentions("set_default_device", "set_default_tensor_type") or not isinstance(generator.origin, ir.Call):
             return
-        if facts.frame is None or facts.default_device is not None:
+        if facts.default_device is not None:
             return
         yield self.report(
             call,
@@ -166,7 +166,5 @@ def _is_known(value: Value) -> bool:
 
 
 def _with_device(made: ir.Call, spelled: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.add_keyword(made, "device", spelled)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Make the generator on `{spelled}`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, f"Make the generator on `{spelled}`", edits)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
 from torchdevlint.stubs.knowledge import functions, modules
@@ -158,13 +159,10 @@ def _fault(text: str, facts: Facts) -> tuple[str, str] | None:
 
 
 def _fix(op: ir.Op, text: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     kind, colon, index = text.partition(":")
     meant = _MEANT.get(kind.lower()) or (kind.lower() if kind.lower() in _TYPES else None)
     if meant is None or (colon and not index.isdigit()):
         return None
     if f"{meant}{colon}{index}" == text:
         return None
-    edits = builders.replace_expression(op, f'"{meant}{colon}{index}"')
-    return NodeFix(Ground.WAKES_CODE, f"Write `{meant}`", edits) if edits else None
+    return NodeFix(Ground.WAKES_CODE, f"Write `{meant}`", builders.replace_expression(op, f'"{meant}{colon}{index}"'))

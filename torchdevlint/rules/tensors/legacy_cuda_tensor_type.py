@@ -9,9 +9,9 @@ from torchdevlint.facts.cuda_alone import needs_cuda_anyway
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.portability.cuda_api_unguarded import ASKING
 from torchdevlint.rules.rule import (
     WARNING,
     NodeFix,
@@ -22,6 +22,7 @@ from torchdevlint.rules.rule import (
     on_file,
     on_method,
 )
+from torchdevlint.stubs.knowledge.functions import ASKING
 from torchdevlint.stubs.knowledge.platforms import is_extension
 
 _DTYPES = {
@@ -226,7 +227,8 @@ def _has_cuda_extension(facts: Facts) -> bool:
 
 def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
     """True for a constructor call (reported as such), `isinstance(x, torch.cuda.FloatTensor)`, `x.type() == ...` and `Union[torch.cuda.FloatTensor]`."""
-    held = Lookup.of(facts.body).trail(register)
+    lookup = Lookup.of(facts.body)
+    held = lookup.trail(register)
     for op in held:
         if isinstance(op, ir.Sequence):
             held.add(op.dst)
@@ -234,9 +236,7 @@ def _is_called_or_compared(register: ir.Register, facts: Facts) -> bool:
             if op.function == register:
                 return True
             if any(argument.value in held for argument in op.arguments):
-                written = facts.definition(op.function)
-                name = written.name if isinstance(written, (ir.Load, ir.Attribute)) else ""
-                return name in ("isinstance", "issubclass", "set_default_tensor_type")
+                return lookup.called(op) in ("isinstance", "issubclass", "set_default_tensor_type")
         elif (
             (isinstance(op, ir.Subscript) and op.index in held and op.object != register)
             or isinstance(op, ir.Compare)
@@ -267,8 +267,6 @@ def _is_of_sizes(call: ir.Call, facts: Facts) -> bool:
 
 
 def _modern(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     if not facts.place(call.function).startswith("torch."):
         return None
     options = f'dtype=torch.{_DTYPES[last]}, device="cuda"'
@@ -277,12 +275,12 @@ def _modern(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
             builders.source_of(op) for a in call.arguments if (op := facts.definition(a.value)) is not None
         )
         edits = builders.replace_expression(call, f"torch.empty({sizes}, {options})")
-        return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.empty`", edits) if edits else None
+        return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.empty`", edits)
     first = facts.definition(call.positional(0))
     if not isinstance(first, ir.Sequence) or len(call.arguments) != 1 or _may_be_meant_as_a_size(first, facts):
         return None
     edits = builders.replace_expression(call, f"torch.tensor({builders.source_of(first)}, {options})")
-    return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.tensor`", edits) if edits else None
+    return NodeFix(Ground.SAME_OPERATION, "Create it with `torch.tensor`", edits)
 
 
 def _may_be_meant_as_a_size(display: ir.Sequence, facts: Facts) -> bool:
@@ -295,8 +293,6 @@ def _may_be_meant_as_a_size(display: ir.Sequence, facts: Facts) -> bool:
 
 def _with_device(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
     """`torch.tensor` for a legacy constructor on a display, which raised for every device but the CPU."""
-    from torchdevlint.fixes import builders
-
     first = facts.definition(call.positional(0))
     device = facts.definition(call.keyword("device"))
     if not isinstance(first, ir.Sequence) or len(call.arguments) != 2 or device is None:
@@ -307,15 +303,12 @@ def _with_device(call: ir.Call, last: str, facts: Facts) -> NodeFix | None:
         return None
     dtype = f"torch.{_DTYPES[last]}" if last in _DTYPES else "torch.get_default_dtype()"
     text = f"torch.tensor({builders.source_of(first)}, dtype={dtype}, device={builders.source_of(device)})"
-    edits = builders.replace_expression(call, text)
-    return NodeFix(Ground.CHANGES_A_RUN, "Create it with `torch.tensor`", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Create it with `torch.tensor`", builders.replace_expression(call, text))
 
 
 def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     last = spelled.rpartition(".")[2] if isinstance(spelled, str) else ""
-    is_statement = call.dst in facts.analysis.discards(facts.body)
+    is_statement = any(isinstance(op, ir.Discard) for op in Lookup.of(facts.body).readers(call.dst))
     if last not in _DTYPES or not is_statement or not facts.place(call.function).startswith("torch."):
         return None
     dtype = f"torch.set_default_dtype(torch.{_DTYPES[last]})"
@@ -326,4 +319,4 @@ def _defaults(call: ir.Call, spelled: object, facts: Facts) -> NodeFix | None:
         )
     else:
         edits = builders.replace_expression(call, dtype)
-    return NodeFix(Ground.CHANGES_A_RUN, "Set the default dtype and device", edits) if edits else None
+    return NodeFix(Ground.CHANGES_A_RUN, "Set the default dtype and device", edits)

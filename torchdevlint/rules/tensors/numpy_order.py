@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_method
@@ -64,7 +65,11 @@ class NumpyOrder(Rule):
                 call,
                 f"`.numpy()` gives an ndarray, which has no `.{method}()`; call `.{method}(...)` first",
                 detail="This raises AttributeError.",
-                fix=(lambda: _swap(call)) if repairable else None,
+                fix=lambda: (
+                    NodeFix(Ground.OLD_LINE_RAISED, "Swap the two methods", builders.swap_chained_methods(call))
+                    if repairable
+                    else None
+                ),
             )
         elif name in _ARRAY_MAKERS:
             is_tensor = facts.value(inner.positional(0)).kind is Kind.TENSOR
@@ -73,7 +78,11 @@ class NumpyOrder(Rule):
                 call,
                 f"`{name}` gives an ndarray, which has no `.{method}()`; call it on the tensor first",
                 detail="This raises AttributeError.",
-                fix=(lambda: _move_inside(call)) if repairable else None,
+                fix=lambda: (
+                    NodeFix(Ground.OLD_LINE_RAISED, "Call it on the tensor", builders.move_method_into_argument(call))
+                    if repairable
+                    else None
+                ),
             )
 
     @on_method("numpy")
@@ -90,7 +99,9 @@ class NumpyOrder(Rule):
             call,
             "this tensor requires grad, and `.numpy()` refuses it; call `.detach()` first",
             detail='It raises "Can\'t call numpy() on Tensor that requires grad".',
-            fix=lambda: _detach(facts.definition(base)),
+            fix=lambda: NodeFix(
+                Ground.OLD_LINE_RAISED, "Detach it first", builders.wrap_method(facts.definition(base), "detach")
+            ),
         )
 
 
@@ -128,24 +139,3 @@ def _is_output(register: ir.Register, facts: Facts) -> bool:
 def _is_module_call(call: ir.Call, facts: Facts) -> bool:
     callee = facts.value(call.function)
     return callee.kind is Kind.MODULE and callee.evidence >= Evidence.STRONG and callee.origin is not None
-
-
-def _swap(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.swap_chained_methods(call)
-    return NodeFix(Ground.OLD_LINE_RAISED, "Swap the two methods", edits) if edits else None
-
-
-def _move_inside(call: ir.Call) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.move_method_into_argument(call)
-    return NodeFix(Ground.OLD_LINE_RAISED, "Call it on the tensor", edits) if edits else None
-
-
-def _detach(base: ir.Op | None) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.wrap_method(base, "detach")
-    return NodeFix(Ground.OLD_LINE_RAISED, "Detach it first", edits) if edits else None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.certainly import is_certainly_device
 from torchdevlint.facts.devices import TOP, from_string
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
-from torchdevlint.rules.portability.autocast_device_object import certainly_device
 from torchdevlint.rules.rule import ERROR, NodeFix, Report, Rule, on_call, on_method
 from torchdevlint.stubs.knowledge import functions
 
@@ -85,7 +86,7 @@ class PositionalDeviceConfusion(Rule):
     def check_factory(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         for position in range(1, call.positional_count):
             register = call.positional(position)
-            if register is None or not (_is_spelled_device(register, facts) or certainly_device(register, facts)):
+            if register is None or not (_is_spelled_device(register, facts) or is_certainly_device(register, facts)):
                 continue
             yield self.report(
                 call,
@@ -106,7 +107,7 @@ def _is_device(register: ir.Register, facts: Facts) -> bool:
     value = facts.value(register)
     if value.kind is Kind.STRING:
         return True
-    return value.kind is Kind.DEVICE or certainly_device(register, facts)
+    return value.kind is Kind.DEVICE or is_certainly_device(register, facts)
 
 
 def _is_spelled_device(register: ir.Register, facts: Facts) -> bool:
@@ -116,14 +117,10 @@ def _is_spelled_device(register: ir.Register, facts: Facts) -> bool:
 
 
 def _flag_by_name(call: ir.Call, position: int, flag: bool) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.name_argument(call, position, "non_blocking")
-    return NodeFix(Ground.OLD_LINE_RAISED, f"Write `non_blocking={flag}`", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, f"Write `non_blocking={flag}`", edits)
 
 
 def _device_by_name(call: ir.Call, position: int) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
     edits = builders.name_argument(call, position, "device")
-    return NodeFix(Ground.OLD_LINE_RAISED, "Pass the device by keyword", edits) if edits else None
+    return NodeFix(Ground.OLD_LINE_RAISED, "Pass the device by keyword", edits)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind
 from torchdevlint.fixes.grounds import Ground
+from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_method
 
@@ -67,7 +68,9 @@ class TypeStringForPlacement(Rule):
             f"`.type({place}.type())` goes to the current GPU, not to that of `{place}`; write `.to({place})`",
             detail="This tensor is on the CPU. Where the current GPU is another one the next operation raises "
             '"Expected all tensors to be on the same device".',
-            fix=lambda: _fix(call, place),
+            fix=lambda: NodeFix(
+                Ground.CHANGES_A_RUN, f"Write `.to({place})`", builders.replace_call_arguments(call, "to", place)
+            ),
         )
 
 
@@ -76,10 +79,3 @@ def _several_devices(facts: Facts) -> bool:
     return facts.mentions(
         "DataParallel", "DistributedDataParallel", "device_ids", "local_rank", "init_process_group", "device_count"
     )
-
-
-def _fix(call: ir.Call, place: str) -> NodeFix | None:
-    from torchdevlint.fixes import builders
-
-    edits = builders.replace_call_arguments(call, "to", place)
-    return NodeFix(Ground.CHANGES_A_RUN, f"Write `.to({place})`", edits) if edits else None

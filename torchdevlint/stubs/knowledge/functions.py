@@ -55,6 +55,17 @@ REDUCTIONS = frozenset(
 
 LOADS = frozenset({"torch.load", "torch.serialization.load"})
 SAVES = frozenset({"torch.save", "torch.serialization.save"})
+# Keyword and position of the device (torch/serialization.py, torch/jit/_serialization.py, torch/hub.py; safetensors).
+DEVICES_OF_LOADS = {
+    "torch.load": ("map_location", 1),
+    "torch.serialization.load": ("map_location", 1),
+    "torch.jit.load": ("map_location", 1),
+    "torch.hub.load_state_dict_from_url": ("map_location", 2),
+    "torch.utils.model_zoo.load_url": ("map_location", 2),
+    "torchvision.models.utils.load_state_dict_from_url": ("map_location", 2),
+    "safetensors.torch.load_file": ("device", 1),
+    "safetensors.safe_open": ("device", 2),
+}
 
 # Tests of the machine: what a true result says is there.
 AVAILABILITY = {
@@ -80,3 +91,5 @@ AVAILABILITY = {
     "transformers.utils.import_utils.is_torch_fx_proxy": "tracing",
     "transformers.file_utils.is_torch_fx_proxy": "tracing",
 }
+# Calls that show that a program means to run without an accelerator as well.
+ASKING = tuple(name for name, tested in AVAILABILITY.items() if tested and not name.endswith("device_count"))

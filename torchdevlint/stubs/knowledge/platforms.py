@@ -56,6 +56,10 @@ CUDA_LIBRARIES = (
 )
 # What starts CUDA as soon as it is called, in libraries that run elsewhere too.
 STARTS_CUDA = frozenset({"fairseq.utils.CudaEnvironment"})  # fairseq/utils.py: torch.cuda.current_device()
+# What the driver reads once, when it starts.
+VISIBLE_DEVICES = frozenset(
+    {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}
+)
 # Libraries that start work on CUDA by themselves as a rule, and run elsewhere in special builds.
 CUDA_RUNTIMES = ("deepspeed", "vllm", "bitsandbytes", "torch._inductor")
 # Extensions by their very names: apex's (apex/multi_tensor_apply, apex/__init__.py), mmcv's and others' `_ext`.

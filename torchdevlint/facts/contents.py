@@ -1,12 +1,17 @@
-"""What a loaded file holds, by the use of the result and by the words around it: weights, or data that the CPU made."""
+"""What a loaded file holds, by the use of the result and by the words around it: weights, or data that the CPU made.
+
+Data are prepared data sets, splits, vocabularies, caches of inputs, states of random generators.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torchdevlint.facts.facts import Facts
-from torchdevlint.facts.once import once_per_file
+from torchdevlint.facts.loads import is_saved_on_host, path_words
+from torchdevlint.facts.once import once_per_body, once_per_file
 from torchdevlint.facts.uses import Use
 from torchdevlint.infer.checkpoints import (
     CHECKPOINT,
@@ -20,12 +25,26 @@ from torchdevlint.infer.checkpoints import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.loaded import is_saved_on_host, path_words
+from torchdevlint.stubs.knowledge.functions import SAVES
 
 _MOVES = frozenset({"to", "cuda"})  # of a lone tensor, or of a module, whose name tells it
 _SHOWS = ("matplotlib.", "seaborn.", "json.")
 _FLAGS = ("is_", "has_")
 _BY_KEY = frozenset({"get", "pop"})
+_EXISTS = frozenset({"exists", "isfile", "is_file"})
+# What torch_geometric's data sets call their prepared files; each set writes them itself, from the CPU.
+_DATA_ATTRIBUTES = frozenset({"processed_paths", "processed_file_names", "processed_dir"})
+_DATA_FOLDERS = frozenset({"split", "splits", "processed", "train_test_split"})
+# `train.expname` is no file, but the name of a setting.
+_ENDING = r"\.(?:bin|ckpt|csv|dat|data|gz|h5|hdf5|json|mat|npy|npz|pickle|pkl|pt|pth|t7|tar|tgz|th|tsv|txt|zip)\Z"
+_DATA_FILES = re.compile(rf"(?:\A|/)(?:train|val|valid|test)(?:_data|_set)?{_ENDING}")
+_COUNT_FILES = re.compile(rf"(?:\A|_)(?:t|steps|counters?){_ENDING}")  # `optim_t.pt`: a number
+_DATA_WORDS = re.compile(
+    r"(?:\A|[^a-z])(?:splits?|vocab(?:s|ulary)?|corpus|metadata|meta|transforms|tokenizer|indices)(?:[^a-z]|\Z)",
+    re.IGNORECASE,
+)
+# The state of random generators, which PyTorch gives as bytes on the CPU, be it that of a GPU.
+_RANDOM_STATES = re.compile(r"(?:\A|[^a-z])(?:rng|random_states?)(?:[^a-z]|\Z)")
 
 
 def holds_checkpoint(call: ir.Call, facts: Facts) -> bool:
@@ -66,16 +85,11 @@ def _is_number(key: str) -> bool:
 def _makes_it_on_cuda(facts: Facts) -> bool:
     """True in a file that saves as well, and speaks of CUDA: what it saves may have been there."""
     saves = any(
-        facts.analysis.resolve_text(_root(op, body, facts)) == "torch"
+        facts.analysis.spelled(op.dst, body) == "torch.save"
         for body in facts.program.bodies
         for op in Lookup.of(body).attributes("save")
     )
     return saves and facts.mentions("cuda", "use_cuda")
-
-
-def _root(op: ir.Attribute, body: ir.Body, facts: Facts) -> str:
-    written = facts.analysis.index_of(body).definitions[op.object]
-    return written.name if isinstance(written, ir.Load) else ""
 
 
 def is_saved_from_host(call: ir.Call, facts: Facts) -> bool:
@@ -153,3 +167,57 @@ def _literals(register: ir.Register | None, facts: Facts, depth: int) -> Iterato
     elif isinstance(written, ir.Load) and depth:
         for value in facts.index.bound_to(written.name):
             yield from _literals(value, facts, depth - 1)
+
+
+def names_data(call: ir.Call, facts: Facts) -> bool:
+    """True when the name of the file that is loaded says that it holds prepared data, the state of random generators, or a count."""
+    return any(map(_is_data_name, path_words(call, facts)))
+
+
+def is_own_cache(call: ir.Call, facts: Facts) -> bool:
+    """True for `if exists(p): x = torch.load(p) else: x = ...; torch.save(x, p)`: a file that this body fills with what it makes itself.
+
+    The body must not move what it saves.
+    """
+    path = facts.place(call.argument("f", 0))
+    name = _stored_name(call, facts)
+    if not path or not name:
+        return False
+    by_name = facts.analysis.calls_in(facts.body)
+    return (
+        any(_saves(op, name, path, facts) for op in facts.analysis.calls_to(SAVES, facts.body))
+        and any(_mentions(op, path, facts) for op in _tests_for_files(facts.body, facts))
+        and not (f"{name}.to" in by_name or f"{name}.cuda" in by_name)
+    )
+
+
+@once_per_body
+def _tests_for_files(body: ir.Body, facts: Facts) -> list[ir.Call]:
+    """The calls that ask whether a file is there."""
+    index = facts.analysis.index_of(body)
+    return [op for op in Lookup.of(body).kind(ir.Call) if index.dotted(op.function).rpartition(".")[2] in _EXISTS]
+
+
+def _saves(op: ir.Call, name: str, path: str, facts: Facts) -> bool:
+    return facts.place(op.argument("obj", 0)) == name and facts.place(op.argument("f", 1)) == path
+
+
+def _mentions(op: ir.Call, path: str, facts: Facts) -> bool:
+    written = facts.definition(op.function)
+    receivers = [written.object] if isinstance(written, ir.Attribute) else []
+    return any(facts.place(register) == path for register in (*receivers, *(given.value for given in op.arguments)))
+
+
+def _stored_name(call: ir.Call, facts: Facts) -> str:
+    names = [op.name for op in Lookup.of(facts.body).readers(call.dst) if isinstance(op, ir.Store)]
+    return names[0] if len(names) == 1 else ""
+
+
+def _is_data_name(word: str) -> bool:
+    if word.isidentifier():
+        return word in _DATA_ATTRIBUTES or bool(_RANDOM_STATES.search(word))
+    folders, _, file = word.rpartition("/")
+    return not _DATA_FOLDERS.isdisjoint([*folders.split("/"), file]) or any(
+        words.search(file)
+        for words in (_DATA_FILES, _RANDOM_STATES, _COUNT_FILES, *((_DATA_WORDS,) if "." in file else ()))
+    )
