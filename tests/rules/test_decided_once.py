@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchdevlint import check_paths
+from torchdevlint.findings import Severity
 
 HARD = """\
 import torch
@@ -149,6 +150,51 @@ if __name__ == "__main__":
 )
 def test_a_function_that_nobody_names(more: dict[str, str], expected: list[str], tmp_path: Path) -> None:
     assert told(tmp_path, {"figures.py": DEAD, "main.py": MAIN, "third.py": "x = 1\n", **more}) == expected
+
+
+LOADS = """\
+import torch
+from torch import nn
+
+def restore(path):
+    return torch.load(path)
+
+def resume(path):
+    return restore(path)
+
+class Net(nn.Module):
+    def read(self, path):
+        self.load_state_dict(torch.load(path))
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "run"),
+    [
+        ({}, []),
+        ({"main.py": MAIN + "    # resume('a.pt')\n"}, []),  # a comment runs nothing
+        ({"main.py": "from loads import resume, Net\n" + MAIN}, []),  # nor does an import
+        ({"main.py": MAIN + "    resume('a.pt')\n"}, []),  # another function of this name
+        ({"main.py": "from loads import resume\n" + MAIN + "    resume('a.pt')\n"}, [5]),
+        (
+            {"main.py": "from tools import *\n" + MAIN + "    resume('a.pt')\n", "tools.py": "from loads import *\n"},
+            [5],
+        ),
+        ({"main.py": "import loads as tools\n" + MAIN + "    tools.resume('a.pt')\n"}, [5]),
+        ({"main.py": "from loads import resume as again\n" + MAIN + "    again('a.pt')\n"}, [5]),
+        ({"main.py": "import importlib\n" + MAIN + "    importlib.import_module('loads').resume('a.pt')\n"}, [5, 12]),
+        ({"main.py": MAIN + "    log.restore()\n"}, []),
+        ({"run.sh": "python -c 'from loads import restore'"}, [5]),
+        ({"main.py": "from loads import Net\n" + MAIN + "    Net().read('a.pt')\n"}, [12]),
+        ({"main.py": MAIN + "    eval(name)()\n"}, [12]),  # a class may be found so
+        ({"pyproject.toml": "[project]\nname = 'kit'\n", "__init__.py": ""}, [5, 12]),
+    ],
+)
+def test_code_that_nobody_runs(more: dict[str, str], run: list[int], tmp_path: Path) -> None:
+    write(tmp_path, {"loads.py": LOADS, "main.py": MAIN, "third.py": "x = 1\n", "LICENSE": "", **more})
+    found = [one for one in check_paths([tmp_path], isolated=True) if one.code == "TDL101"]
+    told = {one.span.start.row: one.severity for one in found if Path(one.filename).name == "loads.py"}
+    assert sorted(row for row, severity in told.items() if severity > Severity.INFO) == run
 
 
 OPEN = """\

@@ -1,8 +1,10 @@
-"""Code that nobody in a project reaches: what no file names, what another function takes the place of, and files that cannot be imported."""
+"""Code that nobody in a project reaches: what nothing names that is run, what another function takes the place of, and files that cannot be imported."""
 
 from __future__ import annotations
 
 import builtins
+import re
+from functools import partial
 from pathlib import PurePath
 
 from torchdevlint.facts.analysis import FileFacts
@@ -56,32 +58,109 @@ def _star_imports(analysis: FileFacts) -> list[ir.Import]:
     return [op for op in Lookup.of(analysis.program.module).kind(ir.Import) if op.name == "*"]
 
 
-def is_named_nowhere(body: ir.Body, analysis: FileFacts) -> bool:
-    """True in a function, or a class without bases, whose name stands nowhere in its project but where it is defined: in no file, notebook, setting,
-    script or documentation. So are methods of such classes that nobody names.
+def is_run_by_nobody(body: ir.Body, analysis: FileFacts) -> bool:
+    """True in a function or class of a project of programs that nothing names which is run: no code of a file, no notebook, setting, script or
+    documentation. So are methods of a class without bases that nobody names. An import, a comment and code that nobody runs are no use of a name.
 
-    What a package defines others may call, but for its tests of itself, and what a decorator takes may be called by it. A class with bases may be
-    found by them, or by a name that is put together.
+    What a package defines others may call, but for its tests of itself, and what a decorator takes may be called by it. A class with bases other than
+    those of torch may be found by them; a class may be made by a name that is put together.
     """
     member = analysis.member
     if member is None or not member.project.tells_by_silence or not has_programs(analysis):
         return False
-    inside = [one for one in scopes_of(body) if one.kind != "module"] or [body]
-    outer = inside[-1]
-    if outer.decorators or (outer.owner is not None and any(base != "object" for base in outer.owner.bases)):
+    return _Search(member).is_dead(body, analysis, frozenset())
+
+
+_MOST_LOOKED_AT = 60  # bodies that name what is looked for, and what they stand in
+_MOST_FILES = 12
+# How a name that is put together finds a class.
+_FINDERS = (b"eval", b"globals", b"__dict__", b"import_module", b"getattr")
+_FINDS = re.compile(rb"\beval\(|\bglobals\(\)|__dict__\[|\bimport_module\(|\bgetattr\([\w.]+, *[^'\"\s]")
+
+# How a file is imported that no import statement names.
+_IMPORTERS = (b"import_module", b"__import__", b"runpy", b"spec_from_file_location", b"exec")
+_IMPORTS = re.compile(rb"\b(?:import_module|__import__|run_path|run_module|spec_from_file_location|exec)\(")
+_HANDS_ON = re.compile(rb"(?m)^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*\*")
+
+
+class _Search:
+    """Looks for a use of a definition in code that is run, by names."""
+
+    def __init__(self, member: Member) -> None:
+        self._project, self._looked_at = member.project, 0
+
+    def is_dead(self, body: ir.Body, analysis: FileFacts, above: frozenset[str]) -> bool:
+        """True in a body that nobody runs. `above` are the definitions for which that is asked."""
+        inside = [one for one in scopes_of(body) if one.kind != "module"]
+        if not inside or inside[-1].decorators:
+            return False
+        outer = inside[-1]
+        if outer.kind != "class":
+            return self._is_unnamed(outer, analysis, above)
+        bases = [analysis.resolve_text(base) for base in outer.owner.bases] if outer.owner is not None else []
+        if any(base not in ("object", "abc.ABC") and not base.startswith("torch.") for base in bases):
+            return False
+        several = inside[-2:] if set(bases) <= {"object"} else [outer]  # a base calls methods
+        return any(self._is_unnamed(one, analysis, above) for one in several)
+
+    def _is_unnamed(self, body: ir.Body, analysis: FileFacts, above: frozenset[str]) -> bool:
+        return (
+            body.kind in ("function", "class")
+            and body.parent is not None
+            and not body.decorators
+            and (not analysis.roles.is_library or body.name.startswith("_") or _is_self_test(body))
+            and not body.name.startswith("__")
+            and not (body.kind == "class" and self._project.holding(_FINDERS, _FINDS))
+            and not self._is_used(body, analysis, above)
+        )
+
+    def _is_used(self, definition: ir.Body, analysis: FileFacts, above: frozenset[str]) -> bool:
+        """True for a definition whose name stands in code that is run, as far as one can tell."""
+        name = definition.name
+        if name in above:
+            return False  # by itself alone
+        home = analysis.member.path if analysis.member is not None else ""
+        is_member = definition.parent is not None and definition.parent.kind != "module"
+        files = [path for path in self._project.mentioning(name) if is_member or self._may_name(path, home)]
+        if len(files) > _MOST_FILES:
+            return True
+        for path in files:
+            there = facts_of(Member(self._project, path)) if path.endswith(".py") else None
+            if there is None:
+                return True
+            uses = partial(_uses, name, as_member=is_member or path != home)
+            for body in filter(uses, there.program.bodies):
+                self._looked_at += 1
+                if self._looked_at > _MOST_LOOKED_AT or not self.is_dead(body, there, above | {name}):
+                    return True
         return False
-    several = inside[-2:] if outer.kind == "class" else [outer]
-    return any(_is_unnamed(one, analysis, member) for one in several)
+
+    def _may_name(self, path: str, home: str) -> bool:
+        """True for a file that can name what stands at the top of another: it is no code, or imports it, or what hands its names on."""
+        if path == home or not path.endswith(".py") or self._project.holding(_IMPORTERS, _IMPORTS):
+            return True
+        imported, seen = [path], {path}
+        while imported:
+            for other in self._project.imported_by(imported.pop()):
+                if other == home:
+                    return True
+                if other not in seen and (other.endswith("__init__.py") or self._project.matches(other, _HANDS_ON)):
+                    seen.add(other)
+                    imported.append(other)
+        return False
 
 
-def _is_unnamed(body: ir.Body, analysis: FileFacts, member: Member) -> bool:
-    return (
-        body.kind in ("function", "class")
-        and body.parent is not None
-        and not body.decorators
-        and (not analysis.roles.is_library or body.name.startswith("_") or _is_self_test(body))
-        and not body.name.startswith("__")
-        and not member.project.is_mentioned(body.name, besides="")
+def _uses(name: str, body: ir.Body, *, as_member: bool) -> bool:
+    """True for a body that reads a name, a text in which it stands, or also a member of that name."""
+    lookup = Lookup.of(body)
+    if any(op.name == name for op in lookup.kind(ir.Load)) or (as_member and any(lookup.attributes(name))):
+        return True
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    if any(isinstance(op.value, str) and word.search(op.value) for op in lookup.kind(ir.Constant)):
+        return True
+    imported = (op for op in lookup.kind(ir.Import) if op.qualified.rpartition(".")[2] == name)
+    return any(
+        isinstance(store, ir.Store) and store.name != name for op in imported for store in lookup.readers(op.dst)
     )
 
 

@@ -48,6 +48,8 @@ class Again:
                 return project.importing_again(given[0], before, self._changed)  # type: ignore[arg-type]
             case "holding":
                 return project.holding_again(*given, before, self._changed)  # type: ignore[arg-type, call-arg]
+            case "mentioning":
+                return project.mentioning_again(*given, before, self._changed)  # type: ignore[arg-type, call-arg]
             case "mention":
                 return self._mention(before, *given)
         return QUESTIONS[str(kind)](project, *given)

@@ -49,7 +49,7 @@ _LINTED: dict[str, tuple[bytes, ir.Program | None]] = {}
 _MOST_KEPT = 100
 _Wanted = tuple[tuple[bytes, ...], re.Pattern[bytes]]
 # Import statements, also over several lines.
-_IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]*(?:\([^)]*\)?|(?:\\\\\n|[^\n;])*)")
+_IMPORTS = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b[ \t]*(?:\([^)]*\)?|(?:\\\\\n|[^\n;])*)")
 _IMPORTING = re.compile(rb"(?m)^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]*\)?)?")
 # A module that reads its command line is a program.
 COMMAND_LINES = (
@@ -124,7 +124,7 @@ def _same(answer: Any) -> Any:
 
 # How an answer is made again of what is kept of it.
 _RESTORED: dict[str, Callable[[Any], Any] | None] = {
-    **dict.fromkeys(("all_files", "importing", "holding", "resolve", "installed"), tuple),
+    **dict.fromkeys(("all_files", "importing", "holding", "mentioning", "resolve", "installed"), tuple),
     **dict.fromkeys(("has_several_files", "is_installed", "is_in_package", "is_test", "is_built_for_cuda"), _same),
     **dict.fromkeys(("requires_kernels", "says", "matches", "mention", "is_offered", "lacks", "is_path_entry"), _same),
     "imported_by": frozenset,
@@ -484,16 +484,34 @@ class Project:
 
     def mention_in(self, paths: Iterable[str], word: str, besides: str, importing: bool) -> str | None:
         """The first of some files that mentions a word."""
-        raw = word.encode()
+        return next((path for path in paths if path != besides and self._mentions(path, word, importing)), None)
+
+    def _mentions(self, path: str, word: str, importing: bool) -> bool:
+        raw, text = word.encode(), self._shown(path)
+        if raw not in text:
+            return False
         pattern = re.compile(rb"(?<!\w)(?<!\bdef )(?<!\bclass )" + re.escape(raw) + rb"(?!\w)")
+        if not pattern.search(text):
+            return False
+        return importing or not path.endswith(".py") or pattern.search(_IMPORTS.sub(_renamed, text)) is not None
 
-        def mentions(path: str) -> bool:
-            text = self._shown(path)
-            if path == besides or raw not in text or not pattern.search(text):
-                return False
-            return importing or not path.endswith(".py") or pattern.search(_IMPORTS.sub(_renamed, text)) is not None
+    @_question
+    def mentioning(self, word: str) -> tuple[str, ...]:
+        """The files that mention a word: in Python files other than in an import under its own name, or a line of comment."""
+        return tuple(path for path in (*self._walked[0], *self._walked[1]) if self._is_in_code(path, word))
 
-        return next(filter(mentions, paths), None)
+    def mentioning_again(self, word: str, before: Iterable[str], changed: Set[str]) -> tuple[str, ...]:
+        """`mentioning`, where it was this before, and these files have changed since: the others are not read."""
+        held = {*before} - changed | {path for path in changed if self._is_in_code(path, word)}
+        return tuple(path for path in (*self._walked[0], *self._walked[1]) if path in held)
+
+    def _is_in_code(self, path: str, word: str) -> bool:
+        if not self._mentions(path, word, False):
+            return False
+        if not path.endswith(".py"):
+            return True
+        code = _COMMENT.sub(b"", _IMPORTS.sub(_renamed, self._shown(path)))
+        return re.search(rb"(?<!\w)(?<!\bdef )(?<!\bclass )" + re.escape(word.encode()) + rb"(?!\w)", code) is not None
 
     @_question
     def is_offered(self, word: str, path: str) -> bool:

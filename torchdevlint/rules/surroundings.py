@@ -19,7 +19,7 @@ from torchdevlint.facts.said import (
     moves_no_module,
     places_nothing,
 )
-from torchdevlint.facts.unreached import is_named_nowhere, is_unreachable
+from torchdevlint.facts.unreached import is_run_by_nobody, is_unreachable
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, deciding_sides
@@ -153,10 +153,10 @@ def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:
     return body is not None and is_unreachable(body, facts.analysis)
 
 
-def in_function_that_nobody_names(op: ir.Op, facts: Facts) -> bool:
-    """True in a function, a class without bases, or a method of one, whose name stands nowhere else in a project of programs."""
+def in_code_that_nobody_runs(op: ir.Op, facts: Facts) -> bool:
+    """True in code of a project of programs that nothing names which is run."""
     body = facts.analysis.body_of(op)
-    return body is not None and is_named_nowhere(body, facts.analysis)
+    return body is not None and is_run_by_nobody(body, facts.analysis)
 
 
 def where_batches_may_be_placed(_: ir.Op, facts: Facts) -> bool:

@@ -15,7 +15,7 @@ from torchdevlint.facts.naming import looks_like_device
 from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.scopes import parameter_of
 from torchdevlint.facts.stops import starts_program, stops_where_it_fails
-from torchdevlint.facts.unreached import is_named_nowhere, reads_unbound_name
+from torchdevlint.facts.unreached import is_run_by_nobody, reads_unbound_name
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -186,7 +186,7 @@ class HardcodedAccelerator(Rule):
                 yield self._reported_choice(call, model)
         if defaults:
             is_note = needs_cuda_anyway(defaults[0].function, facts.analysis) or all(
-                is_always_given(one, facts) or is_named_nowhere(one.function, facts.analysis) for one in defaults
+                is_always_given(one, facts) or is_run_by_nobody(one.function, facts.analysis) for one in defaults
             )
             yield self._reported_default(defaults[0], len(defaults) - 1, is_note)
 
