@@ -51,7 +51,7 @@ MAKERS = (
         kept=True,
     ),
     Maker("numpy-zeros-as_tensor", "F", "torch.as_tensor(np.zeros($size)$dv).float()", kept=True),
-    Maker("frombuffer", "vec", "torch.frombuffer(bytearray(16), dtype=torch.float32)", kept=True),
+    Maker("frombuffer-7", "vec", "torch.frombuffer(bytearray(16), dtype=torch.float32)", kept=True),
     Maker("asarray", "vec", "torch.asarray([0.5, 1.0, 2.0, 4.0]$dv)", kept=True),
     Maker("scalar_tensor", "num", "torch.scalar_tensor(0.5$dv)", kept=True),
     Maker("tensor-of-math", "num", "torch.tensor(math.pi$dv)", kept=True),
@@ -61,7 +61,7 @@ MAKERS = (
     Maker("svd-values", "vec", "torch.linalg.svdvals(torch.rand(4, 4$dv))", kept=True),
     Maker("cholesky", "sq", "torch.linalg.cholesky(torch.eye(5$dv))", kept=True),
     Maker(
-        "sinusoid-table",
+        "sinusoid-table-7",
         "mat",
         "torch.cat([torch.sin(torch.arange(3.0$dv)[:, None] * torch.ones(2$dv)), torch.cos(torch.arange(3.0$dv)[:, None] * torch.ones(2$dv))], dim=-1)",
         kept=True,
@@ -630,7 +630,7 @@ CARRIERS = (
     ),
     Carrier("reduce-with-initial", "$o = functools.reduce(lambda known, item: known + [item], [$t], [])[0]", kept=True),
     Carrier(
-        "singledispatch",
+        "singledispatch-7",
         "$o = unwrap_([$t])",
         (
             "@functools.singledispatch\ndef unwrap_(value):\n    return value\n\n\n@unwrap_.register\n"
@@ -639,7 +639,7 @@ CARRIERS = (
         ),
         kept=True,
     ),
-    Carrier("itertools-chain", "$o = [*itertools.chain([1], [$t])][1]", kept=True),
+    Carrier("itertools-chain-7", "$o = [*itertools.chain([1], [$t])][1]", kept=True),
     Carrier("itertools-compress", "$o = next(itertools.compress([1, $t], [0, 1]))", kept=True),
     Carrier(
         "itertools-groupby-items",
@@ -781,7 +781,7 @@ CARRIERS = (
         kept=True,
     ),
     Carrier("random-choice", "$o = random.choice([$t])", kept=True),
-    Carrier("random-sample", "$o = random.sample([($t, 1)], 1)[0][0]", kept=True),
+    Carrier("random-sample-7", "$o = random.sample([($t, 1)], 1)[0][0]", kept=True),
     Carrier("random-choices", "$o = random.choices([$t], k=2)[1]", kept=True),
     Carrier("logging-between", 'logger_ = logging.getLogger("run")\nlogger_.info("shape %s", $t)\n$o = $t', kept=True),
     Carrier("print-between", 'print("sum", $t.float().sum().item())\n$o = $t', kept=True),
@@ -1066,7 +1066,7 @@ CARRIERS = (
         kept=True,
     ),
     Carrier("enable_grad-context", "with torch.enable_grad():\n    $o = $t * 1", kinds="FNI", kept=True),
-    Carrier("set_grad_enabled", "with torch.set_grad_enabled(False):\n    $o = $t", kept=True),
+    Carrier("set_grad_enabled-7", "with torch.set_grad_enabled(False):\n    $o = $t", kept=True),
     Carrier(
         "jit-trace-free", "$o = ignored_($t)", "@torch.jit.ignore\ndef ignored_(value):\n    return value", kept=True
     ),
@@ -1167,7 +1167,7 @@ MEETINGS = (
     Meeting("bucketize-boundaries", "mat", "vec", "out = torch.bucketize($x, $t.sort().values)", kept=True),
     Meeting("searchsorted-values", "vec", "mat", "out = torch.searchsorted($x.sort().values, $t)", kept=True),
     Meeting(
-        "index_copy", "mat", "mat", "out = $x.index_copy(0, torch.tensor([0, 1, 2], device=$x.device), $t)", kept=True
+        "index_copy-7", "mat", "mat", "out = $x.index_copy(0, torch.tensor([0, 1, 2], device=$x.device), $t)", kept=True
     ),
     Meeting(
         "scatter-src",
@@ -1180,7 +1180,7 @@ MEETINGS = (
     Meeting("take", "mat", "idx", "out = torch.take($x, $t)", kept=True),
     Meeting("addcmul-self", "mat", "mat", "out = torch.addcmul($x, $x, $t, value=0.5)", kept=True),
     Meeting(
-        "baddbmm",
+        "baddbmm-7",
         "seq",
         "seq",
         "out = torch.baddbmm(torch.zeros(2, 5, 5, device=$x.device), $x, $t.transpose(1, 2))",
@@ -1196,7 +1196,7 @@ MEETINGS = (
     Meeting("matmul-right", "vec", "sq", "out = $x[:4] @ $t[:4, :4]", kept=True),
     Meeting("copysign-ldexp", "mat", "vec", "out = torch.copysign($x, $t)", kept=True),
     Meeting(
-        "kl_div",
+        "kl_div-7",
         "mat",
         "mat",
         'out = F.kl_div(F.log_softmax($x, dim=-1), F.softmax($t, dim=-1), reduction="batchmean")',
@@ -1270,7 +1270,7 @@ MEETINGS = (
     Meeting("stack-of-list-comprehension", "mat", "mat", "out = torch.stack([part_ for part_ in ($x, $t)])", kept=True),
     Meeting("concat-name", "mat", "mat", "out = torch.concat(($t, $x))", kept=True),
     Meeting("reduce-operator-add", "mat", "mat", "out = functools.reduce(operator.add, [$x, $t])", kept=True),
-    Meeting("isin", "ids", "idx", "out = torch.isin($x, $t)", kept=True),
+    Meeting("isin-7", "ids", "idx", "out = torch.isin($x, $t)", kept=True),
     Meeting("einsum-three", "mat", "vec", 'out = torch.einsum("ij,j,kj->ik", $x, $t, $x)', kept=True),
     Meeting("broadcast_to-then-mul", "mat", "vec", "out = $x * $t.broadcast_to($x.shape)", kept=True),
     Meeting("expand_as-then-add", "mat", "vec", "out = $x + $t.expand_as($x)", kept=True),

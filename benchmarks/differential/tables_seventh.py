@@ -18,7 +18,7 @@ MAKERS = (
     Maker(
         "searchsorted", "idx", "torch.searchsorted(torch.tensor([0.0, 1.0, 3.0]$dv), torch.tensor([0.1, 0.5, 2.0]$dv))"
     ),
-    Maker("multinomial", "idx", "torch.multinomial(torch.ones(3$dv), 3)"),
+    Maker("multinomial-7", "idx", "torch.multinomial(torch.ones(3$dv), 3)"),
     Maker("poisson", "F", "torch.poisson(torch.ones($shape$dv))"),
     Maker("nonzero-column", "idx", "torch.nonzero(torch.ones(3$dv))[:, 0]"),
     Maker(
@@ -35,7 +35,7 @@ MAKERS = (
     Maker("uniform_-in-place", "F", "torch.empty($shape$dv).uniform_(-1, 1)"),
     Maker("exponential_", "F", "torch.empty($shape$dv).exponential_()"),
     Maker("bernoulli_", "mask", "torch.empty(3$dv).bernoulli_(0.5).bool()"),
-    Maker("categorical-sample", "idx", "torch.distributions.Categorical(logits=torch.zeros(3, 3$dv)).sample()"),
+    Maker("categorical-sample-7", "idx", "torch.distributions.Categorical(logits=torch.zeros(3, 3$dv)).sample()"),
     Maker(
         "categorical-log_prob", "vec", "torch.distributions.Categorical(torch.ones(4$dv)).log_prob(torch.arange(4$dv))"
     ),
@@ -82,7 +82,7 @@ MAKERS = (
         "Holding_().table",
         top="@dataclass\nclass Holding_:\n    table: object = field(default_factory=lambda: $plain)",
     ),
-    Maker("default-argument", "FNIB", "with_default_()", top="def with_default_(table=$plain):\n    return table"),
+    Maker("default-argument-7", "FNIB", "with_default_()", top="def with_default_(table=$plain):\n    return table"),
     Maker(
         "module-attribute-of-unmoved-child",
         "FNIB",
@@ -260,7 +260,7 @@ CARRIERS = (
         ),
     ),
     Carrier(
-        "class-decorator",
+        "class-decorator-7",
         "$o = Decorated_($t).value",
         (
             'def registered_(cls):\n    cls.kind = "registered"\n    return cls\n\n\n@registered_\nclass Decorated_:\n'
@@ -314,10 +314,10 @@ CARRIERS = (
         "def collect_(*values, sep=None):\n    return values",
     ),
     Carrier("nested-comprehension", "$o = [item_ for row_ in [[$t]] for item_ in row_][0]"),
-    Carrier("dict-comprehension", '$o = {name_: item_ for name_, item_ in [("value", $t)]}["value"]'),
+    Carrier("dict-comprehension-7", '$o = {name_: item_ for name_, item_ in [("value", $t)]}["value"]'),
     Carrier("generator-in-call", "$o = max(((0, $t) for _ in range(1)), key=lambda pair: pair[0])[1]"),
-    Carrier("lambda-default", "later_ = [lambda value=item_: value for item_ in [$t]]\n$o = later_[0]()"),
-    Carrier("chained-assignment", "$o = same_one_ = $t"),
+    Carrier("lambda-default-7", "later_ = [lambda value=item_: value for item_ in [$t]]\n$o = later_[0]()"),
+    Carrier("chained-assignment-7", "$o = same_one_ = $t"),
     Carrier("boolean-or", "$o = (None or [$t])[0]"),
     Carrier("f-string-key", 'name_ = "value"\n$o = {f"{name_}_1": $t}["value_1"]'),
     Carrier("format-key", '$o = {"{}_{}".format("a", 1): $t}["a_1"]'),
@@ -397,7 +397,7 @@ CARRIERS = (
         ),
     ),
     Carrier(
-        "dataclass-replace",
+        "dataclass-replace-7",
         "$o = dataclasses.replace(Frozen_($t), count=2).value",
         "@dataclass(frozen=True)\nclass Frozen_:\n    value: object\n    count: int = 0",
     ),
@@ -478,7 +478,7 @@ CARRIERS = (
         ),
     ),
     Carrier(
-        "property-setter",
+        "property-setter-7",
         "guarded_ = Guarded_()\nguarded_.value = $t\n$o = guarded_.value",
         (
             "class Guarded_:\n    def __init__(self):\n        self._value = None\n\n    @property\n"
@@ -810,7 +810,7 @@ CARRIERS = (
     Carrier("tensor-meshgrid", '$o, _ = torch.meshgrid($t, $t, indexing="ij")\n$o = $o[:, 0]', kinds="B vec idx"),
     Carrier("module-identity-sequential", "$o = nn.Sequential(nn.Identity(), nn.ReLU())($t)", kinds="FNI"),
     Carrier(
-        "module-list-loop",
+        "module-list-loop-7",
         "$o = Stages_()($t)",
         (
             "class Stages_(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -1031,14 +1031,14 @@ MEETINGS = (
     Meeting("masked_scatter", "mat", "mat", "out = $x.masked_scatter($x > 0, $t)"),
     Meeting("index_fill", "mat", "idx", "out = $x.index_fill(0, $t, 0.5)"),
     Meeting(
-        "scatter_reduce",
+        "scatter_reduce-7",
         "mat",
         "mat",
         'out = $x.scatter_reduce(0, torch.zeros(3, 4, dtype=torch.long, device=$x.device), $t, reduce="amax")',
     ),
     Meeting("addmv", "mat", "vec", "out = $x.new_zeros(3).addmv($x, $t)"),
-    Meeting("dot", "vec", "vec", "out = $x.dot($t)"),
-    Meeting("logaddexp", "mat", "vec", "out = torch.logaddexp($x, $t)"),
+    Meeting("dot-7", "vec", "vec", "out = $x.dot($t)"),
+    Meeting("logaddexp-7", "mat", "vec", "out = torch.logaddexp($x, $t)"),
     Meeting("atan2", "mat", "vec", "out = torch.atan2($x, $t)"),
     Meeting("fmod-remainder", "mat", "vec", "out = torch.remainder($x, $t.abs() + 1)"),
     Meeting("minimum-method", "mat", "vec", "out = $x.minimum($t)"),
@@ -1049,7 +1049,7 @@ MEETINGS = (
     Meeting("huber-module", "mat", "mat", "out = nn.HuberLoss()($x, $t)"),
     Meeting("nll_loss", "mat", "idx", "out = F.nll_loss(F.log_softmax($x, dim=-1), $t)"),
     Meeting(
-        "nll_loss-weight",
+        "nll_loss-weight-7",
         "mat",
         "vec",
         "out = F.nll_loss(F.log_softmax($x, dim=-1), torch.zeros(3, dtype=torch.long, device=$x.device), weight=$t.abs())",
@@ -1100,7 +1100,10 @@ MEETINGS = (
         "out = torch.distributions.kl_divergence(torch.distributions.Normal($x, 1.0), torch.distributions.Normal($t, 1.0))",
     ),
     Meeting(
-        "bernoulli-log_prob", "mat", "mat", "out = torch.distributions.Bernoulli(logits=$x).log_prob(($t > 0).float())"
+        "bernoulli-log_prob-7",
+        "mat",
+        "mat",
+        "out = torch.distributions.Bernoulli(logits=$x).log_prob(($t > 0).float())",
     ),
     Meeting("cat-of-generator-tuple", "mat", "mat", "out = torch.cat(tuple(part_ for part_ in [$x, $t]), dim=1)"),
     Meeting("hstack-both", "mat", "mat", "out = torch.hstack([$x, $t])"),
