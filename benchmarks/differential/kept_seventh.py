@@ -7,7 +7,7 @@ from differential.rows import Carrier, Device, Maker, Meeting, Placer
 MAKERS = (
     Maker("complex-real", "F", "torch.complex($rand, $rand).real", kept=True),
     Maker("bartlett-window", "vec", "torch.bartlett_window(4$dv)", kept=True),
-    Maker("diag_embed", "sq", "torch.diag_embed(torch.ones(5$dv))", kept=True),
+    Maker("diag_embed", "mat", "torch.diag_embed(torch.ones(4$dv))[:3]", kept=True),
     Maker(
         "bucketize",
         "idx",
@@ -19,8 +19,8 @@ MAKERS = (
     Maker("repeat_interleave", "idx", "torch.arange(3$dv).repeat_interleave(1)", kept=True),
     Maker(
         "grid_sample",
-        "img",
-        "F.grid_sample(torch.ones(2, 3, 8, 8$dv), torch.zeros(2, 8, 8, 2$dv), align_corners=False)",
+        "mat",
+        "F.grid_sample(torch.ones(2, 3, 8, 8$dv), torch.zeros(2, 8, 8, 2$dv), align_corners=False)[0, 0, :3, :4]",
         kept=True,
     ),
     Maker("F-embedding", "seq", "F.embedding(torch.zeros(2, 5, dtype=torch.long$dv), torch.ones(3, 4$dv))", kept=True),
@@ -34,7 +34,7 @@ MAKERS = (
         "nn.MultiheadAttention(4, 2, batch_first=True$dv)(*[torch.ones(2, 5, 4$dv)] * 3)[0].detach()",
         kept=True,
     ),
-    Maker("square-subsequent-mask", "sq", "nn.Transformer.generate_square_subsequent_mask(5$dv)", kept=True),
+    Maker("square-subsequent-mask", "mat", "nn.Transformer.generate_square_subsequent_mask(4$dv)[:3]", kept=True),
     Maker("xavier-of-empty", "mat", "nn.init.xavier_uniform_(torch.empty(3, 4$dv))", kept=True),
     Maker("trunc_normal_", "F", "nn.init.trunc_normal_(torch.empty($shape$dv), std=0.1)", kept=True),
     Maker("random_-in-place", "I", "torch.empty($shape$dv, dtype=torch.long).random_(0, 3)", kept=True),
@@ -59,7 +59,7 @@ MAKERS = (
     Maker("hstack", "vec", "torch.hstack((torch.rand(2$dv), torch.rand(2$dv)))", kept=True),
     Maker("vstack", "mat", "torch.vstack([torch.rand(4$dv)] * 3)", kept=True),
     Maker("svd-values", "vec", "torch.linalg.svdvals(torch.rand(4, 4$dv))", kept=True),
-    Maker("cholesky", "sq", "torch.linalg.cholesky(torch.eye(5$dv))", kept=True),
+    Maker("cholesky", "mat", "torch.linalg.cholesky(torch.eye(4$dv))[:3]", kept=True),
     Maker(
         "sinusoid-table-7",
         "mat",
