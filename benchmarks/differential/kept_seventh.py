@@ -27,7 +27,9 @@ MAKERS = (
     Maker("norm-module-weight", "vec", "nn.LayerNorm(4$dv).weight.detach()", kept=True),
     Maker("batch-norm-running-mean", "vec", "nn.BatchNorm1d(4$dv).running_mean", kept=True),
     Maker("gru-output", "seq", "nn.GRU(4, 4, batch_first=True$dv)(torch.ones(2, 5, 4$dv))[0].detach()", kept=True),
-    Maker("lstm-state", "hid", "nn.LSTM(4, 4, batch_first=True$dv)(torch.ones(2, 5, 4$dv))[1][0].detach()", kept=True),
+    Maker(
+        "lstm-state", "mat", "nn.LSTM(4, 4, batch_first=True$dv)(torch.ones(3, 5, 4$dv))[1][0][0].detach()", kept=True
+    ),
     Maker(
         "attention-output",
         "seq",

@@ -1110,7 +1110,6 @@ MEETINGS = (
     Meeting("sum-builtin", "mat", "mat", "out = sum([$x, $t])"),
     Meeting("operator-mul", "mat", "mat", "out = operator.mul($x, $t)"),
     Meeting("map-operator", "mat", "mat", "out = torch.stack(list(map(operator.sub, [$x], [$t])))"),
-    Meeting("max-builtin", "num", "num", "out = max($x, $t)"),
     Meeting("torch-isclose", "mat", "mat", "out = torch.isclose($x, $t)"),
     Meeting("tensordot-dims", "mat", "mat", "out = torch.tensordot($x, $t, dims=([1], [1]))"),
     Meeting("chain-matmul", "mat", "sq", "out = $x @ $t[:4, :4] @ torch.ones(4, device=$x.device)"),
