@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import reading
+from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
     NUMBER,
     SENT,
     UNKNOWN,
+    Cls,
     Const,
+    Func,
     Rec,
     Ref,
     Site,
@@ -77,6 +80,8 @@ def method(
         if name == "_asdict":
             return ctx.new(site, "dict", None, {("k", one): rec.fields["." + one] for one in names}, tag=name)
         return made
+    if name == "remove" and rec.kind == "list":
+        _removed(ctx, ref, rec, first)
     return NONE if name in ("clear", "remove") else NUMBER if name in ("index", "count") else UNKNOWN
 
 
@@ -108,17 +113,23 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
 
 def sliced(ctx: Context, value: Value, key: SliceValue, site: Site | None) -> Value | None:
     """`items[lower:upper]` of a tuple or list whose items are known; None where the bounds are not."""
-    known = reading.items(ctx, value)
-    bounds = [key.lower, key.upper, key.step]
-    if known is None or not all(one is None or isinstance(one, Const) for one in bounds):
+    known, where = reading.items(ctx, value), _slice_of(key)
+    if known is None or where is None:
         return None
-    numbers = [one.value if isinstance(one, Const) else None for one in bounds]
-    if not all(one is None or type(one) is int for one in numbers) or numbers[2] == 0:
-        return None
-    part = known[slice(*numbers)]
+    part = known[where]
     if isinstance(value, Tup):
         return Tup(tuple(part))
     return ctx.new(site, "list", None, {("k", at): one for at, one in enumerate(part)}, tag="slice")
+
+
+def _slice_of(key: SliceValue) -> slice | None:
+    """The slice, where its bounds are known."""
+    bounds = [key.lower, key.upper, key.step]
+    numbers = [one.value if isinstance(one, Const) else None for one in bounds]
+    is_known = all(one is None or isinstance(one, Const) for one in bounds)
+    if not is_known or not all(one is None or type(one) is int for one in numbers) or numbers[2] == 0:
+        return None
+    return slice(*numbers)
 
 
 def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
@@ -148,12 +159,17 @@ def _insert(ctx: Context, ref: Ref, rec: Rec, args: list[Value]) -> bool:
 
 
 def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
-    """Takes an item out of a list whose items are known."""
-    known = _in_order(ctx, ref, position) if rec.kind == "list" else None
-    if known is not None and -len(known[0]) <= known[1] < len(known[0]):
-        items, at = known
+    """Takes an item, or those of a slice, out of a list whose items are known."""
+    where = _slice_of(position) if isinstance(position, SliceValue) else None
+    known = _in_order(ctx, ref, Const(0) if where is not None else position) if rec.kind == "list" else None
+    if known is None:
+        return
+    items, at = known
+    if where is not None:
+        del items[where]
+    elif -len(items) <= at < len(items):
         del items[at]
-        ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
+    ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
 
 
 def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int] | None:
@@ -163,6 +179,36 @@ def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int
     if known is None or type(at) is not int or ctx.in_loop or (ctx.stack and ctx.mode == "summary"):
         return None
     return known, at
+
+
+def delete(ctx: Context, value: Value, key: Value, site: Site | None) -> None:
+    """`del value[key]`."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or not isinstance(value, Ref):
+        return
+    method = attribute_of(ctx, rec.cls, "__delitem__", value) if isinstance(rec.cls, Cls) else None
+    if isinstance(method, Func):
+        from torchdevlint.infer.calls import call
+
+        call(ctx, method, [key], {}, site)
+    elif rec.kind == "dict":
+        _drop(ctx, value, rec, key)
+    else:
+        _take(ctx, value, rec, key)
+
+
+def _drop(ctx: Context, ref: Ref, rec: Rec, key: Value) -> None:
+    """Takes an entry out of a dict, where its key is known and this is done once."""
+    key = as_key(key)
+    if isinstance(key, Const) and not ctx.in_loop and ("k", key.value) in rec.fields:
+        ctx.heap[ref] = Rec(rec.kind, rec.cls, {name: one for name, one in rec.fields.items() if name != ("k", key.value)})
+
+
+def _removed(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
+    """`items.remove(value)` of a list whose items are known: the first that is the same."""
+    known = reading.items(ctx, ref)
+    if known is not None and value in known and isinstance(value, (Const, Ref)):
+        _take(ctx, ref, rec, Const(known.index(value)))
 
 
 def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str) -> None:
@@ -221,7 +267,7 @@ def _of_dict(
     if name in ("values", "items", "keys"):
         return ctx.new(site, "generator", None, _view(ctx, ref, rec, name, value, site), tag=name)
     if name == "popitem":
-        return Tup((NUMBER, value))
+        return _last_entry(ctx, ref, rec, keywords.get("last", Const(True)), value)
     if name == "update":
         other = ctx.heap.get(first) if isinstance(first, Ref) else None
         fields: dict[Any, Value] = dict(other.fields) if other is not None and other.kind == "dict" else {}
@@ -237,6 +283,16 @@ def _of_dict(
     if name == "copy":
         return copied(ctx, ref, site)
     return NONE if name == "clear" else UNKNOWN
+
+
+def _last_entry(ctx: Context, ref: Ref, rec: Rec, is_last: Value, value: Value) -> Value:
+    """`parts.popitem()`: the last entry, or with `last=False` the first one."""
+    keys = [key for key in rec.fields if isinstance(key, tuple)]
+    if not keys or "*" in rec.fields or ctx.in_loop or not isinstance(is_last, Const):
+        return Tup((NUMBER, value))
+    key = keys[-1 if is_last.value else 0]
+    _drop(ctx, ref, rec, Const(key[1]))
+    return Tup((of_key(key[1]), rec.fields[key]))
 
 
 def _view(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value, site: Site | None) -> dict[Any, Value]:
@@ -269,6 +325,8 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], s
     first = as_key(args[0]) if args else UNKNOWN
     if isinstance(first, Const) and ("k", first.value) in rec.fields:
         kept: Value = rec.fields["k", first.value]
+        if name == "pop":
+            _drop(ctx, ref, rec, first)
         return kept
     if name == "setdefault" and len(args) > 1 and isinstance(first, Const):
         ctx.put(ref, ("k", first.value), args[1])

@@ -506,6 +506,11 @@ class Evaluation:
         """Writes an item."""
         tensors.store_item(self.ctx, self._get(op.object), self._get(op.index), self._get(op.value), self._site(op))
 
+    def delete_subscript(self, op: ir.DeleteSubscript) -> None:
+        """Takes an item out."""
+        for one in alternatives(self._get(op.object)):
+            containers.delete(self.ctx, one, self._get(op.index), self._site(op))
+
     def store_attribute(self, op: ir.StoreAttribute) -> None:
         """Writes an attribute. A gradient must be where its tensor is (torch/csrc/autograd/python_variable.cpp)."""
         if op.name == "grad":
@@ -696,6 +701,7 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.Yield: Evaluation.yield_,
     ir.StoreAttribute: Evaluation.store_attribute,
     ir.StoreSubscript: Evaluation.store_subscript,
+    ir.DeleteSubscript: Evaluation.delete_subscript,
     ir.Return: Evaluation.return_,
     ir.Raise: Evaluation.raise_,
     ir.Opaque: Evaluation.opaque,

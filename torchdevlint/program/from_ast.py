@@ -30,6 +30,7 @@ from torchdevlint.program.ir import (
     AugmentedAssign,
     Declare,
     Delete,
+    DeleteSubscript,
     Discard,
     Import,
     Op,
@@ -211,8 +212,8 @@ def _delete(b: BodyBuilder, node: ast.Delete | ast.Tuple | ast.List) -> None:
             b.words.add(target.attr)
             evaluate(b, target.value)
         elif isinstance(target, ast.Subscript):
-            evaluate(b, target.value)
-            evaluate(b, target.slice)
+            holder = evaluate(b, target.value)
+            b.ops.append(DeleteSubscript(target, holder, evaluate(b, target.slice)))
         elif isinstance(target, ast.Tuple | ast.List):
             _delete(b, target)
 

@@ -22,6 +22,7 @@ from torchdevlint.program.ir import (
     AugmentedAssign,
     Declare,
     Delete,
+    DeleteSubscript,
     Discard,
     Import,
     Program,
@@ -169,8 +170,8 @@ def _delete_target(b: BodyBuilder, target: cst.CSTNode) -> None:
         b.words.add(target.attr.value)
         evaluate(b, target.value)
     elif isinstance(target, cst.Subscript):
-        evaluate(b, target.value)
-        index_of(b, target)
+        holder = evaluate(b, target.value)
+        b.ops.append(DeleteSubscript(target, holder, index_of(b, target)))
     elif isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
             _delete_target(b, element.value)

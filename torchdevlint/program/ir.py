@@ -349,6 +349,14 @@ class Delete(Op):
 
 
 @dataclass(slots=True, eq=False)
+class DeleteSubscript(Op):
+    """`del object[index]`."""
+
+    object: Register
+    index: Register
+
+
+@dataclass(slots=True, eq=False)
 class Discard(Op):
     """An expression statement: its value is thrown away."""
 
