@@ -10,6 +10,7 @@ from torchdevlint.infer import (
     classes,
     containers,
     devices,
+    dispatch,
     foreign,
     modules,
     opaque,
@@ -20,6 +21,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
+    FALSE,
     HOST,
     NONE,
     NOTHING,
@@ -84,6 +86,10 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, (Ext, Bound, Term)):
         stored.called(ctx, function, [*args, *keywords.values()], site)
     if isinstance(function, Func):
+        if dispatch.is_dispatched(function.body) and function.form != dispatch.DISPATCHED:
+            if dispatch.waits_for_class(ctx, args):
+                return residual(ctx, function, args, keywords, site)
+            return call(ctx, dispatch.chosen(ctx, function, args), args, keywords, site)
         if not is_spread and any(map(_is_open_star, args)):
             return residual(ctx, function, args, keywords, site)
         return _enter(ctx, function, args, keywords, site)
@@ -246,6 +252,8 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
                 ctx, Func(body, function.frame, None, function.defaults, function.form), args, keywords, site
             )
         return unknown(site)
+    if ctx.mode == "summary" and body.is_cached and isinstance(summary.result, Ref):
+        return residual(ctx, function, args, keywords, None)  # each call gives the same object
     analysis.called.add(body)
     given = body, tuple(parameters.values())
     if ctx.entered.count(given) >= MOST_EQUAL:
@@ -363,6 +371,10 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     kind = classes.container_kind(analysis, cls)
     if kind:
         ctx.heap[ref] = Rec(kind, function, containers.contents(ctx, kind, list(args), keywords))
+    if classes.is_exception(analysis, cls):
+        ctx.put(
+            ref, ".args", Tup(tuple(args))
+        )  # whatever its constructor does (Objects/exceptions.c, `BaseException_new`)
     init = classes.attribute_of(ctx, function, "__init__", ref)
     if isinstance(init, Func):
         call(ctx, init, args, keywords, site)
@@ -372,22 +384,34 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     for base in classes.foreign_bases_of(analysis, cls):
         if ctx.stubs.places_module(base):
             foreign.call(ctx, base, list(args), keywords, site)
-    names = classes.field_names(analysis, cls)
-    is_tuple = classes.is_named_tuple(analysis, cls)
-    for at, (name, has_default) in enumerate(names):
-        value = args[at] if at < len(args) and not isinstance(args[at], (Star, DoubleStar)) else keywords.get(name)
-        if value is None and has_default:
-            value = reading.attribute(ctx, function, name)
-            if isinstance(value, Partial) and value.function == Ext("dataclasses.field"):
-                value = call(ctx, value.args[0], [], {}, site)
+    _fill(ctx, function, ref, list(args), keywords, site)
+    return ref
+
+
+def _fill(ctx: Context, function: Cls, ref: Ref, args: list[Value], keywords: Keywords, site: Site | None) -> None:
+    """What the constructor of a dataclass or named tuple does."""
+    cls, given = function.cls, classes.given_once(ctx.analysis, function.cls)
+    is_tuple = classes.is_named_tuple(ctx.analysis, cls)
+    for_post: list[Value] = []
+    for at, (name, has_default) in enumerate(classes.field_names(ctx.analysis, cls, with_given=True)):
+        default = reading.attribute(ctx, function, name) if has_default else None
+        field = default if isinstance(default, Partial) and default.function == Ext("dataclasses.field") else None
+        is_argument = field is None or dict(field.keywords).get("init") != FALSE
+        value = keywords.get(name)
+        if is_argument and args and not isinstance(args[0], (Star, DoubleStar)):
+            value = args.pop(0)
+        if value is None:
+            value = default if field is None else call(ctx, field.args[0], [], {}, site) if field.args else None
         content = value if value is not None else UNKNOWN
+        if name in given:
+            for_post.append(content)
+            continue
         ctx.put(ref, "." + name, content)
         if is_tuple:
             ctx.put(ref, ("k", at), content)
     post = classes.attribute_of(ctx, function, "__post_init__", ref)
     if post is not None:
-        call(ctx, post, [], {}, site)
-    return ref
+        call(ctx, post, for_post, {}, site)
 
 
 __all__ = ["Sort", "bind", "call", "construct", "join", "options_of", "residual", "spread", "unknown"]

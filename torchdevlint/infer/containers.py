@@ -12,6 +12,7 @@ from torchdevlint.infer.values import (
     NUMBER,
     SENT,
     UNKNOWN,
+    Bound,
     Cls,
     Const,
     Func,
@@ -19,6 +20,7 @@ from torchdevlint.infer.values import (
     Ref,
     Site,
     SliceValue,
+    Tensor,
     Term,
     Tup,
     Value,
@@ -48,9 +50,15 @@ def method(
     if name in _PUTS:
         _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
         return NONE
-    if name in ("extend", "extendleft"):
-        extend(ctx, ref, first)
+    if name in ("extend", "extendleft", "update"):
+        for one in args:
+            extend(ctx, ref, one)
         return NONE
+    if name in ("union", "symmetric_difference"):
+        held = [reading.element(ctx, one) for one in (ref, *args)]
+        return ctx.new(site, "list", None, {"*": join(*held)}, tag=name)
+    if name in ("difference", "intersection"):
+        return copied(ctx, ref, site)
     if name in ("get", "get_nowait", "popright"):
         return reading.element(ctx, ref)
     if name in ("pop", "popleft"):
@@ -91,15 +99,15 @@ _PUTS = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"}
 def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Value]) -> dict[Any, Value]:
     """The fields of a new list or dict that is made of other ones."""
     first = args[0] if args else NONE
-    rec = ctx.heap.get(first) if isinstance(first, Ref) else None
     fields: dict[Any, Value] = {}
     if kind == "list":
         known = reading.items(ctx, first)
         if known is not None:
             return {("k", at): one for at, one in enumerate(known)}
         return {"*": reading.element(ctx, first)} if first != NONE else {}
-    if rec is not None and rec.kind == "dict":
-        fields = {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+    held = entries(ctx, first)
+    if held is not None:
+        fields = dict(held)
     elif first != NONE:
         pairs = reading.items(ctx, first)
         split = [reading.items(ctx, one) for one in pairs] if pairs is not None else [None]
@@ -109,6 +117,29 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
         else:
             fields = {"*": reading.unpacked(ctx, reading.element(ctx, first), 1, 2, starred=False)}
     return {**fields, **{("k", key): value for key, value in keywords.items()}}
+
+
+def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
+    """What a dict holds, or the `__dict__` of an object; None for anything else."""
+    if isinstance(value, Bound) and value.name == "__dict__":
+        rec = ctx.rec(value.object)
+        names = [key for key in rec.fields if isinstance(key, str) and key.startswith(".")] if rec is not None else []
+        return (
+            {("k", key[1:]): rec.fields[key] for key in names if not key.startswith(".@")} if rec is not None else None
+        )
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind != "dict":
+        return None
+    return {key: one for key, one in rec.fields.items() if isinstance(key, tuple) or key in ("*", KEYS)}
+
+
+KEYS = ".@keys"  # of a dict, those that are no constants
+
+
+def add_key(fields: dict[Any, Value], key: Value) -> None:
+    """A key that is an object: a loop over the dict gives it."""
+    if isinstance(key, (Ref, Tensor)):
+        fields[KEYS] = join(fields[KEYS], key) if KEYS in fields else key
 
 
 def sliced(ctx: Context, value: Value, key: SliceValue, site: Site | None) -> Value | None:
@@ -201,7 +232,9 @@ def _drop(ctx: Context, ref: Ref, rec: Rec, key: Value) -> None:
     """Takes an entry out of a dict, where its key is known and this is done once."""
     key = as_key(key)
     if isinstance(key, Const) and not ctx.in_loop and ("k", key.value) in rec.fields:
-        ctx.heap[ref] = Rec(rec.kind, rec.cls, {name: one for name, one in rec.fields.items() if name != ("k", key.value)})
+        ctx.heap[ref] = Rec(
+            rec.kind, rec.cls, {name: one for name, one in rec.fields.items() if name != ("k", key.value)}
+        )
 
 
 def _removed(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
@@ -269,9 +302,9 @@ def _of_dict(
     if name == "popitem":
         return _last_entry(ctx, ref, rec, keywords.get("last", Const(True)), value)
     if name == "update":
-        other = ctx.heap.get(first) if isinstance(first, Ref) else None
-        fields: dict[Any, Value] = dict(other.fields) if other is not None and other.kind == "dict" else {}
-        if first is not UNKNOWN and (other is None or other.kind != "dict"):
+        held_there = entries(ctx, first)
+        fields: dict[Any, Value] = dict(held_there or {})
+        if first is not UNKNOWN and held_there is None:
             fields["*"] = reading.unpacked(ctx, reading.element(ctx, first), 1, 2, starred=False)
         fields.update({("k", key): given for key, given in keywords.items()})
         for key, given in fields.items():
@@ -282,6 +315,8 @@ def _of_dict(
         return NONE
     if name == "copy":
         return copied(ctx, ref, site)
+    if name == "new_child":
+        return ctx.new(site, "dict", None, {**rec.fields, **(entries(ctx, first) or {})}, tag=name)
     return NONE if name == "clear" else UNKNOWN
 
 
@@ -300,7 +335,7 @@ def _view(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value, site: Site 
     known = [(of_key(key[1]), content) for key, content in rec.fields.items() if isinstance(key, tuple)]
     is_known = 0 < len(known) <= _MOST_ITEMS and "*" not in rec.fields
     if name == "items":
-        key = join(*(one for one, _ in known)) if is_known else NUMBER
+        key = join(*(one for one, _ in known)) if is_known else rec.fields.get(KEYS, NUMBER)
         one: Value = _pairs(rec, site) if is_known and 1 < len(known) <= MOST_ALTERNATIVES else Tup((key, value))
         in_order: list[Value] = [Tup(pair) for pair in known]
     else:

@@ -450,9 +450,9 @@ class Evaluation:
         for key_register, value_register in zip(op.keys, op.values, strict=True):
             value = self._get(value_register)
             if key_register is None:
-                rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-                if rec is not None:
-                    fields.update(rec.fields)
+                held = containers.entries(ctx, value)
+                if held is not None:
+                    fields.update(held)
                 else:
                     _add(fields, reading.item(ctx, value, SLICE))
                 continue
@@ -461,6 +461,7 @@ class Evaluation:
                 fields["k", key.value] = value
             else:
                 _add(fields, value)
+                containers.add_key(fields, key)
         return ctx.new(self._site(op), "dict", None, fields)
 
     def comprehension(self, op: ir.Comprehension) -> Value:
@@ -473,6 +474,8 @@ class Evaluation:
         fields: dict[Any, Value] = (
             {("k", key.value): value for key in known} if len(known) == len(keys) else {"*": value}
         )
+        for one in keys:
+            containers.add_key(fields, one)
         return self.ctx.new(self._site(op), "dict", None, fields)
 
     def augmented(self, op: ir.AugmentedAssign) -> Value:
@@ -602,6 +605,8 @@ class Evaluation:
         """Remembers what is raised here."""
         if op.value is not None:
             for one in alternatives(self._get(op.value)):
+                if op.cause is not None and isinstance(one, Ref):
+                    self.ctx.put(one, ".__cause__", self._get(op.cause))
                 self.ctx.raise_(one)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import PROPERTY, attribute_of
+from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     CLOCK,
@@ -22,6 +22,7 @@ from torchdevlint.infer.values import (
     Cls,
     Const,
     Ext,
+    Func,
     Partial,
     Ref,
     Site,
@@ -48,7 +49,6 @@ _TO_NUMBER = frozenset(
 )
 _CLOCKS = ("time", "datetime")
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
-_EXCEPTIONS = ("Error", "Exception", "StopIteration", "Warning")
 _MOST_TURNS = 8  # items that are told apart
 _PLAIN_ROOTS = frozenset(
     "math random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
@@ -84,13 +84,17 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return library_table.stream(ctx, site, call(ctx, first, [], {}, site), "iter")
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
+    if name == "staticmethod" and args:
+        return Partial(first, (), ())
+    if name == "classmethod" and args:
+        return Partial(Ext(CLASS_METHOD), (first,), ())
     if name == "property":
         return Partial(Ext(PROPERTY), tuple(args), tuple(sorted(keywords.items())))
     if name == "globals":
         return Bound(ctx.unit.globals if site is None else site.unit.globals, "__dict__")
     if name in ("vars", "dir") and args:
         return Bound(first, "__dict__")
-    if name.endswith(_EXCEPTIONS):
+    if name.endswith(EXCEPTIONS):
         fields: dict[Any, Value] = {".args": Tup(tuple(args)), ".value": first}
         return ctx.new(site, "object", Ext("builtins." + name), fields, tag=name)
     if name == "sorted":
@@ -254,6 +258,8 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return EXPECTED_ERROR
     if last == "is_torch_fx_proxy":
         return FALSE
+    if name == "types.MethodType" and len(args) > 1 and isinstance(first, Func):
+        return Func(first.body, first.frame, args[1], first.defaults, first.form)
     if name == "functools.partial" and args:
         return Partial(first, tuple(args[1:]), tuple(sorted(keywords.items())))
     if root == "functools":
@@ -286,11 +292,12 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return ctx.new(site, "object", None, {"." + key: value for key, value in keywords.items()}, tag=name)
     if name == "dataclasses.field":
         factory = keywords.get("default_factory")
-        return (
-            Partial(Ext("dataclasses.field"), (factory,), ())
-            if factory is not None
-            else keywords.get("default", UNKNOWN)
-        )
+        if factory is None and keywords.get("init") != FALSE:
+            return keywords.get("default", UNKNOWN)
+        written = tuple((key, value) for key, value in keywords.items() if key == "init")
+        if factory is None and "default" in keywords:
+            factory = Partial(Ext("functools.wraps.call"), (keywords["default"],), ())
+        return Partial(Ext("dataclasses.field"), () if factory is None else (factory,), written)
     if name == "dataclasses.replace" and args:
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():

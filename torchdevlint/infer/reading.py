@@ -358,7 +358,9 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
         return Term("element", value)
     if rec.kind == "dict":
         keys = [of_key(key[1]) for key in rec.fields if isinstance(key, tuple)]
-        return join(*keys) if keys and "*" not in rec.fields else NUMBER
+        if "*" in rec.fields:
+            return rec.fields.get(containers.KEYS, NUMBER)  # type: ignore[no-any-return]
+        return join(*keys) if keys else NUMBER
     if rec.kind in ("object", "module") and isinstance(rec.cls, Cls):
         for name in ("__iter__", "__aiter__", "__getitem__"):
             method = attribute_of(ctx, rec.cls, name, value)

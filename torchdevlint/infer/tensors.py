@@ -49,6 +49,7 @@ from torchdevlint.infer.values import (
     as_key,
     consistent,
     is_open,
+    join,
     one_of,
     options_of,
     waits,
@@ -430,8 +431,11 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
             return ctx.new(site, "list", None, fields, tag="sum") if site is not None else left
         both = one_of([(frozenset(), reading.element(ctx, left)), (frozenset(), reading.element(ctx, right))])
         return ctx.new(site, "list", None, {"*": both}, tag="sum") if site is not None else left
-    if operator == "*" and isinstance(left, Ref):
+    if operator in ("*", "-", "&") and isinstance(left, Ref):
         return left
+    if operator in ("|", "^") and isinstance(left, Ref) and isinstance(right, Ref):  # of sets
+        inner = join(reading.element(ctx, left), reading.element(ctx, right))
+        return ctx.new(site, "list", None, {"*": inner}, tag="union") if site is not None else left
     if operator == "+" and isinstance(left, Tup) and isinstance(right, Tup):
         return Tup(left.items + right.items)
     if ARRAY in (left, right):
@@ -565,6 +569,9 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
         return
     old = rec.fields.get("*")
     ctx.put(target, "*", value if old is None else one_of([(frozenset(), old), (frozenset(), value)]))
+    if rec.kind == "dict" and isinstance(key, (Ref, Tensor)):
+        kept = rec.fields.get(containers.KEYS)
+        ctx.put(target, containers.KEYS, key if kept is None else join(kept, key))
 
 
 def _renew(ctx: Context, target: Value, value: Value) -> None:

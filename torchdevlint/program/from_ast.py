@@ -179,8 +179,7 @@ def _return(b: BodyBuilder, node: ast.Return) -> None:
 
 def _raise(b: BodyBuilder, node: ast.Raise) -> None:
     value = optional(b, node.exc)
-    optional(b, node.cause)
-    b.ops.append(Raise(node, value))
+    b.ops.append(Raise(node, value, optional(b, node.cause)))
     b.live = False
 
 

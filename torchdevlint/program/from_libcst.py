@@ -133,9 +133,8 @@ def _return(b: BodyBuilder, node: cst.Return) -> None:
 
 def _raise(b: BodyBuilder, node: cst.Raise) -> None:
     value = optional(b, node.exc)
-    if node.cause is not None:
-        evaluate(b, node.cause.item)
-    b.ops.append(Raise(node, value))
+    cause = evaluate(b, node.cause.item) if node.cause is not None else None
+    b.ops.append(Raise(node, value, cause))
     b.live = False
 
 

@@ -372,9 +372,10 @@ class Return(Op):
 
 @dataclass(slots=True, eq=False)
 class Raise(Op):
-    """`raise value`; ends its block."""
+    """`raise value from cause`; ends its block."""
 
     value: Register | None
+    cause: Register | None = None
 
 
 # ---------------------------------------------------------------------------------------------------- graph
@@ -460,6 +461,11 @@ class Body:
     def is_class_method(self) -> bool:
         """True for a method that is given its class."""
         return "classmethod" in map(_last_name, self.decorators)
+
+    @property
+    def is_cached(self) -> bool:
+        """True for a function that gives the same object whenever it is given the same arguments."""
+        return any(_last_name(name) in ("cache", "lru_cache") for name in self.decorators)
 
     @property
     def needs_no_object(self) -> bool:

@@ -262,7 +262,7 @@ _ONE: dict[type[ir.Op], tuple[str, ...]] = {
     ir.DeleteSubscript: ("object", "index"),
     ir.Discard: ("value",),
     ir.Return: ("value",),
-    ir.Raise: ("value",),
+    ir.Raise: ("value", "cause"),
 }
 
 
