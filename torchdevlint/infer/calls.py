@@ -14,6 +14,7 @@ from torchdevlint.infer import (
     foreign,
     modules,
     opaque,
+    options,
     reading,
     samples,
     stored,
@@ -25,6 +26,7 @@ from torchdevlint.infer.values import (
     HOST,
     NONE,
     NOTHING,
+    NUMBER,
     UNKNOWN,
     Bound,
     Cls,
@@ -118,6 +120,8 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         if function is UNKNOWN:
             return unknown(site)
         if function.op == "attribute":
+            if function.args[1] == "set_defaults":
+                options.remember(ctx, keywords)
             return tensors.open_method(ctx, function, list(args), keywords, site)
         return residual(ctx, function, args, keywords, site)
     return UNKNOWN
@@ -339,7 +343,7 @@ def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site
             fields: dict[Any, Value] = {("k", key): value for key, value in spare.items()}
             for one in unspread:
                 if isinstance(one, DoubleStar):
-                    fields["*"] = reading.element(ctx, one.value)
+                    fields["*"] = reading.item(ctx, one.value, NUMBER)
             found[parameter.name] = ctx.new(site, "dict", None, fields, tag=("keywords", body))
     return found
 

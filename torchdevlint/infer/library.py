@@ -469,6 +469,13 @@ def _pushed_forward(ctx: Context, args: Args, keywords: Keywords, site: Site | N
     return Tup((made, made))
 
 
+def _derived(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`jacobian(function, inputs)`: where the inputs are."""
+    given = _at(args, 1)
+    _call(ctx, _at(args, 0), list(given.items) if isinstance(given, Tup) else [given], site)
+    return given
+
+
 def _in_sequence(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`checkpoint_sequential(functions, segments, input)`."""
     value = _at(args, 2) if len(args) > 2 else keywords.get("input", UNKNOWN)
@@ -620,6 +627,8 @@ _TABLE: dict[str, Handler] = {
     "pickle.dumps": lambda ctx, args, keywords, site: stream(ctx, site, _at(args, 0), "pickled"),
     "pickle.loads": lambda ctx, args, keywords, site: reading.element(ctx, _at(args, 0)),
     "dataclasses.fields": _fields,
+    "torch.autograd.functional.jacobian": _derived,
+    "torch.autograd.functional.hessian": _derived,
     "torch.func.vjp": _pulled_back,
     "torch.func.vjp.call": lambda ctx, args, keywords, site: args[0] if args else UNKNOWN,
     "torch.func.jvp": _pushed_forward,

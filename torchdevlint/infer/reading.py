@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import containers, paths, tensors
+from torchdevlint.infer import containers, options, paths, tensors
 from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
@@ -75,6 +75,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         found = attribute_of(ctx, value, name, None)
         if found is not None:
             return _member(ctx, value, name, found, site)
+        if name == "__new__":
+            return Ext("builtins.object.__new__")
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
     if isinstance(value, Ext):
         return ctx.imported(ctx.unit, f"{value.name}.{name}")
@@ -109,6 +111,9 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
     if rec is not None and "." + name in rec.fields:
         kept: Value = rec.fields["." + name]
         return kept
+    default = options.remembered(ctx, value, name)
+    if default is not None:
+        return default
     cls = ctx.analysis.class_of_receiver(value)
     if cls is not None:
         found = attribute_of(ctx, cls, name, value, final=True)
