@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchdevlint.infer import (
@@ -25,6 +25,7 @@ from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     ARRAY,
     EXPECTED_ERROR,
+    MOST_ALTERNATIVES,
     NONE,
     NUMBER,
     SENT,
@@ -50,6 +51,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     as_key,
+    consistent,
     join,
     lift,
     literal,
@@ -76,6 +78,7 @@ class Evaluation:
         self.returns: list[tuple[Any, Value, Heap]] = []
         self.yields: list[tuple[Any, Value]] = []
         self.registers: dict[ir.Register, Value] = {}
+        self._turns: dict[ir.Register, tuple[Term, ...]] = {}  # of the comprehensions over known items
         self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
         self.unit = ctx.unit
         self._captured = self.unit.captured(body)
@@ -465,10 +468,20 @@ class Evaluation:
         return ctx.new(self._site(op), "dict", None, fields)
 
     def comprehension(self, op: ir.Comprehension) -> Value:
-        """What a comprehension gives."""
+        """What a comprehension gives: item by item, where it goes over items that are known."""
         value = self._get(op.value)
+        turns = self._turns.get(op.turn) if op.turn is not None else None
         if op.shape != "dict":
-            return self.ctx.new(self._site(op), "list", None, {"*": value})
+            items = [_in_turn(value, turns, at) for at in range(len(turns))] if turns else []
+            named = {("k", at): one for at, one in enumerate(items)}
+            return self.ctx.new(self._site(op), "list", None, named or {"*": value})
+        if turns:
+            pairs = [
+                (as_key(_in_turn(self._get(op.key), turns, at)), _in_turn(value, turns, at)) for at in range(len(turns))
+            ]
+            if all(isinstance(key, Const) for key, _ in pairs):
+                items_of = {("k", key.value): one for key, one in pairs if isinstance(key, Const)}
+                return self.ctx.new(self._site(op), "dict", None, items_of)
         keys = [as_key(one) for one in alternatives(self._get(op.key))]
         known = [key for key in keys if isinstance(key, Const)]
         fields: dict[Any, Value] = (
@@ -543,8 +556,17 @@ class Evaluation:
         return reading.unpacked(self.ctx, self._get(op.source), op.index, op.count, op.starred)
 
     def iterate(self, op: ir.Iterate) -> Value:
-        """The next element."""
-        return reading.element(self.ctx, self._get(op.iterable))
+        """The next element; in a comprehension over known items, each of them under guards that tell its turn."""
+        iterable = self._get(op.iterable)
+        if not op.is_alone:
+            return reading.element(self.ctx, iterable)
+        known = reading.items(self.ctx, iterable)
+        self._turns.pop(op.dst, None)
+        if known is None or not 0 < len(known) <= MOST_ALTERNATIVES:
+            return reading.element(self.ctx, iterable)
+        site = self._site(op)
+        turns = self._turns[op.dst] = tuple(Term("turn", site, at) for at in range(len(known)))
+        return one_of([(_only(turns, at), one) for at, one in enumerate(known)]) if len(known) > 1 else known[0]
 
     def enter(self, op: ir.Enter) -> Value:
         """What `with` binds."""
@@ -608,6 +630,20 @@ class Evaluation:
                 if op.cause is not None and isinstance(one, Ref):
                     self.ctx.put(one, ".__cause__", self._get(op.cause))
                 self.ctx.raise_(one)
+
+
+def _only(turns: Sequence[Term], at: int) -> Facts:
+    """That it is this turn and no other."""
+    return frozenset((term, number == at) for number, term in enumerate(turns))
+
+
+def _in_turn(value: Value, turns: Sequence[Term], at: int) -> Value:
+    """What a value is in one turn of a comprehension."""
+    if not isinstance(value, OneOf):
+        return value
+    now, either = _only(turns, at), {(term, outcome) for term in turns for outcome in (True, False)}
+    found = [(guards - either, one) for guards, one in value.options if consistent(guards, now)]
+    return one_of(found) if found else value
 
 
 def _is_of(ctx: Context, value: Value, cls: Value) -> bool:

@@ -107,6 +107,10 @@ _CUDA_WORKS = frozenset(
 _OTHER_MACHINES = frozenset(
     {"torch.backends.mps.is_available", "torch.xpu.is_available", "torch.mps.is_available", "torch.npu.is_available"}
 )
+# The accelerator that is current, as a device or as its number.
+_CURRENT_DEVICE = frozenset(
+    {"torch.cuda.current_device", "torch.accelerator.current_accelerator", "torch.accelerator.current_device_index"}
+)
 _TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "is_dynamo_compiling")
 _CONTEXTS = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
 _TO_NUMBER = frozenset(
@@ -263,6 +267,8 @@ def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
         return special
     stub = ctx.stubs.find(name)
     if isinstance(stub, tuple):
+        if name in tensors.MAY_GIVE_SEVERAL:
+            return tensors.with_counts(operators.apply(ctx, stub, args, keywords, site), keywords)
         if any(parameter.starred and parameter.kind in ("tensor", "tensors") for parameter in stub[0].parameters):
             args = _unwrapped(ctx, args)
         if name == "torch.einsum":
@@ -381,6 +387,11 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return _at(args, 0, keywords, "data")
     if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
         return first if args else Ext("functools.wraps")
+    if name == "torch.Generator":
+        place = devices.as_device(ctx, args[0] if args else keywords.get("device", Const("cpu")))
+        return ctx.new(site, "object", Ext(name), {".device": Device(place)}, tag="generator")
+    if name in _CURRENT_DEVICE:
+        return Device(ACCELERATOR)
     if name in _TO_NUMBER or name.startswith("torch.backends."):
         return NUMBER
     if name.startswith("torch.cuda.") and ctx.stubs.find(name) is None:
@@ -548,6 +559,8 @@ def call_method(
             return containers.method(ctx, value, rec, name, args, keywords, site)
         if rec.kind == "module":
             return modules.method(ctx, value, rec, name, args, keywords, site)
+        if rec.cls == Ext("torch.Generator") and name in ("manual_seed", "set_state"):
+            return value
         if isinstance(rec.cls, Ext):
             if rec.cls.name.startswith(distributions.HOME):
                 return distributions.method(ctx, value, rec, name, args, keywords, site)

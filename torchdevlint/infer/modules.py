@@ -87,7 +87,7 @@ _SIZES = frozenset(
 _METHODS = frozenset(
     "to cuda cpu xpu mps npu hpu eval train parameters named_parameters state_dict load_state_dict register_buffer register_parameter apply "
     "modules named_modules children named_children buffers named_buffers zero_grad requires_grad_ float double half bfloat16 type add_module "
-    "append extend insert share_memory register_module __call__ forward get_parameter get_submodule get_buffer keys values items pop".split()
+    "append extend insert to_empty share_memory register_module __call__ forward get_parameter get_submodule get_buffer keys values items pop".split()
 )
 _OWN_DICTS = frozenset({"_buffers", "_parameters", "_modules"})
 _TRAINING = "@training"  # whether `eval` or `train` was the last to be called
@@ -440,6 +440,9 @@ def method(
     told = _told(ctx, ref, rec, name, args, keywords, site)
     if told is not None:
         return told
+    if name == "to_empty":
+        devices.move_module(ctx, ref, devices.as_device(ctx, args[0] if args else keywords.get("device", UNKNOWN)))
+        return ref
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
         if place is not None:

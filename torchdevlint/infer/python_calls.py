@@ -14,6 +14,7 @@ from torchdevlint.infer.values import (
     CLOCK,
     EXPECTED_ERROR,
     FALSE,
+    MOST_ALTERNATIVES,
     NONE,
     NUMBER,
     OTHER,
@@ -111,6 +112,11 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         kept = [one for one in alternatives(reading.element(ctx, args[1])) if one != NONE]
         return ctx.new(site, "generator", None, {"*": join(*kept) if kept else UNKNOWN}, tag=name)
     if name == "map" and len(args) > 1:
+        columns = [column for one in args[1:] if (column := reading.items(ctx, one)) is not None]
+        shortest = min(map(len, columns), default=0)
+        if 0 < shortest <= MOST_ALTERNATIVES and len(columns) == len(args) - 1:
+            made_one_by_one = [call(ctx, first, [one[at] for one in columns], {}, site) for at in range(shortest)]
+            return library_table.listed(ctx, site, made_one_by_one, name)
         made = call(ctx, first, [reading.element(ctx, one) for one in args[1:]], {}, site)
         return ctx.new(site, "generator", None, {"*": made}, tag=name)
     if name in ("max", "min"):

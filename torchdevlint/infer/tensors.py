@@ -26,6 +26,7 @@ from torchdevlint.infer.values import (
     NUMBER,
     SIZE,
     SLICE,
+    TRUE,
     UNKNOWN,
     Bound,
     Cls,
@@ -737,10 +738,21 @@ def method(
         return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
     if name in ("max", "min", "sum", "mean", "any", "all", "prod") and not args and not keywords:
         return Tensor(value.device, 0, value.origin, value.implicit, kept=value.kept)
+    if "torch." + name in MAY_GIVE_SEVERAL:
+        return with_counts(Tensor(value.device, MANY, value.origin, value.implicit, kept=value.kept), keywords)
     signatures = ctx.stubs.method(name)
     if signatures and operators.fitting(signatures, [value, *args], keywords) is not None:
         return operators.apply(ctx, signatures, [value, *args], keywords, site)
     return Tensor(value.device, None if value.rank != MANY else MANY, value.origin, value.implicit, kept=value.kept)
+
+
+MAY_GIVE_SEVERAL = frozenset({"torch.unique", "torch.unique_consecutive"})
+
+
+def with_counts(values: Value, keywords: dict[str, Value]) -> Value:
+    """What `torch.unique(x, return_inverse=True, return_counts=True)` gives: one more tensor there for each of the two."""
+    more = sum(keywords.get(name, NONE) == TRUE for name in ("return_inverse", "return_counts"))
+    return Tup((values,) * (more + 1)) if more else values
 
 
 def _new(

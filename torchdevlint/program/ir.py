@@ -199,11 +199,15 @@ class FormattedString(ValueOp):
 
 @dataclass(slots=True, eq=False)
 class Comprehension(ValueOp):
-    """The result of a comprehension, written after the loop blocks that evaluate it. `key` only for dict comprehensions."""
+    """The result of a comprehension, written after the loop blocks that evaluate it. `key` only for dict comprehensions.
+
+    `turn` is the register of the element that it goes over, where it has one `for` and no `if`.
+    """
 
     shape: Literal["list", "set", "generator", "dict"]
     key: Register | None
     value: Register
+    turn: Register | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -243,10 +247,11 @@ class Unpack(ValueOp):
 
 @dataclass(slots=True, eq=False)
 class Iterate(ValueOp):
-    """The next element of an iterable (`for`, comprehensions)."""
+    """The next element of an iterable (`for`, comprehensions). `is_alone`: of a comprehension with one `for` and no `if`."""
 
     iterable: Register
     is_async: bool = False
+    is_alone: bool = False
 
 
 @dataclass(slots=True, eq=False)
