@@ -370,7 +370,9 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         stored.write(ctx, file, Tup(()), Tup(()), site)
         return NONE
     if name in _DATA_LOADERS:
-        item = _loader_item(ctx, first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn"), site)
+        is_single = (args[1] if len(args) > 1 else keywords.get("batch_size")) == NONE
+        data, collate = first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn")
+        item = _loader_item(ctx, data, collate, site, is_single=is_single)
         return (
             _unknown(site)
             if item is None
@@ -502,15 +504,22 @@ def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], si
     return args[1] if name != Const("grad_and_value") else Tup((args[1], made))
 
 
-def _loader_item(ctx: Context, data: Value, collate: Value | None, site: Site | None) -> Value | None:
+def _loader_item(
+    ctx: Context, data: Value, collate: Value | None, site: Site | None, *, is_single: bool
+) -> Value | None:
+    """What a loader gives; with `batch_size=None`, the samples one by one."""
     if collate is not None and collate != NONE:
         from torchdevlint.infer.calls import call as call_value
 
+        if is_single:
+            return call_value(ctx, collate, [reading.element(ctx, data)], {}, site)
         samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
         return call_value(ctx, collate, [samples], {}, site)
     for one in alternatives(data):
         if ctx.rec(one) is None and not isinstance(one, Tensor):
             return None
+        if is_single:
+            return reading.element(ctx, one)
         return _batched(reading.element(ctx, one), ctx)
     return None
 
