@@ -67,6 +67,7 @@ from torchdevlint.infer.values import (
     lift,
     one_of,
     options_of,
+    shifted,
     waits,
 )
 from torchdevlint.stubs import loader
@@ -534,8 +535,7 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
         }
         return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
     if isinstance(value, Tensor):
-        rank = MANY if value.rank in (None, MANY) else value.rank + 1
-        return Tensor(HOST, rank, value.origin, "batch") if value.device == HOST else value
+        return Tensor(HOST, shifted(value.rank, 1), value.origin, "batch") if value.device == HOST else value
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)

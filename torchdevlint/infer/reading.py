@@ -38,6 +38,7 @@ from torchdevlint.infer.values import (
     as_key,
     join,
     of_key,
+    shifted,
     waits,
 )
 
@@ -327,7 +328,7 @@ def element(ctx: Context, value: Value) -> Value:
     if isinstance(value, OneOf):
         return ctx.lift(lambda one: element(ctx, one), value)
     if isinstance(value, Tensor):
-        rank = value.rank - 1 if value.rank and value.rank > 0 else None
+        rank = shifted(value.rank, -1) if value.rank != 0 else None
         return Tensor(value.device, rank, value.origin, value.implicit)
     if isinstance(value, Tup):
         return (
