@@ -62,6 +62,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     indexed,
+    is_elsewhere,
     is_open,
     join,
     lift,
@@ -403,9 +404,35 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return reading.element(ctx, first)
     if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
         if _OPTIMIZER.match(name):
-            return ctx.new(site, "object", Ext(name), {}, tag="optimizer")
+            return _optimizer(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
         return OTHER if name.startswith("torch.optim.") else _unknown(site)
     return None
+
+
+def _optimizer(ctx: Context, name: str, given: Value, site: Site | None) -> Value:
+    """An optimizer with its groups of parameters and its state, which is where they are (torch/optim/optimizer.py).
+
+    Parameters on the CPU are left out: who moves their module afterwards moves them here as well.
+    """
+    held: list[Value] = [one for each in alternatives(reading.element(ctx, given)) for one in _parameters_of(ctx, each)]
+    if not held:
+        return ctx.new(site, "object", Ext(name), {}, tag="optimizer")
+    params = ctx.new(site, "list", None, {"*": join(*held)}, tag="params")
+    group = ctx.new(site, "dict", None, {("k", "params"): params}, tag="group")
+    one = ctx.new(site, "dict", None, {"*": modules.plain(join(*held)), ("k", "step"): NUMBER}, tag="state of one")
+    fields: dict[str, Value] = {
+        ".param_groups": ctx.new(site, "list", None, {"*": group}, tag="groups"),
+        ".state": ctx.new(site, "dict", None, {"*": one}, tag="state"),
+    }
+    return ctx.new(site, "object", Ext(name), dict(fields), tag="optimizer")
+
+
+def _parameters_of(ctx: Context, given: Value) -> list[Tensor]:
+    """The parameters of a group, a dict or one that is given by itself, that are not on the CPU."""
+    rec = ctx.heap.get(given) if isinstance(given, Ref) else None
+    params = rec.fields.get(("k", "params"), UNKNOWN) if rec is not None and rec.kind == "dict" else given
+    several = alternatives(params if isinstance(params, Tensor) else reading.element(ctx, params))
+    return [one for one in several if isinstance(one, Tensor) and is_elsewhere(one.device)]
 
 
 def _at(args: list[Value], position: int, keywords: dict[str, Value], name: str) -> Value:
