@@ -279,7 +279,7 @@ def _may_unfold(ctx: Context, body: ir.Body, summary: Summary, parameters: dict[
     """
     analysis = ctx.analysis
     inside = sum(one in summary.cycle for one in ctx.stack)
-    if ctx.mode == "summary" and (inside or analysis.is_unfinished(body)):
+    if ctx.mode == "summary" and (analysis.is_unfinished(body) or (inside and not _has_definite(ctx, parameters))):
         return False
     is_too_deep = ctx.stack.count(body) >= MOST_SAME or len(ctx.stack) > MOST_DEEP
     if is_too_deep or (inside > MOST_OPEN and not _tells_more(ctx, parameters)):
@@ -297,6 +297,11 @@ def _tells_more(ctx: Context, parameters: dict[str, Value]) -> bool:
     return any(
         name != "@frame" and value not in known and _is_definite(ctx, value) for name, value in parameters.items()
     )
+
+
+def _has_definite(ctx: Context, parameters: dict[str, Value]) -> bool:
+    """True for a call that is given something of which no caller knows more."""
+    return any(name != "@frame" and _is_definite(ctx, value) for name, value in parameters.items())
 
 
 def _is_definite(ctx: Context, value: Value, nested: int = 0) -> bool:
