@@ -295,9 +295,22 @@ def _tensor(
     several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
     if not several:
         return Term("unknown", site) if site is not None else UNKNOWN
-    found = tensors.combined(ctx, several, rank)
+    found = tensors.combined(ctx, _elements(ctx, binding, several), rank)
     is_made = found is UNKNOWN and binding.signature.parameter("device") is not None
     return tensors.made(ctx, site, rank) if is_made else found  # lists of numbers
+
+
+def _elements(ctx: Context, binding: Binding, several: list[Operand]) -> list[Operand]:
+    """The operands; for a sequence that a caller gives, its elements."""
+    given = [
+        binding.given.get(one.name) for one in binding.signature.parameters if one.kind == "tensors" and not one.starred
+    ]
+    return [
+        operand._replace(value=reading.element(ctx, operand.value))
+        if is_open(operand.value) and operand.value in given
+        else operand
+        for operand in several
+    ]
 
 
 def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
