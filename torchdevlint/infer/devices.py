@@ -32,6 +32,7 @@ from torchdevlint.infer.values import (
     Sort,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     alternatives,
@@ -42,6 +43,7 @@ from torchdevlint.infer.values import (
     join,
     one_of,
     options_of,
+    waits,
 )
 
 if TYPE_CHECKING:
@@ -94,6 +96,14 @@ def _named(ctx: Context, value: Value) -> Place:
         return value.place
     if isinstance(value, Tensor):
         return value.device
+    if (
+        isinstance(value, Text)
+        and isinstance(value.parts[0], Const)
+        and str(value.parts[0].value).startswith(ACCELERATORS)
+    ):
+        return (
+            Term("as_device", value) if ctx.mode == "summary" and waits(value) else indexed(ACCELERATOR, UNKNOWN_INDEX)
+        )
     if value == ACCELERATOR_NAME:
         return indexed(ACCELERATOR, UNKNOWN_INDEX)
     if isinstance(value, Term) and value is not UNKNOWN:

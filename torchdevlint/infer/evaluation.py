@@ -178,13 +178,14 @@ class Evaluation:
             return [state]
         outcome = block.successors[0] == target
         test = self.registers.get(block.test, UNKNOWN)
-        known = self._known(test, state)
+        leaves = any(loop not in self.body.blocks[target].loops for loop in block.loops)
+        known = None if leaves and isinstance(test, Ref) else self._known(test, state)
         if known is not None:
             return [state] if known == outcome else []
         env = narrowed(self.ctx, state.env, self.body, block.test, self.registers, outcome)
         if env is not state.env:
             state = state._replace(env=env)
-        if len(state.facts) >= MOST_FACTS:
+        if len(state.facts) >= MOST_FACTS or leaves:  # what a loop asks may be another thing in its last turn
             return [state]
         guards = conditions.sides_of(test, outcome, (self.body, block.test))
         return [State(state.env, state.heap, state.facts | guards)]
