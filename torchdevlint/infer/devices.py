@@ -328,6 +328,8 @@ def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) ->
                 move_module(ctx, one, place, seen)
             elif inner is not None and inner.kind == "object" and one not in seen:
                 _move_shared(ctx, one, inner, place, seen)
+        elif isinstance(one, Tup):
+            kept = Tup(tuple(_moved_with(ctx, item, place, seen) for item in one.items))
         elif isinstance(one, Term) and one.waits:
             ctx.emit(Term("carried", one, place))
         found.append((guards, kept))
