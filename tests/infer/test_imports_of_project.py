@@ -383,4 +383,4 @@ def test_a_caller_that_imports_from_the_package_breaks_it(tmp_path: Path, hands_
 def test_the_options_that_another_file_has_parsed_are_options(tmp_path: Path) -> None:
     options = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--device', default='cuda')\nargs = parser.parse_args()\n"
     main = "import torch\nfrom options import args\nprint(torch.ones(4).to(args.device) + torch.ones(4))\n"
-    assert told(tmp_path, {"options.py": options, "main.py": main}, "main.py") == [(3, "TDL505", "broken")]
+    assert told(tmp_path, {"options.py": options, "main.py": main}, "main.py") == [(3, "TDL504", "broken")]
