@@ -362,6 +362,8 @@ def _part(ctx: Context, value: Value, position: int) -> Value:
 def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     """A call of a class of the project."""
     analysis, cls = ctx.analysis, function.cls
+    if classes.is_enum(analysis, cls) and len(args) == 1 and not keywords:
+        return _member(ctx, function, args[0], site)
     is_module = classes.is_module(analysis, cls)
     fields: dict[Any, Any] = {}
     if is_module:
@@ -395,6 +397,19 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
             foreign.call(ctx, base, list(args), keywords, site)
     _fill(ctx, function, ref, list(args), keywords, site)
     return ref
+
+
+def _member(ctx: Context, function: Cls, value: Value, site: Site | None) -> Value:
+    """`Kind("value")`: the member of an `Enum` that has this value, or one of them."""
+    names = [name for name in function.cls.body.local_names if not name.startswith("_")]
+    members = [reading.attribute(ctx, function, name, site) for name in sorted(names)]
+    held = [
+        (one, rec.fields.get(".value"))
+        for one in members
+        if (rec := ctx.rec(one)) is not None and ".value" in rec.fields
+    ]
+    fitting = [one for one, own in held if own == value] or [one for one, _ in held]
+    return join(*fitting) if fitting else unknown(site)
 
 
 def _fill(ctx: Context, function: Cls, ref: Ref, args: list[Value], keywords: Keywords, site: Site | None) -> None:

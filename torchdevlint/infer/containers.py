@@ -163,6 +163,14 @@ def _slice_of(key: SliceValue) -> slice | None:
     return slice(*numbers)
 
 
+def part_of_text(text: str, key: Value) -> Value:
+    """`text[key]`, where it is known."""
+    where = _slice_of(key) if isinstance(key, SliceValue) else key.value if isinstance(key, Const) else None
+    if isinstance(where, slice) or (type(where) is int and -len(text) <= where < len(text)):
+        return Const(text[where])
+    return UNKNOWN
+
+
 def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
     count = sum(1 for key in rec.fields if isinstance(key, tuple))
     in_order = not (

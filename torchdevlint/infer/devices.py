@@ -21,6 +21,7 @@ from torchdevlint.infer.values import (
     OTHER,
     UNKNOWN,
     UNKNOWN_INDEX,
+    Cls,
     Const,
     Device,
     Ext,
@@ -104,6 +105,9 @@ def _named(ctx: Context, value: Value) -> Place:
         return (
             Term("as_device", value) if ctx.mode == "summary" and waits(value) else indexed(ACCELERATOR, UNKNOWN_INDEX)
         )
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is not None and isinstance(rec.cls, Cls) and isinstance(rec.fields.get(".value"), Const):
+        return _named(ctx, rec.fields[".value"]) if classes.is_enum(ctx.analysis, rec.cls.cls) else NOWHERE
     if value == ACCELERATOR_NAME:
         return indexed(ACCELERATOR, UNKNOWN_INDEX)
     if isinstance(value, Term) and value is not UNKNOWN:
@@ -134,7 +138,7 @@ def device_of(ctx: Context, value: Value) -> Place:
 def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> Place:
     """One of several devices: the choice of the program, or of whoever calls."""
     terms = [place for place in found if isinstance(place, Term)]
-    if ctx.mode == "summary" and terms:
+    if ctx.mode == "summary" and any(term.waits for term in terms):
         return Term(op, value)
     indices = {index_of(place) for place in found if is_elsewhere(place)}
     chosen = indexed(CHOSEN, indices.pop() if len(indices) == 1 else UNKNOWN_INDEX)

@@ -613,7 +613,7 @@ def call_method(
     if isinstance(value, Super):
         return NONE
     if paths.is_text(value):
-        found = paths.method(ctx, value, name, args, site)
+        found = paths.method(ctx, value, name, args, keywords, site)
         return NUMBER if found is None else found
     if value == ARRAY:
         return NUMBER if name in ("item", "tolist", "tobytes") else ARRAY

@@ -103,6 +103,12 @@ def formatted(template: str, args: list[Value], pattern: re.Pattern[str] = _FIEL
     return text_of(*parts)
 
 
+def formatted_by_name(template: str, given: dict[str, Value]) -> Value:
+    """`template.format(name=value)`."""
+    names = [one.strip("{}").partition(":")[0] for one in _FIELD.findall(template)]
+    return formatted(template, [given.get(name, UNKNOWN) for name in names])
+
+
 def of_percent(template: str, given: Value) -> Value:
     """`template % given`."""
     return formatted(template, list(given.items) if isinstance(given, Tup) else [given], _PERCENT)
@@ -125,7 +131,9 @@ def binary(operator: str, left: Value, right: Value) -> Value | None:
     return joined(left, right) if operator == "/" else None
 
 
-def method(ctx: Context, path: Value, name: str, args: list[Value], site: Site | None) -> Value | None:
+def method(
+    ctx: Context, path: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value | None:
     """`path.name(...)` of a string or a path; None for what this table does not know."""
     first = args[0] if args else None
     if isinstance(path, Const) and name in _FOLDED and site is not None:
@@ -139,7 +147,11 @@ def method(ctx: Context, path: Value, name: str, args: list[Value], site: Site |
     if not isinstance(path, Const):
         return None
     if name == "format":
-        return formatted(path.value, args)
+        return (
+            formatted(path.value, args)
+            if "{}" in path.value or not keywords
+            else formatted_by_name(path.value, keywords)
+        )
     if name in _TESTS and isinstance(first, Const) and isinstance(first.value, str):
         return TRUE if _TESTS[name](path.value, first.value) else FALSE
     return None

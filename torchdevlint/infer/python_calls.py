@@ -22,6 +22,7 @@ from torchdevlint.infer.values import (
     Bound,
     Cls,
     Const,
+    Device,
     Ext,
     Func,
     Partial,
@@ -72,7 +73,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
 
         return lift(lambda one: has_attribute(ctx, one, str(args[1].value)), first)  # type: ignore[union-attr]
     if name == "str" and args:
-        return lift(text_of, first)
+        return lift(lambda one: one if isinstance(one, Device) else text_of(one), first)  # which is as good as its name
     if name == "open" and args:
         made = _unknown(site)
         ctx.put(made, paths.PATH, first)
@@ -285,8 +286,9 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "collections.deque":
         return _sequence(ctx, "list", args[:1], site)
     if name in ("collections.namedtuple", "typing.NamedTuple"):
-        names = _field_names(ctx, args)
-        return Partial(Ext("collections.namedtuple.make"), (), (("@names", Tup(tuple(Const(one) for one in names))),))
+        names = Tup(tuple(Const(one) for one in _field_names(ctx, args)))
+        defaults = Tup(tuple(reading.items(ctx, keywords["defaults"]) or ())) if "defaults" in keywords else Tup(())
+        return Partial(Ext("collections.namedtuple.make"), (), (("@defaults", defaults), ("@names", names)))
     if name == "collections.namedtuple.make":
         return _named_tuple(ctx, args, dict(keywords), site)
     if name == "collections.namedtuple._make":
@@ -335,13 +337,16 @@ def _field_names(ctx: Context, args: list[Value]) -> list[str]:
 
 
 def _named_tuple(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
-    names = keywords.pop("@names")
+    names, defaults = keywords.pop("@names"), keywords.pop("@defaults", Tup(()))
+    count = len(names.items) if isinstance(names, Tup) else 0
+    given = dict(enumerate(defaults.items, count - len(defaults.items))) if isinstance(defaults, Tup) else {}
     ref = ctx.new(site, "object", None, {}, tag="namedtuple")
     spread = next((at for at, one in enumerate(args) if isinstance(one, Star)), len(args))
     rest = reading.element(ctx, args[spread].value) if spread < len(args) else None  # type: ignore[union-attr]
     for at, one in enumerate(names.items if isinstance(names, Tup) else ()):
         field = str(one.value) if isinstance(one, Const) else ""
-        value = args[at] if at < spread else keywords.get(field, UNKNOWN if rest is None else rest)
+        left = given.get(at, UNKNOWN) if rest is None else rest
+        value = args[at] if at < spread else keywords.get(field, left)
         ctx.put(ref, "." + field, value)
         ctx.put(ref, ("k", at), value)
     return ref

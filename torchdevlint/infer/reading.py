@@ -227,6 +227,10 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         return element(ctx, value)
     if isinstance(value, Bound) and value.name == "__dict__":
         return attribute(ctx, value.object, str(key.value), site) if isinstance(key, Const) else UNKNOWN
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return containers.part_of_text(value.value, key)
+    if isinstance(value, Cls) and isinstance(key, Const) and is_enum(ctx.analysis, value.cls):
+        return attribute(ctx, value, str(key.value), site)
     if isinstance(value, Ref):
         rec = ctx.heap.get(value)
         if rec is None:
