@@ -274,6 +274,8 @@ class Evaluation:
         value, name, ctx, body = self._get(op.value), op.name, self.ctx, self.body
         if isinstance(value, Func) and value.body.name == name and value.body.decorators:
             value = self._decorated(value)
+        elif isinstance(value, Cls) and value.cls.name == name and value.cls.body.decorators:
+            self._decorate_class(value)
         if name in body.global_names:
             ctx.put(self.unit.globals, "." + name, value)
             return
@@ -309,6 +311,17 @@ class Evaluation:
                     return made
                 function = made
         return function
+
+    def _decorate_class(self, cls: Cls) -> None:
+        """A decorator of a class may enter it somewhere; what it gives back is taken to be the class."""
+        body = cls.cls.body
+        for register in reversed(body.decorator_registers):
+            decorator = self._get(register)
+            if isinstance(decorator, Func):
+                calls.call(self.ctx, decorator, [cls], {}, None)
+        rec = self.ctx.rec(cls)
+        if rec is not None:
+            self.unit.class_fields[cls.cls] = dict(rec.fields)  # with what they put there
 
     def make_function(self, op: ir.MakeFunction) -> Value:
         """A function object, with its defaults and the frame it closes over."""

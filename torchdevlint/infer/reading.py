@@ -108,6 +108,8 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
         return UNKNOWN
     if name == "__dict__":
         return Bound(value, name)
+    if name == "__class__" and ctx.mode == "summary" and value.waits:
+        return Term("type", value)
     rec = ctx.heap.get(value)
     if rec is not None and "." + name in rec.fields:
         kept: Value = rec.fields["." + name]
@@ -138,6 +140,8 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         return kept
     if rec is not None and name == "__dict__":
         return Bound(value, name)
+    if rec is not None and name == "__class__" and isinstance(rec.cls, Cls):
+        return rec.cls
     if rec is None or rec.kind == "overlay":
         lent = ctx.lent(value, name) if ctx.mode != "summary" else None
         return Term("attribute", value, name) if lent is None else lent
