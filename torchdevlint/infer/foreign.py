@@ -24,6 +24,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.classes import PROTOCOLS, attribute_of, is_named_tuple
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
+from torchdevlint.infer.options import is_told
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -432,7 +433,7 @@ def _parameters_of(ctx: Context, given: Value) -> list[Tensor]:
     rec = ctx.heap.get(given) if isinstance(given, Ref) else None
     params = rec.fields.get(("k", "params"), UNKNOWN) if rec is not None and rec.kind == "dict" else given
     several = alternatives(params if isinstance(params, Tensor) else reading.element(ctx, params))
-    return [one for one in several if isinstance(one, Tensor) and is_elsewhere(one.device)]
+    return [one for one in several if isinstance(one, Tensor) and (is_elsewhere(one.device) or is_told(one.device))]
 
 
 def _at(args: list[Value], position: int, keywords: dict[str, Value], name: str) -> Value:
