@@ -1324,18 +1324,6 @@ MEETINGS = (
         shown="np.asarray(out).sum()",
         kept=True,
     ),
-    Meeting(
-        "numpy-of-dict-values",
-        "mat",
-        "vec",
-        (
-            'outputs_ = {"scores": $x.detach(), "ids": 1}\n'
-            'out = {name_: value_.numpy() if torch.is_tensor(value_) else value_ for name_, value_ in outputs_.items()}["scores"]'
-        ),
-        good="out = $x.detach().cpu().numpy()",
-        shown="np.asarray(out).sum()",
-        kept=True,
-    ),
 )
 
 PLACERS = (
