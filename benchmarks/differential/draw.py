@@ -12,20 +12,24 @@ from differential import (  # noqa: F401  (the modules of shapes enter them into
     kept_fifth,
     kept_fourth,
     kept_later,
+    kept_seventh,
     kept_shapes,
     kept_shapes_fifth,
     kept_shapes_fourth,
+    kept_shapes_seventh,
     kept_shapes_sixth,
     kept_shapes_third,
     kept_sixth,
     kept_third,
     shapes_fifth,
     shapes_fourth,
+    shapes_seventh,
     shapes_sixth,
     shapes_third,
     tables,
     tables_fifth,
     tables_fourth,
+    tables_seventh,
     tables_sixth,
     tables_third,
 )
@@ -34,7 +38,7 @@ from differential.rows import FIXES
 from differential.shapes import BUILDERS, SHAPES
 
 TABLES = ("maker", "carrier", "meeting", "placer", "device", "shape")
-BATCHES = ("first", "third", "fourth", "fifth", "sixth")
+BATCHES = ("first", "third", "fourth", "fifth", "sixth", "seventh")
 """When entries were written: those of `first` by 2026-11-23 by the authors of the analysis, the later ones by others who knew nothing of it."""
 _MODULES = (
     ("first", tables, False),
@@ -48,6 +52,8 @@ _MODULES = (
     ("fifth", kept_fifth, True),
     ("sixth", tables_sixth, False),
     ("sixth", kept_sixth, True),
+    ("seventh", tables_seventh, False),
+    ("seventh", kept_seventh, True),
 )
 PLAIN = {
     "maker": ("zeros", "rand", "ones", "tensor-of-list"),

@@ -1,6 +1,6 @@
 """The entries that everybody may work with. Add a row and it is drawn, run, judged and counted.
 
-Later ones are in tables_third.py, tables_fourth.py, tables_fifth.py and tables_sixth.py, those that are kept in kept.py.
+Later ones are in tables_third.py to tables_seventh.py, those that are kept in kept.py.
 """
 
 from __future__ import annotations
@@ -478,24 +478,29 @@ IMPORTS = (
     (r"\bmath\.", "import math"),
     (r"\boperator\.", "import operator"),
     (r"\bos\.", "import os"),
+    (r"\bpathlib\.", "import pathlib"),
     (r"\bqueue\.", "import queue"),
     (r"(?<![.\w])random\.", "import random"),
     (r"\btempfile\.", "import tempfile"),
+    (r"\bthreading\.", "import threading"),
+    (r"\bweakref\.", "import weakref"),
     (r"\bargparse\.", "import argparse"),
     (r"\(ABC\)", "from abc import ABC, abstractmethod"),
     (
         r"\b(?:defaultdict|deque|namedtuple|OrderedDict|ChainMap)\(|\(OrderedDict\)",
         "from collections import <collections>",
     ),
-    (r"\bThreadPoolExecutor\(", "from concurrent.futures import ThreadPoolExecutor"),
+    (r"\bMapping\)", "from collections.abc import Mapping"),
+    (r"(?<!\.)\bThreadPoolExecutor\(", "from concurrent.futures import ThreadPoolExecutor"),
     (r"@contextmanager", "from contextlib import contextmanager"),
     (r"\bExitStack\(", "from contextlib import ExitStack"),
     (r"@dataclass", "from dataclasses import dataclass, field"),
     (r"\(Enum\)", "from enum import Enum"),
     (r"SimpleNamespace\(", "from types import SimpleNamespace"),
     (r"\(NamedTuple\)", "from typing import NamedTuple"),
+    (r"\(Protocol\)", "from typing import Protocol"),
     (r"\bTypeVar\(", "from typing import Generic, TypeVar"),
-    (r"\(TypedDict\)", "from typing import TypedDict"),
+    (r"\(TypedDict\b", "from typing import TypedDict"),
     (r"\bnp\.", "import numpy as np"),
     (r"\btorch\b", "import torch"),
     (r"\bdist\.", "import torch.distributed as dist"),

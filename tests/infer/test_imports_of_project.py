@@ -371,3 +371,16 @@ def test_a_return_in_a_base_class_of_another_file_belongs_to_that_file(tmp_path:
     member_of(tmp_path, {"base.py": base, "main.py": main}, "main.py")
     checked = lint(str(tmp_path / "main.py"), main.encode(), Settings(project=True, level=Severity.INFO))
     assert checked.problems == ()
+
+
+@pytest.mark.parametrize("hands_on", ["from .tools import shift\n", "from .tools import *\n"])
+def test_a_caller_that_imports_from_the_package_breaks_it(tmp_path: Path, hands_on: str) -> None:
+    main = "import torch\nimport package\npackage.shift(torch.ones(4).cuda())\n"
+    files = {"package/__init__.py": hands_on, "package/tools.py": UTIL, "main.py": main}
+    assert told(tmp_path, files, "package/tools.py") == [(4, "TDL504", "broken")]
+
+
+def test_the_options_that_another_file_has_parsed_are_options(tmp_path: Path) -> None:
+    options = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--device', default='cuda')\nargs = parser.parse_args()\n"
+    main = "import torch\nfrom options import args\nprint(torch.ones(4).to(args.device) + torch.ones(4))\n"
+    assert told(tmp_path, {"options.py": options, "main.py": main}, "main.py") == [(3, "TDL504", "broken")]

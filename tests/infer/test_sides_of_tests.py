@@ -352,7 +352,8 @@ class Model(nn.Module):
         return scores
 """,
     "a side that moves the other operand": """
-gpu_ids = [0] if torch.cuda.is_available() else []
+import sys
+gpu_ids = [int(one) for one in sys.argv[1:]]
 net = nn.Linear(3, 3).cuda()
 if gpu_ids:
     net = nn.DataParallel(net, gpu_ids)

@@ -20,7 +20,6 @@ from torchdevlint.facts.values import join as joined
 from torchdevlint.infer.devices import BATCH_ENCODING, MOVED
 from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.values import (
-    MANY,
     NOWHERE,
     UNKNOWN,
     Cls,
@@ -275,7 +274,7 @@ class Views(Made):
         return View(
             Kind.TENSOR,
             device,
-            rank=AT_LEAST_ONE if value.rank == MANY else value.rank,
+            rank=AT_LEAST_ONE if value.rank is not None and value.rank < 0 else value.rank,
             origin=made,
             moved=moved.op if moved is not None else None,
             evidence=evidence,

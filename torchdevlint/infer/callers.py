@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer.summary import Claim, Summary
 from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import HOST, Tensor, Term, Value, alternatives, waits
+from torchdevlint.infer.values import HOST, Ext, Tensor, Term, Value, alternatives, waits
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
@@ -26,23 +26,36 @@ def of(analysis: Analysis, names_of: Names | None = None) -> list[Analysis]:
     files = analysis.kept.imports.files
     if files is None:
         return []
-    stage = [(analysis, names_of(analysis, analysis.unit))]
+    stage = [(analysis.unit.path, names_of(analysis, analysis.unit))]
     found: dict[str, Analysis] = {}
     for _ in range(MOST_STAGES):
-        following = []
-        for one, names in stage:
-            for path in files.importing(one.unit.path) if names else ():
+        following: list[tuple[str, list[str]]] = []
+        for asked, names in stage:
+            for path in files.importing(asked) if names else ():
                 if path in found or path == analysis.unit.path or analysis.kept.imports.is_test(path):
                     continue
-                if not files.says(path, *(name.encode() for name in names)) or analysis.kept.imports.unit(path) is None:
+                if not files.says(path, b"import *", *(name.encode() for name in names)):
+                    continue
+                other = analysis.kept.imports.unit(path)
+                if other is None:
+                    continue
+                handed_on = [name for name in names if _hands_on(other, name)]
+                if handed_on and (path, handed_on) not in stage and len(stage) <= MOST_CALLERS:
+                    stage.append((path, handed_on))  # whoever imports them from there is met at the same stage
+                if not files.says(path, *(name.encode() for name in names)):
                     continue
                 if len(found) == MOST_CALLERS:
                     analysis.bounds["files of callers that are asked"] += 1
                     return list(found.values())
                 found[path] = caller = analysis.kept.analysis(path)
-                following.append((caller, names_of(caller, analysis.unit)))
+                following.append((path, names_of(caller, analysis.unit)))
         stage = following
     return list(found.values())
+
+
+def _hands_on(unit: Unit, name: str) -> bool:
+    """True for a file that others may import a name from which it imports itself, as the `__init__.py` of a package does."""
+    return isinstance(unit.statics.get(name), Ext) or bool(unit.stars)
 
 
 def names_to_break(analysis: Analysis, unit: Unit) -> list[str]:

@@ -10,9 +10,11 @@ from torchdevlint.infer import (
     classes,
     containers,
     devices,
+    dispatch,
     foreign,
     modules,
     opaque,
+    options,
     reading,
     samples,
     stored,
@@ -20,9 +22,11 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
+    FALSE,
     HOST,
     NONE,
     NOTHING,
+    NUMBER,
     UNKNOWN,
     Bound,
     Cls,
@@ -84,6 +88,10 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, (Ext, Bound, Term)):
         stored.called(ctx, function, [*args, *keywords.values()], site)
     if isinstance(function, Func):
+        if dispatch.is_dispatched(function.body) and function.form != dispatch.DISPATCHED:
+            if dispatch.waits_for_class(ctx, args):
+                return residual(ctx, function, args, keywords, site)
+            return call(ctx, dispatch.chosen(ctx, function, args), args, keywords, site)
         if not is_spread and any(map(_is_open_star, args)):
             return residual(ctx, function, args, keywords, site)
         return _enter(ctx, function, args, keywords, site)
@@ -112,6 +120,8 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
         if function is UNKNOWN:
             return unknown(site)
         if function.op == "attribute":
+            if function.args[1] == "set_defaults":
+                options.remember(ctx, keywords)
             return tensors.open_method(ctx, function, list(args), keywords, site)
         return residual(ctx, function, args, keywords, site)
     return UNKNOWN
@@ -246,6 +256,8 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
                 ctx, Func(body, function.frame, None, function.defaults, function.form), args, keywords, site
             )
         return unknown(site)
+    if ctx.mode == "summary" and body.is_cached and isinstance(summary.result, Ref):
+        return residual(ctx, function, args, keywords, None)  # each call gives the same object
     analysis.called.add(body)
     given = body, tuple(parameters.values())
     if ctx.entered.count(given) >= MOST_EQUAL:
@@ -267,7 +279,7 @@ def _may_unfold(ctx: Context, body: ir.Body, summary: Summary, parameters: dict[
     """
     analysis = ctx.analysis
     inside = sum(one in summary.cycle for one in ctx.stack)
-    if ctx.mode == "summary" and (inside or analysis.is_unfinished(body)):
+    if ctx.mode == "summary" and (analysis.is_unfinished(body) or (inside and not _has_definite(ctx, parameters))):
         return False
     is_too_deep = ctx.stack.count(body) >= MOST_SAME or len(ctx.stack) > MOST_DEEP
     if is_too_deep or (inside > MOST_OPEN and not _tells_more(ctx, parameters)):
@@ -285,6 +297,11 @@ def _tells_more(ctx: Context, parameters: dict[str, Value]) -> bool:
     return any(
         name != "@frame" and value not in known and _is_definite(ctx, value) for name, value in parameters.items()
     )
+
+
+def _has_definite(ctx: Context, parameters: dict[str, Value]) -> bool:
+    """True for a call that is given something of which no caller knows more."""
+    return any(name != "@frame" and _is_definite(ctx, value) for name, value in parameters.items())
 
 
 def _is_definite(ctx: Context, value: Value, nested: int = 0) -> bool:
@@ -331,7 +348,7 @@ def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site
             fields: dict[Any, Value] = {("k", key): value for key, value in spare.items()}
             for one in unspread:
                 if isinstance(one, DoubleStar):
-                    fields["*"] = reading.element(ctx, one.value)
+                    fields["*"] = reading.item(ctx, one.value, NUMBER)
             found[parameter.name] = ctx.new(site, "dict", None, fields, tag=("keywords", body))
     return found
 
@@ -345,6 +362,8 @@ def _part(ctx: Context, value: Value, position: int) -> Value:
 def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     """A call of a class of the project."""
     analysis, cls = ctx.analysis, function.cls
+    if classes.is_enum(analysis, cls) and len(args) == 1 and not keywords:
+        return _member(ctx, function, args[0], site)
     is_module = classes.is_module(analysis, cls)
     fields: dict[Any, Any] = {}
     if is_module:
@@ -363,6 +382,10 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     kind = classes.container_kind(analysis, cls)
     if kind:
         ctx.heap[ref] = Rec(kind, function, containers.contents(ctx, kind, list(args), keywords))
+    if classes.is_exception(analysis, cls):
+        ctx.put(
+            ref, ".args", Tup(tuple(args))
+        )  # whatever its constructor does (Objects/exceptions.c, `BaseException_new`)
     init = classes.attribute_of(ctx, function, "__init__", ref)
     if isinstance(init, Func):
         call(ctx, init, args, keywords, site)
@@ -372,22 +395,47 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     for base in classes.foreign_bases_of(analysis, cls):
         if ctx.stubs.places_module(base):
             foreign.call(ctx, base, list(args), keywords, site)
-    names = classes.field_names(analysis, cls)
-    is_tuple = classes.is_named_tuple(analysis, cls)
-    for at, (name, has_default) in enumerate(names):
-        value = args[at] if at < len(args) and not isinstance(args[at], (Star, DoubleStar)) else keywords.get(name)
-        if value is None and has_default:
-            value = reading.attribute(ctx, function, name)
-            if isinstance(value, Partial) and value.function == Ext("dataclasses.field"):
-                value = call(ctx, value.args[0], [], {}, site)
+    _fill(ctx, function, ref, list(args), keywords, site)
+    return ref
+
+
+def _member(ctx: Context, function: Cls, value: Value, site: Site | None) -> Value:
+    """`Kind("value")`: the member of an `Enum` that has this value, or one of them."""
+    names = [name for name in function.cls.body.local_names if not name.startswith("_")]
+    members = [reading.attribute(ctx, function, name, site) for name in sorted(names)]
+    held = [
+        (one, rec.fields.get(".value"))
+        for one in members
+        if (rec := ctx.rec(one)) is not None and ".value" in rec.fields
+    ]
+    fitting = [one for one, own in held if own == value] or [one for one, _ in held]
+    return join(*fitting) if fitting else unknown(site)
+
+
+def _fill(ctx: Context, function: Cls, ref: Ref, args: list[Value], keywords: Keywords, site: Site | None) -> None:
+    """What the constructor of a dataclass or named tuple does."""
+    cls, given = function.cls, classes.given_once(ctx.analysis, function.cls)
+    is_tuple = classes.is_named_tuple(ctx.analysis, cls)
+    for_post: list[Value] = []
+    for at, (name, has_default) in enumerate(classes.field_names(ctx.analysis, cls, with_given=True)):
+        default = reading.attribute(ctx, function, name) if has_default else None
+        field = default if isinstance(default, Partial) and default.function == Ext("dataclasses.field") else None
+        is_argument = field is None or dict(field.keywords).get("init") != FALSE
+        value = keywords.get(name)
+        if is_argument and args and not isinstance(args[0], (Star, DoubleStar)):
+            value = args.pop(0)
+        if value is None:
+            value = default if field is None else call(ctx, field.args[0], [], {}, site) if field.args else None
         content = value if value is not None else UNKNOWN
+        if name in given:
+            for_post.append(content)
+            continue
         ctx.put(ref, "." + name, content)
         if is_tuple:
             ctx.put(ref, ("k", at), content)
     post = classes.attribute_of(ctx, function, "__post_init__", ref)
     if post is not None:
-        call(ctx, post, [], {}, site)
-    return ref
+        call(ctx, post, for_post, {}, site)
 
 
 __all__ = ["Sort", "bind", "call", "construct", "join", "options_of", "residual", "spread", "unknown"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.units import REGISTERS, attributes_applied
@@ -62,17 +63,26 @@ def _lineage(analysis: Analysis, cls: ir.Class) -> _Lineage:
 
 
 def _lineage_of(analysis: Analysis, cls: ir.Class) -> _Lineage:
-    own: list[ir.Class] = [cls]
+    lines: list[list[ir.Class]] = []
     foreign: list[str] = []
     for base in cls.bases:
         found = analysis.named(analysis.unit_of(cls.body), base)
-        if isinstance(found, Cls) and len(own) < _MOST_BASES:
+        if isinstance(found, Cls):
             inner, names = _lineage(analysis, found.cls)
-            own += [one for one in inner if one not in own][: _MOST_BASES - len(own)]
+            lines.append(list(inner))
             foreign += names
         else:
             foreign.append(found.name if isinstance(found, Ext) else base)
-    return tuple(own), tuple(foreign)
+    return (cls, *_merged([*lines, [line[0] for line in lines]]))[:_MOST_BASES], tuple(foreign)
+
+
+def _merged(lines: list[list[ir.Class]]) -> Iterator[ir.Class]:
+    """The order in which Python asks several bases: each class in front of its own bases (C3, Objects/typeobject.c, `pmerge`)."""
+    while lines := [line for line in lines if line]:
+        heads = [line[0] for line in lines]
+        following = next((one for one in heads if not any(one in line[1:] for line in lines)), heads[0])
+        yield following
+        lines = [[one for one in line if one is not following] for line in lines]
 
 
 def is_module(analysis: Analysis, cls: ir.Class) -> bool:
@@ -128,6 +138,14 @@ def container_kind(analysis: Analysis, cls: ir.Class) -> str:
     return next((_CONTAINERS[name] for name in foreign_bases_of(analysis, cls) if name in _CONTAINERS), "")
 
 
+def is_exception(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for a class that derives from one of Python's exceptions."""
+    return any(name.rpartition(".")[2].endswith(EXCEPTIONS) for name in foreign_bases_of(analysis, cls))
+
+
+EXCEPTIONS = ("Error", "Exception", "StopIteration", "Warning")
+
+
 def is_enum(analysis: Analysis, cls: ir.Class) -> bool:
     """True for an `Enum`, whose members keep what the class body binds as their `value`."""
     return any(name.rpartition(".")[2] in ("Enum", "Flag") for name in foreign_bases_of(analysis, cls))
@@ -154,17 +172,37 @@ def positional(ctx: Context, value: Value, position: int) -> Value:
     return reading.attribute(ctx, value, str(names[position].value))  # type: ignore[union-attr]
 
 
-def field_names(analysis: Analysis, cls: ir.Class) -> list[tuple[str, bool]]:
-    """The annotated fields of a dataclass or named tuple, in their order, and whether they have a default."""
+def field_names(analysis: Analysis, cls: ir.Class, *, with_given: bool = False) -> list[tuple[str, bool]]:
+    """The annotated fields of a dataclass or named tuple, in their order, and whether they have a default.
+
+    `with_given`: and what `__post_init__` is given and the object does not keep (Lib/dataclasses.py, `InitVar`).
+    """
     found: dict[str, bool] = {}
     for one in reversed(bases_of(analysis, cls)):
-        for block in one.body.blocks:
-            for op in block.ops:
-                if isinstance(op, ir.Declare):
-                    found[op.name] = False
-                elif isinstance(op, ir.Store) and op.annotation is not None:
-                    found[op.name] = True
+        for op in _annotated(one):
+            if op.annotation is not None and (with_given or not is_given_once(op.annotation)):
+                found[op.name] = isinstance(op, ir.Store)
     return list(found.items())
+
+
+def given_once(analysis: Analysis, cls: ir.Class) -> list[str]:
+    """The names of the fields that are for `__post_init__` alone."""
+    own = reversed(bases_of(analysis, cls))
+    return [op.name for one in own for op in _annotated(one) if op.annotation and is_given_once(op.annotation)]
+
+
+def is_given_once(annotation: ir.Annotation) -> bool:
+    """True for `InitVar[int]`."""
+    return annotation.name.rpartition(".")[2] == "InitVar"
+
+
+def _annotated(cls: ir.Class) -> list[ir.Declare | ir.Store]:
+    """The annotated names of a class body that stand for fields."""
+    ops = [op for block in cls.body.blocks for op in block.ops if isinstance(op, (ir.Declare, ir.Store))]
+    return [op for op in ops if op.annotation and op.annotation.name.rpartition(".")[2] not in _NO_FIELDS]
+
+
+_NO_FIELDS = frozenset({"ClassVar", "KW_ONLY"})
 
 
 def attribute_of(
@@ -205,9 +243,13 @@ def _of_import(value: Value) -> Value:
 
 
 def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: Site | None) -> Value:
-    """What an instance has of a class attribute: a descriptor is asked, a partial method is given the instance."""
+    """What an instance has of a class attribute: a descriptor is asked, a function and a partial method are given the instance."""
+    if isinstance(value, Partial) and value.function == Ext(CLASS_METHOD) and isinstance(value.args[0], Func):
+        return _given(value.args[0], cls)
     if receiver is None:
         return value
+    if isinstance(value, Func) and value.receiver is None and not value.body.is_static:
+        return _given(value, cls if value.body.is_class_method else receiver)
     if isinstance(value, Partial) and value.function == Ext("functools.partialmethod.bound") and value.args:
         function = value.args[0]
         if isinstance(function, Func):
@@ -228,7 +270,12 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
     return value
 
 
-PROPERTY = "builtins.property"
+PROPERTY, CLASS_METHOD = "builtins.property", "builtins.classmethod"
+
+
+def _given(function: Func, receiver: Value) -> Func:
+    """A function that is given its first argument."""
+    return Func(function.body, function.frame, receiver, function.defaults, function.form)
 
 
 def _of_property(value: Value, position: int, name: str, receiver: Value) -> Value | None:
@@ -307,6 +354,20 @@ def defaults_of(method: ir.Body) -> tuple[tuple[str, Value], ...]:
 
 # What a class may override and then asks `super()` for (see torchdevlint.infer.protocols).
 PROTOCOLS = frozenset({"__setattr__", "__getattr__", "__getattribute__", "__setitem__", "__getitem__"})
+
+
+def _is_mixed_in(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for a class that may have others beside it: `super()` in a class without bases is for these, or there is one with several in its file."""
+    below = analysis.unit_of(cls.body).subclasses
+    return not cls.bases or any(len(one.bases) > 1 for one in _subclasses(below, cls))
+
+
+def _subclasses(below: Mapping[ir.Class, Sequence[ir.Class]], cls: ir.Class, deep: int = 4) -> Iterator[ir.Class]:
+    for one in below.get(cls, ()) if deep else ():
+        yield one
+        yield from _subclasses(below, one, deep - 1)
+
+
 _INHERITED = frozenset(
     "to cuda cpu xpu mps npu hpu train eval register_buffer register_parameter add_module state_dict parameters".split()
 )
@@ -323,8 +384,16 @@ def told_of_subclass(ctx: Context, cls: Cls) -> Func | None:
 
 
 def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
-    """`super().name`."""
-    for one in bases_of(ctx.analysis, value.owner)[1:]:
+    """`super().name`: what follows the class among those of the object, of which a method may not know all."""
+    own = bases_of(ctx.analysis, value.owner)
+    rec = ctx.rec(value.receiver)
+    cls = value.receiver if isinstance(value.receiver, Cls) else rec.cls if rec is not None else None
+    if isinstance(cls, Cls):
+        own = bases_of(ctx.analysis, cls.cls)
+        own = own[own.index(value.owner) :] if value.owner in own else bases_of(ctx.analysis, value.owner)
+    elif isinstance(value.receiver, Term) and ctx.mode == "summary" and _is_mixed_in(ctx.analysis, value.owner):
+        return Term("super", Cls(value.owner), value.receiver, name)
+    for one in own[1:]:
         method = one.methods.get(name)
         if method is not None:
             return Func(method, ctx.analysis.unit_of(method).globals, value.receiver, defaults_of(method))

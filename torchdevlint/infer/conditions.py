@@ -145,6 +145,8 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
         found = truth(value)
         if found is not None:
             return found
+        if isinstance(value, Ref) and _holds_something(ctx, value):
+            return True
     if not ctx.facts:
         return None
     if isinstance(value, Term) and value is not UNKNOWN:
@@ -154,6 +156,12 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
         if (term, False) in ctx.facts:
             return not outcome
     return None
+
+
+def _holds_something(ctx: Context, value: Ref) -> bool:
+    """True for a list or dict with items that are known. Of an empty one it is not certain: somebody may have filled it where nobody looks."""
+    rec = ctx.heap.get(value)
+    return rec is not None and rec.kind in ("list", "dict") and any(isinstance(key, tuple) for key in rec.fields)
 
 
 def _without_not(term: Term, outcome: bool) -> Guard:

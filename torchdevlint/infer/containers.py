@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import reading
+from torchdevlint.infer.classes import attribute_of
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
     NUMBER,
     SENT,
     UNKNOWN,
+    Bound,
+    Cls,
     Const,
+    Func,
     Rec,
     Ref,
     Site,
     SliceValue,
+    Tensor,
     Term,
     Tup,
     Value,
@@ -45,9 +50,15 @@ def method(
     if name in _PUTS:
         _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
         return NONE
-    if name in ("extend", "extendleft"):
-        extend(ctx, ref, first)
+    if name in ("extend", "extendleft", "update"):
+        for one in args:
+            extend(ctx, ref, one)
         return NONE
+    if name in ("union", "symmetric_difference"):
+        held = [reading.element(ctx, one) for one in (ref, *args)]
+        return ctx.new(site, "list", None, {"*": join(*held)}, tag=name)
+    if name in ("difference", "intersection"):
+        return copied(ctx, ref, site)
     if name in ("get", "get_nowait", "popright"):
         return reading.element(ctx, ref)
     if name in ("pop", "popleft"):
@@ -77,6 +88,8 @@ def method(
         if name == "_asdict":
             return ctx.new(site, "dict", None, {("k", one): rec.fields["." + one] for one in names}, tag=name)
         return made
+    if name == "remove" and rec.kind == "list":
+        _removed(ctx, ref, rec, first)
     return NONE if name in ("clear", "remove") else NUMBER if name in ("index", "count") else UNKNOWN
 
 
@@ -86,15 +99,15 @@ _PUTS = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"}
 def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Value]) -> dict[Any, Value]:
     """The fields of a new list or dict that is made of other ones."""
     first = args[0] if args else NONE
-    rec = ctx.heap.get(first) if isinstance(first, Ref) else None
     fields: dict[Any, Value] = {}
     if kind == "list":
         known = reading.items(ctx, first)
         if known is not None:
             return {("k", at): one for at, one in enumerate(known)}
         return {"*": reading.element(ctx, first)} if first != NONE else {}
-    if rec is not None and rec.kind == "dict":
-        fields = {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+    held = entries(ctx, first)
+    if held is not None:
+        fields = dict(held)
     elif first != NONE:
         pairs = reading.items(ctx, first)
         split = [reading.items(ctx, one) for one in pairs] if pairs is not None else [None]
@@ -106,19 +119,56 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
     return {**fields, **{("k", key): value for key, value in keywords.items()}}
 
 
+def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
+    """What a dict holds, or the `__dict__` of an object; None for anything else."""
+    if isinstance(value, Bound) and value.name == "__dict__":
+        rec = ctx.rec(value.object)
+        names = [key for key in rec.fields if isinstance(key, str) and key.startswith(".")] if rec is not None else []
+        return (
+            {("k", key[1:]): rec.fields[key] for key in names if not key.startswith(".@")} if rec is not None else None
+        )
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind != "dict":
+        return None
+    return {key: one for key, one in rec.fields.items() if isinstance(key, tuple) or key in ("*", KEYS)}
+
+
+KEYS = ".@keys"  # of a dict, those that are no constants
+
+
+def add_key(fields: dict[Any, Value], key: Value) -> None:
+    """A key that is an object: a loop over the dict gives it."""
+    if isinstance(key, (Ref, Tensor)):
+        fields[KEYS] = join(fields[KEYS], key) if KEYS in fields else key
+
+
 def sliced(ctx: Context, value: Value, key: SliceValue, site: Site | None) -> Value | None:
     """`items[lower:upper]` of a tuple or list whose items are known; None where the bounds are not."""
-    known = reading.items(ctx, value)
-    bounds = [key.lower, key.upper, key.step]
-    if known is None or not all(one is None or isinstance(one, Const) for one in bounds):
+    known, where = reading.items(ctx, value), _slice_of(key)
+    if known is None or where is None:
         return None
-    numbers = [one.value if isinstance(one, Const) else None for one in bounds]
-    if not all(one is None or type(one) is int for one in numbers) or numbers[2] == 0:
-        return None
-    part = known[slice(*numbers)]
+    part = known[where]
     if isinstance(value, Tup):
         return Tup(tuple(part))
     return ctx.new(site, "list", None, {("k", at): one for at, one in enumerate(part)}, tag="slice")
+
+
+def _slice_of(key: SliceValue) -> slice | None:
+    """The slice, where its bounds are known."""
+    bounds = [key.lower, key.upper, key.step]
+    numbers = [one.value if isinstance(one, Const) else None for one in bounds]
+    is_known = all(one is None or isinstance(one, Const) for one in bounds)
+    if not is_known or not all(one is None or type(one) is int for one in numbers) or numbers[2] == 0:
+        return None
+    return slice(*numbers)
+
+
+def part_of_text(text: str, key: Value) -> Value:
+    """`text[key]`, where it is known."""
+    where = _slice_of(key) if isinstance(key, SliceValue) else key.value if isinstance(key, Const) else None
+    if isinstance(where, slice) or (type(where) is int and -len(text) <= where < len(text)):
+        return Const(text[where])
+    return UNKNOWN
 
 
 def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
@@ -148,12 +198,17 @@ def _insert(ctx: Context, ref: Ref, rec: Rec, args: list[Value]) -> bool:
 
 
 def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
-    """Takes an item out of a list whose items are known."""
-    known = _in_order(ctx, ref, position) if rec.kind == "list" else None
-    if known is not None and -len(known[0]) <= known[1] < len(known[0]):
-        items, at = known
+    """Takes an item, or those of a slice, out of a list whose items are known."""
+    where = _slice_of(position) if isinstance(position, SliceValue) else None
+    known = _in_order(ctx, ref, Const(0) if where is not None else position) if rec.kind == "list" else None
+    if known is None:
+        return
+    items, at = known
+    if where is not None:
+        del items[where]
+    elif -len(items) <= at < len(items):
         del items[at]
-        ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
+    ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
 
 
 def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int] | None:
@@ -163,6 +218,38 @@ def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int
     if known is None or type(at) is not int or ctx.in_loop or (ctx.stack and ctx.mode == "summary"):
         return None
     return known, at
+
+
+def delete(ctx: Context, value: Value, key: Value, site: Site | None) -> None:
+    """`del value[key]`."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or not isinstance(value, Ref):
+        return
+    method = attribute_of(ctx, rec.cls, "__delitem__", value) if isinstance(rec.cls, Cls) else None
+    if isinstance(method, Func):
+        from torchdevlint.infer.calls import call
+
+        call(ctx, method, [key], {}, site)
+    elif rec.kind == "dict":
+        _drop(ctx, value, rec, key)
+    else:
+        _take(ctx, value, rec, key)
+
+
+def _drop(ctx: Context, ref: Ref, rec: Rec, key: Value) -> None:
+    """Takes an entry out of a dict, where its key is known and this is done once."""
+    key = as_key(key)
+    if isinstance(key, Const) and not ctx.in_loop and ("k", key.value) in rec.fields:
+        ctx.heap[ref] = Rec(
+            rec.kind, rec.cls, {name: one for name, one in rec.fields.items() if name != ("k", key.value)}
+        )
+
+
+def _removed(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
+    """`items.remove(value)` of a list whose items are known: the first that is the same."""
+    known = reading.items(ctx, ref)
+    if known is not None and value in known and isinstance(value, (Const, Ref)):
+        _take(ctx, ref, rec, Const(known.index(value)))
 
 
 def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str) -> None:
@@ -221,11 +308,11 @@ def _of_dict(
     if name in ("values", "items", "keys"):
         return ctx.new(site, "generator", None, _view(ctx, ref, rec, name, value, site), tag=name)
     if name == "popitem":
-        return Tup((NUMBER, value))
+        return _last_entry(ctx, ref, rec, keywords.get("last", Const(True)), value)
     if name == "update":
-        other = ctx.heap.get(first) if isinstance(first, Ref) else None
-        fields: dict[Any, Value] = dict(other.fields) if other is not None and other.kind == "dict" else {}
-        if first is not UNKNOWN and (other is None or other.kind != "dict"):
+        held_there = entries(ctx, first)
+        fields: dict[Any, Value] = dict(held_there or {})
+        if first is not UNKNOWN and held_there is None:
             fields["*"] = reading.unpacked(ctx, reading.element(ctx, first), 1, 2, starred=False)
         fields.update({("k", key): given for key, given in keywords.items()})
         for key, given in fields.items():
@@ -236,7 +323,19 @@ def _of_dict(
         return NONE
     if name == "copy":
         return copied(ctx, ref, site)
+    if name == "new_child":
+        return ctx.new(site, "dict", None, {**rec.fields, **(entries(ctx, first) or {})}, tag=name)
     return NONE if name == "clear" else UNKNOWN
+
+
+def _last_entry(ctx: Context, ref: Ref, rec: Rec, is_last: Value, value: Value) -> Value:
+    """`parts.popitem()`: the last entry, or with `last=False` the first one."""
+    keys = [key for key in rec.fields if isinstance(key, tuple)]
+    if not keys or "*" in rec.fields or ctx.in_loop or not isinstance(is_last, Const):
+        return Tup((NUMBER, value))
+    key = keys[-1 if is_last.value else 0]
+    _drop(ctx, ref, rec, Const(key[1]))
+    return Tup((of_key(key[1]), rec.fields[key]))
 
 
 def _view(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value, site: Site | None) -> dict[Any, Value]:
@@ -244,7 +343,7 @@ def _view(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value, site: Site 
     known = [(of_key(key[1]), content) for key, content in rec.fields.items() if isinstance(key, tuple)]
     is_known = 0 < len(known) <= _MOST_ITEMS and "*" not in rec.fields
     if name == "items":
-        key = join(*(one for one, _ in known)) if is_known else NUMBER
+        key = join(*(one for one, _ in known)) if is_known else rec.fields.get(KEYS, NUMBER)
         one: Value = _pairs(rec, site) if is_known and 1 < len(known) <= MOST_ALTERNATIVES else Tup((key, value))
         in_order: list[Value] = [Tup(pair) for pair in known]
     else:
@@ -269,6 +368,8 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], s
     first = as_key(args[0]) if args else UNKNOWN
     if isinstance(first, Const) and ("k", first.value) in rec.fields:
         kept: Value = rec.fields["k", first.value]
+        if name == "pop":
+            _drop(ctx, ref, rec, first)
         return kept
     if name == "setdefault" and len(args) > 1 and isinstance(first, Const):
         ctx.put(ref, ("k", first.value), args[1])

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer.imports import Global
+from torchdevlint.infer.options import is_option
 from torchdevlint.infer.state import NO_FACTS, Facts, Heap
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
@@ -113,7 +114,12 @@ class Context:
         if not isinstance(found, Ext) or self.stubs.is_given(name):
             return found
         other = self.analysis.kept.imports.resolve(unit, name)
-        if not isinstance(other, Global) or not self._is_object(other):
+        if not isinstance(other, Global):
+            return found
+        option = self._option(other)
+        if option is not None:
+            return option
+        if not self._is_object(other):
             return found
         if self.mode == "summary":
             return Term("attribute", other.unit.globals, other.name)
@@ -123,6 +129,13 @@ class Context:
             return written
         lent = self.lent(other.unit.globals, other.name)
         return found if lent is None else lent
+
+    def _option(self, name: Global) -> Value | None:
+        """The options of the program, or one of them, where another file keeps them under this name."""
+        module = self.analysis.module_of(name.unit)
+        rec = module.heap.get(name.unit.globals) if module is not None else None
+        value = rec.fields.get("." + name.name) if rec is not None else None
+        return value if isinstance(value, Term) and is_option(Term("attribute", value, "")) else None
 
     def _is_object(self, name: Global) -> bool:
         module = self.analysis.module_of(name.unit)

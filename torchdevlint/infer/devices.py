@@ -21,6 +21,7 @@ from torchdevlint.infer.values import (
     OTHER,
     UNKNOWN,
     UNKNOWN_INDEX,
+    Cls,
     Const,
     Device,
     Ext,
@@ -32,6 +33,7 @@ from torchdevlint.infer.values import (
     Sort,
     Tensor,
     Term,
+    Text,
     Tup,
     Value,
     alternatives,
@@ -42,6 +44,7 @@ from torchdevlint.infer.values import (
     join,
     one_of,
     options_of,
+    waits,
 )
 
 if TYPE_CHECKING:
@@ -94,6 +97,17 @@ def _named(ctx: Context, value: Value) -> Place:
         return value.place
     if isinstance(value, Tensor):
         return value.device
+    if (
+        isinstance(value, Text)
+        and isinstance(value.parts[0], Const)
+        and str(value.parts[0].value).startswith(ACCELERATORS)
+    ):
+        return (
+            Term("as_device", value) if ctx.mode == "summary" and waits(value) else indexed(ACCELERATOR, UNKNOWN_INDEX)
+        )
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is not None and isinstance(rec.cls, Cls) and isinstance(rec.fields.get(".value"), Const):
+        return _named(ctx, rec.fields[".value"]) if classes.is_enum(ctx.analysis, rec.cls.cls) else NOWHERE
     if value == ACCELERATOR_NAME:
         return indexed(ACCELERATOR, UNKNOWN_INDEX)
     if isinstance(value, Term) and value is not UNKNOWN:
@@ -124,7 +138,7 @@ def device_of(ctx: Context, value: Value) -> Place:
 def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> Place:
     """One of several devices: the choice of the program, or of whoever calls."""
     terms = [place for place in found if isinstance(place, Term)]
-    if ctx.mode == "summary" and terms:
+    if ctx.mode == "summary" and any(term.waits for term in terms):
         return Term(op, value)
     indices = {index_of(place) for place in found if is_elsewhere(place)}
     chosen = indexed(CHOSEN, indices.pop() if len(indices) == 1 else UNKNOWN_INDEX)
@@ -318,6 +332,8 @@ def _moved_with(ctx: Context, content: Value, place: Place, seen: set[Value]) ->
                 move_module(ctx, one, place, seen)
             elif inner is not None and inner.kind == "object" and one not in seen:
                 _move_shared(ctx, one, inner, place, seen)
+        elif isinstance(one, Tup):
+            kept = Tup(tuple(_moved_with(ctx, item, place, seen) for item in one.items))
         elif isinstance(one, Term) and one.waits:
             ctx.emit(Term("carried", one, place))
         found.append((guards, kept))

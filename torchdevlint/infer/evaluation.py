@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchdevlint.infer import (
@@ -25,6 +25,7 @@ from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     ARRAY,
     EXPECTED_ERROR,
+    MOST_ALTERNATIVES,
     NONE,
     NUMBER,
     SENT,
@@ -50,6 +51,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     as_key,
+    consistent,
     join,
     lift,
     literal,
@@ -76,6 +78,7 @@ class Evaluation:
         self.returns: list[tuple[Any, Value, Heap]] = []
         self.yields: list[tuple[Any, Value]] = []
         self.registers: dict[ir.Register, Value] = {}
+        self._turns: dict[ir.Register, tuple[Term, ...]] = {}  # of the comprehensions over known items
         self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
         self.unit = ctx.unit
         self._captured = self.unit.captured(body)
@@ -175,13 +178,14 @@ class Evaluation:
             return [state]
         outcome = block.successors[0] == target
         test = self.registers.get(block.test, UNKNOWN)
-        known = self._known(test, state)
+        leaves = any(loop not in self.body.blocks[target].loops for loop in block.loops)
+        known = None if leaves and isinstance(test, Ref) else self._known(test, state)
         if known is not None:
             return [state] if known == outcome else []
         env = narrowed(self.ctx, state.env, self.body, block.test, self.registers, outcome)
         if env is not state.env:
             state = state._replace(env=env)
-        if len(state.facts) >= MOST_FACTS:
+        if len(state.facts) >= MOST_FACTS or leaves:  # what a loop asks may be another thing in its last turn
             return [state]
         guards = conditions.sides_of(test, outcome, (self.body, block.test))
         return [State(state.env, state.heap, state.facts | guards)]
@@ -270,6 +274,8 @@ class Evaluation:
         value, name, ctx, body = self._get(op.value), op.name, self.ctx, self.body
         if isinstance(value, Func) and value.body.name == name and value.body.decorators:
             value = self._decorated(value)
+        elif isinstance(value, Cls) and value.cls.name == name and value.cls.body.decorators:
+            self._decorate_class(value)
         if name in body.global_names:
             ctx.put(self.unit.globals, "." + name, value)
             return
@@ -305,6 +311,17 @@ class Evaluation:
                     return made
                 function = made
         return function
+
+    def _decorate_class(self, cls: Cls) -> None:
+        """A decorator of a class may enter it somewhere; what it gives back is taken to be the class."""
+        body = cls.cls.body
+        for register in reversed(body.decorator_registers):
+            decorator = self._get(register)
+            if isinstance(decorator, Func):
+                calls.call(self.ctx, decorator, [cls], {}, None)
+        rec = self.ctx.rec(cls)
+        if rec is not None:
+            self.unit.class_fields[cls.cls] = dict(rec.fields)  # with what they put there
 
     def make_function(self, op: ir.MakeFunction) -> Value:
         """A function object, with its defaults and the frame it closes over."""
@@ -450,9 +467,9 @@ class Evaluation:
         for key_register, value_register in zip(op.keys, op.values, strict=True):
             value = self._get(value_register)
             if key_register is None:
-                rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-                if rec is not None:
-                    fields.update(rec.fields)
+                held = containers.entries(ctx, value)
+                if held is not None:
+                    fields.update(held)
                 else:
                     _add(fields, reading.item(ctx, value, SLICE))
                 continue
@@ -461,18 +478,31 @@ class Evaluation:
                 fields["k", key.value] = value
             else:
                 _add(fields, value)
+                containers.add_key(fields, key)
         return ctx.new(self._site(op), "dict", None, fields)
 
     def comprehension(self, op: ir.Comprehension) -> Value:
-        """What a comprehension gives."""
+        """What a comprehension gives: item by item, where it goes over items that are known."""
         value = self._get(op.value)
+        turns = self._turns.get(op.turn) if op.turn is not None else None
         if op.shape != "dict":
-            return self.ctx.new(self._site(op), "list", None, {"*": value})
+            items = [_in_turn(value, turns, at) for at in range(len(turns))] if turns else []
+            named = {("k", at): one for at, one in enumerate(items)}
+            return self.ctx.new(self._site(op), "list", None, named or {"*": value})
+        if turns:
+            pairs = [
+                (as_key(_in_turn(self._get(op.key), turns, at)), _in_turn(value, turns, at)) for at in range(len(turns))
+            ]
+            if all(isinstance(key, Const) for key, _ in pairs):
+                items_of = {("k", key.value): one for key, one in pairs if isinstance(key, Const)}
+                return self.ctx.new(self._site(op), "dict", None, items_of)
         keys = [as_key(one) for one in alternatives(self._get(op.key))]
         known = [key for key in keys if isinstance(key, Const)]
         fields: dict[Any, Value] = (
             {("k", key.value): value for key in known} if len(known) == len(keys) else {"*": value}
         )
+        for one in keys:
+            containers.add_key(fields, one)
         return self.ctx.new(self._site(op), "dict", None, fields)
 
     def augmented(self, op: ir.AugmentedAssign) -> Value:
@@ -506,6 +536,11 @@ class Evaluation:
         """Writes an item."""
         tensors.store_item(self.ctx, self._get(op.object), self._get(op.index), self._get(op.value), self._site(op))
 
+    def delete_subscript(self, op: ir.DeleteSubscript) -> None:
+        """Takes an item out."""
+        for one in alternatives(self._get(op.object)):
+            containers.delete(self.ctx, one, self._get(op.index), self._site(op))
+
     def store_attribute(self, op: ir.StoreAttribute) -> None:
         """Writes an attribute. A gradient must be where its tensor is (torch/csrc/autograd/python_variable.cpp)."""
         if op.name == "grad":
@@ -535,8 +570,17 @@ class Evaluation:
         return reading.unpacked(self.ctx, self._get(op.source), op.index, op.count, op.starred)
 
     def iterate(self, op: ir.Iterate) -> Value:
-        """The next element."""
-        return reading.element(self.ctx, self._get(op.iterable))
+        """The next element; in a comprehension over known items, each of them under guards that tell its turn."""
+        iterable = self._get(op.iterable)
+        if not op.is_alone:
+            return reading.element(self.ctx, iterable)
+        known = reading.items(self.ctx, iterable)
+        self._turns.pop(op.dst, None)
+        if known is None or not 0 < len(known) <= MOST_ALTERNATIVES:
+            return reading.element(self.ctx, iterable)
+        site = self._site(op)
+        turns = self._turns[op.dst] = tuple(Term("turn", site, at) for at in range(len(known)))
+        return one_of([(_only(turns, at), one) for at, one in enumerate(known)]) if len(known) > 1 else known[0]
 
     def enter(self, op: ir.Enter) -> Value:
         """What `with` binds."""
@@ -597,7 +641,23 @@ class Evaluation:
         """Remembers what is raised here."""
         if op.value is not None:
             for one in alternatives(self._get(op.value)):
+                if op.cause is not None and isinstance(one, Ref):
+                    self.ctx.put(one, ".__cause__", self._get(op.cause))
                 self.ctx.raise_(one)
+
+
+def _only(turns: Sequence[Term], at: int) -> Facts:
+    """That it is this turn and no other."""
+    return frozenset((term, number == at) for number, term in enumerate(turns))
+
+
+def _in_turn(value: Value, turns: Sequence[Term], at: int) -> Value:
+    """What a value is in one turn of a comprehension."""
+    if not isinstance(value, OneOf):
+        return value
+    now, either = _only(turns, at), {(term, outcome) for term in turns for outcome in (True, False)}
+    found = [(guards - either, one) for guards, one in value.options if consistent(guards, now)]
+    return one_of(found) if found else value
 
 
 def _is_of(ctx: Context, value: Value, cls: Value) -> bool:
@@ -696,6 +756,7 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.Yield: Evaluation.yield_,
     ir.StoreAttribute: Evaluation.store_attribute,
     ir.StoreSubscript: Evaluation.store_subscript,
+    ir.DeleteSubscript: Evaluation.delete_subscript,
     ir.Return: Evaluation.return_,
     ir.Raise: Evaluation.raise_,
     ir.Opaque: Evaluation.opaque,

@@ -24,6 +24,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.classes import PROTOCOLS, attribute_of, is_named_tuple
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
+from torchdevlint.infer.options import is_told
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
@@ -62,11 +63,13 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     indexed,
+    is_elsewhere,
     is_open,
     join,
     lift,
     one_of,
     options_of,
+    shifted,
     waits,
 )
 from torchdevlint.stubs import loader
@@ -106,6 +109,10 @@ _CUDA_WORKS = frozenset(
 )
 _OTHER_MACHINES = frozenset(
     {"torch.backends.mps.is_available", "torch.xpu.is_available", "torch.mps.is_available", "torch.npu.is_available"}
+)
+# The accelerator that is current, as a device or as its number.
+_CURRENT_DEVICE = frozenset(
+    {"torch.cuda.current_device", "torch.accelerator.current_accelerator", "torch.accelerator.current_device_index"}
 )
 _TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "is_dynamo_compiling")
 _CONTEXTS = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
@@ -263,6 +270,8 @@ def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
         return special
     stub = ctx.stubs.find(name)
     if isinstance(stub, tuple):
+        if name in tensors.MAY_GIVE_SEVERAL:
+            return tensors.with_counts(operators.apply(ctx, stub, args, keywords, site), keywords)
         if any(parameter.starred and parameter.kind in ("tensor", "tensors") for parameter in stub[0].parameters):
             args = _unwrapped(ctx, args)
         if name == "torch.einsum":
@@ -364,7 +373,9 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         stored.write(ctx, file, Tup(()), Tup(()), site)
         return NONE
     if name in _DATA_LOADERS:
-        item = _loader_item(ctx, first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn"), site)
+        is_single = (args[1] if len(args) > 1 else keywords.get("batch_size")) == NONE
+        data, collate = first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn")
+        item = _loader_item(ctx, data, collate, site, is_single=is_single)
         return (
             _unknown(site)
             if item is None
@@ -381,6 +392,11 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return _at(args, 0, keywords, "data")
     if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
         return first if args else Ext("functools.wraps")
+    if name == "torch.Generator":
+        place = devices.as_device(ctx, args[0] if args else keywords.get("device", Const("cpu")))
+        return ctx.new(site, "object", Ext(name), {".device": Device(place)}, tag="generator")
+    if name in _CURRENT_DEVICE:
+        return Device(ACCELERATOR)
     if name in _TO_NUMBER or name.startswith("torch.backends."):
         return NUMBER
     if name.startswith("torch.cuda.") and ctx.stubs.find(name) is None:
@@ -389,9 +405,35 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return reading.element(ctx, first)
     if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
         if _OPTIMIZER.match(name):
-            return ctx.new(site, "object", Ext(name), {}, tag="optimizer")
+            return _optimizer(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
         return OTHER if name.startswith("torch.optim.") else _unknown(site)
     return None
+
+
+def _optimizer(ctx: Context, name: str, given: Value, site: Site | None) -> Value:
+    """An optimizer with its groups of parameters and its state, which is where they are (torch/optim/optimizer.py).
+
+    Parameters on the CPU are left out: who moves their module afterwards moves them here as well.
+    """
+    held: list[Value] = [one for each in alternatives(reading.element(ctx, given)) for one in _parameters_of(ctx, each)]
+    if not held:
+        return ctx.new(site, "object", Ext(name), {}, tag="optimizer")
+    params = ctx.new(site, "list", None, {"*": join(*held)}, tag="params")
+    group = ctx.new(site, "dict", None, {("k", "params"): params}, tag="group")
+    one = ctx.new(site, "dict", None, {"*": modules.plain(join(*held)), ("k", "step"): NUMBER}, tag="state of one")
+    fields: dict[str, Value] = {
+        ".param_groups": ctx.new(site, "list", None, {"*": group}, tag="groups"),
+        ".state": ctx.new(site, "dict", None, {"*": one}, tag="state"),
+    }
+    return ctx.new(site, "object", Ext(name), dict(fields), tag="optimizer")
+
+
+def _parameters_of(ctx: Context, given: Value) -> list[Tensor]:
+    """The parameters of a group, a dict or one that is given by itself, that are not on the CPU."""
+    rec = ctx.heap.get(given) if isinstance(given, Ref) else None
+    params = rec.fields.get(("k", "params"), UNKNOWN) if rec is not None and rec.kind == "dict" else given
+    several = alternatives(params if isinstance(params, Tensor) else reading.element(ctx, params))
+    return [one for one in several if isinstance(one, Tensor) and (is_elsewhere(one.device) or is_told(one.device))]
 
 
 def _at(args: list[Value], position: int, keywords: dict[str, Value], name: str) -> Value:
@@ -491,15 +533,22 @@ def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], si
     return args[1] if name != Const("grad_and_value") else Tup((args[1], made))
 
 
-def _loader_item(ctx: Context, data: Value, collate: Value | None, site: Site | None) -> Value | None:
+def _loader_item(
+    ctx: Context, data: Value, collate: Value | None, site: Site | None, *, is_single: bool
+) -> Value | None:
+    """What a loader gives; with `batch_size=None`, the samples one by one."""
     if collate is not None and collate != NONE:
         from torchdevlint.infer.calls import call as call_value
 
+        if is_single:
+            return call_value(ctx, collate, [reading.element(ctx, data)], {}, site)
         samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
         return call_value(ctx, collate, [samples], {}, site)
     for one in alternatives(data):
         if ctx.rec(one) is None and not isinstance(one, Tensor):
             return None
+        if is_single:
+            return reading.element(ctx, one)
         return _batched(reading.element(ctx, one), ctx)
     return None
 
@@ -514,8 +563,7 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
         }
         return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
     if isinstance(value, Tensor):
-        rank = MANY if value.rank in (None, MANY) else value.rank + 1
-        return Tensor(HOST, rank, value.origin, "batch") if value.device == HOST else value
+        return Tensor(HOST, shifted(value.rank, 1), value.origin, "batch") if value.device == HOST else value
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
@@ -548,6 +596,8 @@ def call_method(
             return containers.method(ctx, value, rec, name, args, keywords, site)
         if rec.kind == "module":
             return modules.method(ctx, value, rec, name, args, keywords, site)
+        if rec.cls == Ext("torch.Generator") and name in ("manual_seed", "set_state"):
+            return value
         if isinstance(rec.cls, Ext):
             if rec.cls.name.startswith(distributions.HOME):
                 return distributions.method(ctx, value, rec, name, args, keywords, site)
@@ -564,7 +614,7 @@ def call_method(
     if isinstance(value, Super):
         return NONE
     if paths.is_text(value):
-        found = paths.method(ctx, value, name, args, site)
+        found = paths.method(ctx, value, name, args, keywords, site)
         return NUMBER if found is None else found
     if value == ARRAY:
         return NUMBER if name in ("item", "tolist", "tobytes") else ARRAY

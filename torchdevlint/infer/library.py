@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,7 @@ Args = list[Value]
 Keywords = dict[str, Value]
 Handler = Callable[["Context", Args, Keywords, "Site | None"], Value]
 
+_MOST_PARSED = 2000  # characters of a text that is read here
 _MOST_FOLDED = 8  # items of a list whose reduction is followed one by one
 _MOST_LEAVES = 4  # levels of containers that a function is mapped over
 
@@ -205,6 +208,33 @@ def _setitem(ctx: Context, args: Args, keywords: Keywords, site: Site | None) ->
 # ---------------------------------------------------------------------------------------------------- containers
 
 
+def _parsed(parse: Callable[[str], Any]) -> Handler:
+    """What a literal text stands for."""
+
+    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+        text = _at(args, 0)
+        if not isinstance(text, Const) or not isinstance(text.value, str) or len(text.value) > _MOST_PARSED:
+            return NUMBER if isinstance(text, Const) else Term("unknown", site) if site is not None else UNKNOWN
+        try:
+            return of_python(ctx, parse(text.value), site)
+        except (ValueError, SyntaxError, RecursionError):
+            return NUMBER
+
+    return handle
+
+
+def of_python(ctx: Context, value: Any, site: Site | None, name: tuple[Any, ...] = ()) -> Value:
+    """A value of Python as one of the analysis."""
+    if isinstance(value, tuple):
+        return Tup(tuple(of_python(ctx, one, site, (*name, at)) for at, one in enumerate(value)))
+    if isinstance(value, (list, dict)):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        kind = "dict" if isinstance(value, dict) else "list"
+        fields = {("k", key): of_python(ctx, one, site, (*name, key)) for key, one in pairs}
+        return ctx.new(site, kind, None, fields, tag=("literal", *name))
+    return Const(value) if isinstance(value, (str, int, bool, bytes, type(None))) or value == value else NUMBER
+
+
 def _pushed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     for one in alternatives(_at(args, 0)):
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
@@ -231,7 +261,7 @@ def _chain_map(ctx: Context, args: Args, keywords: Keywords, site: Site | None) 
     for one in reversed(args):
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         fields.update(rec.fields if rec is not None else {"*": reading.item(ctx, one, NUMBER, site)})
-    return ctx.new(site, "dict", None, fields, tag="chain")
+    return ctx.new(site, "dict", None, {**fields, ".maps": listed(ctx, site, args, "maps")}, tag="chain")
 
 
 def _first(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
@@ -439,6 +469,13 @@ def _pushed_forward(ctx: Context, args: Args, keywords: Keywords, site: Site | N
     return Tup((made, made))
 
 
+def _derived(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`jacobian(function, inputs)`: where the inputs are."""
+    given = _at(args, 1)
+    _call(ctx, _at(args, 0), list(given.items) if isinstance(given, Tup) else [given], site)
+    return given
+
+
 def _in_sequence(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`checkpoint_sequential(functions, segments, input)`."""
     value = _at(args, 2) if len(args) > 2 else keywords.get("input", UNKNOWN)
@@ -547,6 +584,8 @@ _TABLE: dict[str, Handler] = {
     **{f"operator.{name}": _operator(sign) for name, sign in _SIGNS.items()},
     **{f"operator.i{name.rstrip('_')}": _operator(sign, in_place=True) for name, sign in _SIGNS.items()},
     **{f"operator.{name}": _operator(name) for name in tensors.COMPARISONS.values()},
+    "json.loads": _parsed(json.loads),
+    "ast.literal_eval": _parsed(ast.literal_eval),
     "heapq.heappush": _pushed,
     "heapq.heappop": _popped,
     "heapq.heappushpop": _push_and_pop,
@@ -588,6 +627,8 @@ _TABLE: dict[str, Handler] = {
     "pickle.dumps": lambda ctx, args, keywords, site: stream(ctx, site, _at(args, 0), "pickled"),
     "pickle.loads": lambda ctx, args, keywords, site: reading.element(ctx, _at(args, 0)),
     "dataclasses.fields": _fields,
+    "torch.autograd.functional.jacobian": _derived,
+    "torch.autograd.functional.hessian": _derived,
     "torch.func.vjp": _pulled_back,
     "torch.func.vjp.call": lambda ctx, args, keywords, site: args[0] if args else UNKNOWN,
     "torch.func.jvp": _pushed_forward,

@@ -87,7 +87,7 @@ _SIZES = frozenset(
 _METHODS = frozenset(
     "to cuda cpu xpu mps npu hpu eval train parameters named_parameters state_dict load_state_dict register_buffer register_parameter apply "
     "modules named_modules children named_children buffers named_buffers zero_grad requires_grad_ float double half bfloat16 type add_module "
-    "append extend insert share_memory register_module __call__ forward get_parameter get_submodule get_buffer keys values items pop".split()
+    "append extend insert to_empty share_memory register_module __call__ forward get_parameter get_submodule get_buffer keys values items pop".split()
 )
 _OWN_DICTS = frozenset({"_buffers", "_parameters", "_modules"})
 _TRAINING = "@training"  # whether `eval` or `train` was the last to be called
@@ -244,6 +244,9 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         stub = ctx.stubs.module_class(rec.cls.name)
         if (name in _WEIGHTS or name.endswith(_DERIVED)) and stub is not None and stub.holds != "empty":
             return weights(rec)
+        if ("k", name) in rec.fields:  # a layer of `Sequential(OrderedDict(...))`, or of a ModuleDict
+            kept: Value = rec.fields["k", name]
+            return kept
         if name == "device" and not rec.cls.name.startswith("torch."):
             return Device(place)
         return NUMBER if name in _SIZES else Bound(ref, name)
@@ -328,6 +331,36 @@ def _call_model(
     return opaque.call(ctx, ref, place, [samples.sample(ctx, one, site) for one in args], keywords, site)
 
 
+_MOST_APPLIED = 12
+
+
+def within(ctx: Context, ref: Ref, prefix: str = "", deep: int = 4) -> list[tuple[str, Value]]:
+    """The modules in a module, by their names, from the inside out as `apply` takes them."""
+    found: list[tuple[str, Value]] = []
+    rec = ctx.heap.get(ref)
+    for key, content in rec.fields.items() if rec is not None else ():
+        name = str(key[1]) if isinstance(key, tuple) else key[1:] if key.startswith(".") else "0" if key == "*" else ""
+        for one in alternatives(content) if name else ():
+            inner = ctx.heap.get(one) if isinstance(one, Ref) else None
+            if inner is not None and inner.kind == "module" and isinstance(one, Ref) and deep:
+                found += within(ctx, one, f"{prefix}{name}.", deep - 1)
+                found.append((prefix + name, one))
+        if len(found) > _MOST_HELD:
+            break
+    return found
+
+
+def _applied(ctx: Context, ref: Ref, function: Value, site: Site | None) -> None:
+    """`module.apply(function)`: of each module in it, then of itself (torch/nn/modules/module.py)."""
+    from torchdevlint.infer.calls import call as call_value
+
+    several = list(dict.fromkeys([one for _, one in within(ctx, ref)]))
+    if len(several) > _MOST_APPLIED:
+        ctx.analysis.hit("modules that a function is applied to")
+    for one in [*several[:_MOST_APPLIED], ref]:
+        call_value(ctx, function, [one], {}, site)
+
+
 def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None) -> Value:
     from torchdevlint.infer.calls import call as call_value
 
@@ -407,6 +440,9 @@ def method(
     told = _told(ctx, ref, rec, name, args, keywords, site)
     if told is not None:
         return told
+    if name == "to_empty":
+        devices.move_module(ctx, ref, devices.as_device(ctx, args[0] if args else keywords.get("device", UNKNOWN)))
+        return ref
     if name in devices.MOVES:
         place = devices.target_of(ctx, name, args, keywords)
         if place is not None:
@@ -429,6 +465,8 @@ def method(
         return UNKNOWN
     if name in ("eval", "train"):
         _set_training(ctx, ref, FALSE if name == "eval" else args[0] if args else keywords.get("mode", TRUE))
+    if name == "apply" and args:
+        _applied(ctx, ref, args[0], site)
     if name in _SELF:
         return ref
     if name in _LISTED or name in ("get_parameter", "get_buffer"):
@@ -460,6 +498,11 @@ def method(
         from torchdevlint.infer.calls import call as call_value
 
         return call_value(ctx, ref, args, keywords, site)
+    if name in ("modules", "named_modules") and 0 < len(inside := within(ctx, ref)) < MOST_ALTERNATIVES:
+        several: list[Value] = [
+            Tup((Const(path), one)) if name == "named_modules" else one for path, one in [("", ref), *inside]
+        ]
+        return ctx.new(site, "generator", None, {"*": join(*several)}, tag=name)
     if name in ("items", "values", "keys", "children", "modules", "named_children", "named_modules"):
         value = reading.element(ctx, ref)
         pair = name in ("items", "named_children", "named_modules")

@@ -29,7 +29,10 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    at_least,
     is_open,
+    least,
+    shifted,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -292,9 +295,22 @@ def _tensor(
     several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
     if not several:
         return Term("unknown", site) if site is not None else UNKNOWN
-    found = tensors.combined(ctx, several, rank)
+    found = tensors.combined(ctx, _elements(ctx, binding, several), rank)
     is_made = found is UNKNOWN and binding.signature.parameter("device") is not None
     return tensors.made(ctx, site, rank) if is_made else found  # lists of numbers
+
+
+def _elements(ctx: Context, binding: Binding, several: list[Operand]) -> list[Operand]:
+    """The operands; for a sequence that a caller gives, its elements."""
+    given = [
+        binding.given.get(one.name) for one in binding.signature.parameters if one.kind == "tensors" and not one.starred
+    ]
+    return [
+        operand._replace(value=reading.element(ctx, operand.value))
+        if is_open(operand.value) and operand.value in given
+        else operand
+        for operand in several
+    ]
 
 
 def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
@@ -344,7 +360,7 @@ def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, li
     several = operands.get("d", [])
     ranks = [one.rank for operand in several for one in alternatives(operand.value) if isinstance(one, Tensor)]
     if result.rank == "stacked":
-        return ranks[0] + 1 if ranks and ranks[0] is not None and ranks[0] >= 0 and len(set(ranks)) == 1 else MANY
+        return shifted(ranks[0], 1) if len(set(ranks)) == 1 else at_least(1 + min(map(least, ranks), default=0))
     if isinstance(result.rank, int):
         return result.rank if result.rank != 0 or "dim" not in given else _reduced(ranks, given)
     if len(several) == 1 and len(ranks) == 1:
@@ -357,17 +373,17 @@ def _reduced(ranks: list[int | None], given: dict[str, Value]) -> int | None:
         return 0
     keeps = given.get("keepdim")
     if not ranks or ranks[0] is None or ranks[0] <= 0:
-        return MANY if ranks and ranks[0] == MANY else None
+        return MANY if ranks and ranks[0] is not None and ranks[0] < 0 else None
     return ranks[0] if keeps not in (None, FALSE) else ranks[0] - 1
 
 
 def broadcast(ranks: list[int | None], *, all_known: bool) -> int | None:
     """The rank of an element-wise result."""
     if not ranks or not all_known:
-        return MANY if any(rank is not None and rank != 0 for rank in ranks) else None
+        return at_least(max(map(least, ranks), default=0))
     if all(rank is not None and rank >= 0 for rank in ranks):
         return max(rank for rank in ranks if rank is not None)
-    return None if all(rank in (None, 0) for rank in ranks) else MANY
+    return at_least(max(map(least, ranks)))
 
 
 __all__ = ["NOTHING", "Place", "Ref", "apply", "broadcast", "fitting", "is_open"]

@@ -103,6 +103,12 @@ def formatted(template: str, args: list[Value], pattern: re.Pattern[str] = _FIEL
     return text_of(*parts)
 
 
+def formatted_by_name(template: str, given: dict[str, Value]) -> Value:
+    """`template.format(name=value)`."""
+    names = [one.strip("{}").partition(":")[0] for one in _FIELD.findall(template)]
+    return formatted(template, [given.get(name, UNKNOWN) for name in names])
+
+
 def of_percent(template: str, given: Value) -> Value:
     """`template % given`."""
     return formatted(template, list(given.items) if isinstance(given, Tup) else [given], _PERCENT)
@@ -125,9 +131,13 @@ def binary(operator: str, left: Value, right: Value) -> Value | None:
     return joined(left, right) if operator == "/" else None
 
 
-def method(ctx: Context, path: Value, name: str, args: list[Value], site: Site | None) -> Value | None:
+def method(
+    ctx: Context, path: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value | None:
     """`path.name(...)` of a string or a path; None for what this table does not know."""
     first = args[0] if args else None
+    if isinstance(path, Const) and name in _FOLDED and site is not None:
+        return _folded(ctx, path.value, name, args, site)
     if name in _SAME:
         return path
     if name in _LISTED:
@@ -137,10 +147,52 @@ def method(ctx: Context, path: Value, name: str, args: list[Value], site: Site |
     if not isinstance(path, Const):
         return None
     if name == "format":
-        return formatted(path.value, args)
+        return (
+            formatted(path.value, args)
+            if "{}" in path.value or not keywords
+            else formatted_by_name(path.value, keywords)
+        )
     if name in _TESTS and isinstance(first, Const) and isinstance(first.value, str):
         return TRUE if _TESTS[name](path.value, first.value) else FALSE
     return None
+
+
+_FOLDED = frozenset(
+    "capitalize casefold lower upper title swapcase strip lstrip rstrip removeprefix removesuffix replace split rsplit splitlines "
+    "partition rpartition join center ljust rjust zfill find rfind count startswith endswith isdigit isalpha isnumeric isupper islower".split()
+)
+"""Methods of strings whose result is known where the string and the arguments are."""
+_MOST_LETTERS, _MOST_PIECES = 400, 8
+
+
+def _folded(ctx: Context, text: str, name: str, args: list[Value], site: Site) -> Value | None:
+    from torchdevlint.infer.library import of_python
+
+    given = [_plain(ctx, one) for one in args]
+    if any(one is _NOT_PLAIN for one in given) or len(text) > _MOST_LETTERS:
+        return None
+    try:
+        made = getattr(text, name)(*given)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    is_long = isinstance(made, (str, list)) and len(made) > (_MOST_LETTERS if isinstance(made, str) else _MOST_PIECES)
+    return None if is_long else of_python(ctx, made, site, (name,))
+
+
+_NOT_PLAIN = object()
+
+
+def _plain(ctx: Context, value: Value) -> object:
+    """A literal, or a list of literals, as a value of Python."""
+    from torchdevlint.infer import reading
+
+    if isinstance(value, Const):
+        return value.value
+    known = reading.items(ctx, value)
+    if known is None or not all(isinstance(one, Const) for one in known):
+        return _NOT_PLAIN
+    values = [one.value for one in known if isinstance(one, Const)]
+    return tuple(values) if isinstance(value, Tup) else values
 
 
 # ------------------------------------------------------------------------------------------------ which file

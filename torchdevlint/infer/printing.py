@@ -8,7 +8,6 @@ from torchdevlint.infer.values import (
     ACCELERATOR,
     CHOSEN,
     HOST,
-    MANY,
     NOWHERE,
     UNKNOWN,
     Bound,
@@ -122,7 +121,7 @@ def _tensor(value: Tensor) -> str:
     if value.implicit:
         parts[0] += " (default)" if value.implicit == "default" else " (always)"
     if value.rank is not None:
-        parts.append("rank 1 or more" if value.rank == MANY else f"rank {value.rank}")
+        parts.append(f"rank {-value.rank} or more" if value.rank < 0 else f"rank {value.rank}")
     if value.follows:
         parts.append("moves with its module")
     if value.kept:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import PROPERTY, attribute_of
+from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     CLOCK,
     EXPECTED_ERROR,
     FALSE,
+    MOST_ALTERNATIVES,
     NONE,
     NUMBER,
     OTHER,
@@ -21,7 +22,9 @@ from torchdevlint.infer.values import (
     Bound,
     Cls,
     Const,
+    Device,
     Ext,
+    Func,
     Partial,
     Ref,
     Site,
@@ -48,7 +51,6 @@ _TO_NUMBER = frozenset(
 )
 _CLOCKS = ("time", "datetime")
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
-_EXCEPTIONS = ("Error", "Exception", "StopIteration", "Warning")
 _MOST_TURNS = 8  # items that are told apart
 _PLAIN_ROOTS = frozenset(
     "math random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
@@ -71,7 +73,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
 
         return lift(lambda one: has_attribute(ctx, one, str(args[1].value)), first)  # type: ignore[union-attr]
     if name == "str" and args:
-        return lift(text_of, first)
+        return lift(lambda one: one if isinstance(one, Device) else text_of(one), first)  # which is as good as its name
     if name == "open" and args:
         made = _unknown(site)
         ctx.put(made, paths.PATH, first)
@@ -84,13 +86,17 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return library_table.stream(ctx, site, call(ctx, first, [], {}, site), "iter")
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
+    if name == "staticmethod" and args:
+        return Partial(first, (), ())
+    if name == "classmethod" and args:
+        return Partial(Ext(CLASS_METHOD), (first,), ())
     if name == "property":
         return Partial(Ext(PROPERTY), tuple(args), tuple(sorted(keywords.items())))
     if name == "globals":
         return Bound(ctx.unit.globals if site is None else site.unit.globals, "__dict__")
     if name in ("vars", "dir") and args:
         return Bound(first, "__dict__")
-    if name.endswith(_EXCEPTIONS):
+    if name.endswith(EXCEPTIONS):
         fields: dict[Any, Value] = {".args": Tup(tuple(args)), ".value": first}
         return ctx.new(site, "object", Ext("builtins." + name), fields, tag=name)
     if name == "sorted":
@@ -107,6 +113,11 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         kept = [one for one in alternatives(reading.element(ctx, args[1])) if one != NONE]
         return ctx.new(site, "generator", None, {"*": join(*kept) if kept else UNKNOWN}, tag=name)
     if name == "map" and len(args) > 1:
+        columns = [column for one in args[1:] if (column := reading.items(ctx, one)) is not None]
+        shortest = min(map(len, columns), default=0)
+        if 0 < shortest <= MOST_ALTERNATIVES and len(columns) == len(args) - 1:
+            made_one_by_one = [call(ctx, first, [one[at] for one in columns], {}, site) for at in range(shortest)]
+            return library_table.listed(ctx, site, made_one_by_one, name)
         made = call(ctx, first, [reading.element(ctx, one) for one in args[1:]], {}, site)
         return ctx.new(site, "generator", None, {"*": made}, tag=name)
     if name in ("max", "min"):
@@ -254,6 +265,8 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return EXPECTED_ERROR
     if last == "is_torch_fx_proxy":
         return FALSE
+    if name == "types.MethodType" and len(args) > 1 and isinstance(first, Func):
+        return Func(first.body, first.frame, args[1], first.defaults, first.form)
     if name == "functools.partial" and args:
         return Partial(first, tuple(args[1:]), tuple(sorted(keywords.items())))
     if root == "functools":
@@ -273,8 +286,9 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "collections.deque":
         return _sequence(ctx, "list", args[:1], site)
     if name in ("collections.namedtuple", "typing.NamedTuple"):
-        names = _field_names(ctx, args)
-        return Partial(Ext("collections.namedtuple.make"), (), (("@names", Tup(tuple(Const(one) for one in names))),))
+        names = Tup(tuple(Const(one) for one in _field_names(ctx, args)))
+        defaults = Tup(tuple(reading.items(ctx, keywords["defaults"]) or ())) if "defaults" in keywords else Tup(())
+        return Partial(Ext("collections.namedtuple.make"), (), (("@defaults", defaults), ("@names", names)))
     if name == "collections.namedtuple.make":
         return _named_tuple(ctx, args, dict(keywords), site)
     if name == "collections.namedtuple._make":
@@ -286,11 +300,12 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return ctx.new(site, "object", None, {"." + key: value for key, value in keywords.items()}, tag=name)
     if name == "dataclasses.field":
         factory = keywords.get("default_factory")
-        return (
-            Partial(Ext("dataclasses.field"), (factory,), ())
-            if factory is not None
-            else keywords.get("default", UNKNOWN)
-        )
+        if factory is None and keywords.get("init") != FALSE:
+            return keywords.get("default", UNKNOWN)
+        written = tuple((key, value) for key, value in keywords.items() if key == "init")
+        if factory is None and "default" in keywords:
+            factory = Partial(Ext("functools.wraps.call"), (keywords["default"],), ())
+        return Partial(Ext("dataclasses.field"), () if factory is None else (factory,), written)
     if name == "dataclasses.replace" and args:
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():
@@ -322,13 +337,16 @@ def _field_names(ctx: Context, args: list[Value]) -> list[str]:
 
 
 def _named_tuple(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
-    names = keywords.pop("@names")
+    names, defaults = keywords.pop("@names"), keywords.pop("@defaults", Tup(()))
+    count = len(names.items) if isinstance(names, Tup) else 0
+    given = dict(enumerate(defaults.items, count - len(defaults.items))) if isinstance(defaults, Tup) else {}
     ref = ctx.new(site, "object", None, {}, tag="namedtuple")
     spread = next((at for at, one in enumerate(args) if isinstance(one, Star)), len(args))
     rest = reading.element(ctx, args[spread].value) if spread < len(args) else None  # type: ignore[union-attr]
     for at, one in enumerate(names.items if isinstance(names, Tup) else ()):
         field = str(one.value) if isinstance(one, Const) else ""
-        value = args[at] if at < spread else keywords.get(field, UNKNOWN if rest is None else rest)
+        left = given.get(at, UNKNOWN) if rest is None else rest
+        value = args[at] if at < spread else keywords.get(field, left)
         ctx.put(ref, "." + field, value)
         ctx.put(ref, ("k", at), value)
     return ref

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import containers, paths, tensors
+from torchdevlint.infer import containers, options, paths, tensors
 from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
@@ -38,6 +38,7 @@ from torchdevlint.infer.values import (
     as_key,
     join,
     of_key,
+    shifted,
     waits,
 )
 
@@ -75,6 +76,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         found = attribute_of(ctx, value, name, None)
         if found is not None:
             return _member(ctx, value, name, found, site)
+        if name == "__new__":
+            return Ext("builtins.object.__new__")
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
     if isinstance(value, Ext):
         return ctx.imported(ctx.unit, f"{value.name}.{name}")
@@ -105,10 +108,15 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
         return UNKNOWN
     if name == "__dict__":
         return Bound(value, name)
+    if name == "__class__" and ctx.mode == "summary" and value.waits:
+        return Term("type", value)
     rec = ctx.heap.get(value)
     if rec is not None and "." + name in rec.fields:
         kept: Value = rec.fields["." + name]
         return kept
+    default = options.remembered(ctx, value, name)
+    if default is not None:
+        return default
     cls = ctx.analysis.class_of_receiver(value)
     if cls is not None:
         found = attribute_of(ctx, cls, name, value, final=True)
@@ -132,6 +140,8 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         return kept
     if rec is not None and name == "__dict__":
         return Bound(value, name)
+    if rec is not None and name == "__class__" and isinstance(rec.cls, Cls):
+        return rec.cls
     if rec is None or rec.kind == "overlay":
         lent = ctx.lent(value, name) if ctx.mode != "summary" else None
         return Term("attribute", value, name) if lent is None else lent
@@ -221,6 +231,10 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         return element(ctx, value)
     if isinstance(value, Bound) and value.name == "__dict__":
         return attribute(ctx, value.object, str(key.value), site) if isinstance(key, Const) else UNKNOWN
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return containers.part_of_text(value.value, key)
+    if isinstance(value, Cls) and isinstance(key, Const) and is_enum(ctx.analysis, value.cls):
+        return attribute(ctx, value, str(key.value), site)
     if isinstance(value, Ref):
         rec = ctx.heap.get(value)
         if rec is None:
@@ -322,7 +336,7 @@ def element(ctx: Context, value: Value) -> Value:
     if isinstance(value, OneOf):
         return ctx.lift(lambda one: element(ctx, one), value)
     if isinstance(value, Tensor):
-        rank = value.rank - 1 if value.rank and value.rank > 0 else None
+        rank = shifted(value.rank, -1) if value.rank != 0 else None
         return Tensor(value.device, rank, value.origin, value.implicit)
     if isinstance(value, Tup):
         return (
@@ -358,7 +372,9 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
         return Term("element", value)
     if rec.kind == "dict":
         keys = [of_key(key[1]) for key in rec.fields if isinstance(key, tuple)]
-        return join(*keys) if keys and "*" not in rec.fields else NUMBER
+        if "*" in rec.fields:
+            return rec.fields.get(containers.KEYS, NUMBER)  # type: ignore[no-any-return]
+        return join(*keys) if keys else NUMBER
     if rec.kind in ("object", "module") and isinstance(rec.cls, Cls):
         for name in ("__iter__", "__aiter__", "__getitem__"):
             method = attribute_of(ctx, rec.cls, name, value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import (
     claims,
+    classes,
     conditions,
     devices,
     foreign,
@@ -304,9 +305,13 @@ class Replay:
             self.ctx.analysis.hit("objects of a call")
             return UNKNOWN
         depth = self.ctx.stack.count(self.body)
-        where = self.site if depth < 2 else (self.site, depth)  # each level of a recursion makes its own
+        where: Any = self.site if depth < 2 else (self.site, depth)  # each level of a recursion makes its own
+        if self.body.is_cached:
+            where = (self.body, tuple(self.parameters.values()))
         place = ref.place if is_nested else ("at", where, ref.place)
         found = self._copies[ref] = Ref(place)
+        if self.body.is_cached and found in self.ctx.heap:
+            return found
         self.ctx.made.add(place)
         rec = self.summary.heap.get(ref)
         if rec is not None:
@@ -450,6 +455,9 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "type": lambda here, term: call(here.ctx, Ext("builtins.type"), here.all_of(term.args[:1]), {}, here.site),
     "set": _set,
     "raw_set": _set,
+    "super": lambda here, term: classes.attribute_of_super(
+        here.ctx, Super(term.args[0].cls, here.value(term.args[1])), term.args[2]
+    ),
     "held": lambda here, term: protocols.held(here.ctx, *here.all_of(term.args)),
     "held_item": lambda here, term: protocols.item(here.ctx, *here.all_of(term.args)),
     "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),

@@ -26,6 +26,7 @@ from torchdevlint.infer.values import (
     NUMBER,
     SIZE,
     SLICE,
+    TRUE,
     UNKNOWN,
     Bound,
     Cls,
@@ -47,10 +48,14 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     as_key,
+    at_least,
     consistent,
     is_open,
+    join,
+    least,
     one_of,
     options_of,
+    shifted,
     waits,
 )
 from torchdevlint.stubs import loader
@@ -430,8 +435,11 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
             return ctx.new(site, "list", None, fields, tag="sum") if site is not None else left
         both = one_of([(frozenset(), reading.element(ctx, left)), (frozenset(), reading.element(ctx, right))])
         return ctx.new(site, "list", None, {"*": both}, tag="sum") if site is not None else left
-    if operator == "*" and isinstance(left, Ref):
+    if operator in ("*", "-", "&") and isinstance(left, Ref):
         return left
+    if operator in ("|", "^") and isinstance(left, Ref) and isinstance(right, Ref):  # of sets
+        inner = join(reading.element(ctx, left), reading.element(ctx, right))
+        return ctx.new(site, "list", None, {"*": inner}, tag="union") if site is not None else left
     if operator == "+" and isinstance(left, Tup) and isinstance(right, Tup):
         return Tup(left.items + right.items)
     if ARRAY in (left, right):
@@ -482,12 +490,16 @@ def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | No
 
 
 def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
-    if rank in (None, MANY):
-        if any(isinstance(part, SliceValue) or part == NONE for part in parts):
-            return MANY  # a slice leaves its dimension, whatever the other indices take away
-        plain = all(isinstance(part, Tensor) or part == Const(Ellipsis) for part in parts)
-        return rank if plain else None
-    if rank is None or rank == 0:
+    if rank is None or rank < 0:
+        if all(isinstance(part, Tensor) or part == Const(Ellipsis) for part in parts):
+            return rank if rank is None else MANY
+        # A slice leaves its dimension, whatever the other indices take away.
+        left = sum(isinstance(part, SliceValue) or part == NONE for part in parts)
+        if any(isinstance(part, (Tensor, Term, OneOf)) for part in parts):
+            return at_least(min(left, 1))
+        taken = sum(not isinstance(part, SliceValue) and part not in (NONE, Const(Ellipsis)) for part in parts)
+        return at_least(max(least(rank) - taken + sum(part == NONE for part in parts), left))
+    if rank == 0:
         return rank
     for part in parts:
         if (isinstance(part, Const) and type(part.value) is int) or part == NUMBER:
@@ -565,6 +577,9 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
         return
     old = rec.fields.get("*")
     ctx.put(target, "*", value if old is None else one_of([(frozenset(), old), (frozenset(), value)]))
+    if rec.kind == "dict" and isinstance(key, (Ref, Tensor)):
+        kept = rec.fields.get(containers.KEYS)
+        ctx.put(target, containers.KEYS, key if kept is None else join(kept, key))
 
 
 def _renew(ctx: Context, target: Value, value: Value) -> None:
@@ -631,7 +646,7 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
     known = reading.items(ctx, value)
     if known is not None:
         inner = rank_of_data(ctx, known[0]) if known else None
-        return inner + 1 if inner is not None and inner >= 0 else MANY
+        return shifted(inner, 1)
     return MANY if value == ARRAY or isinstance(value, Ref) else None
 
 
@@ -640,10 +655,10 @@ def rank_after(
 ) -> int | None:
     """The rank of what a function of one tensor gives."""
     if name == "unsqueeze":
-        return rank + 1 if rank is not None and rank >= 0 else MANY
+        return shifted(rank, 1)
     if name == "squeeze":
-        if rank in (0, MANY, None):
-            return rank
+        if rank is None or rank <= 0:
+            return MANY if rank else rank
         return rank - 1 if "dim" in given and rank is not None else None
     if name in ("view", "reshape", "expand", "repeat", "tile", "broadcast_to"):
         size = list(starred) or [value for key, value in given.items() if key in ("size", "shape", "repeats", "dims")]
@@ -651,7 +666,7 @@ def rank_after(
     if name in ("flatten", "ravel", "nonzero"):
         return 1 if name != "nonzero" else MANY
     if name in ("select", "unbind", "trace"):
-        return rank - 1 if rank is not None and rank > 0 else None if rank == MANY else rank
+        return shifted(rank, -1)
     if name in (
         "sum",
         "mean",
@@ -730,10 +745,27 @@ def method(
         return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
     if name in ("max", "min", "sum", "mean", "any", "all", "prod") and not args and not keywords:
         return Tensor(value.device, 0, value.origin, value.implicit, kept=value.kept)
+    if "torch." + name in MAY_GIVE_SEVERAL:
+        return with_counts(Tensor(value.device, MANY, value.origin, value.implicit, kept=value.kept), keywords)
     signatures = ctx.stubs.method(name)
     if signatures and operators.fitting(signatures, [value, *args], keywords) is not None:
         return operators.apply(ctx, signatures, [value, *args], keywords, site)
-    return Tensor(value.device, None if value.rank != MANY else MANY, value.origin, value.implicit, kept=value.kept)
+    return Tensor(
+        value.device,
+        MANY if value.rank is not None and value.rank < 0 else None,
+        value.origin,
+        value.implicit,
+        kept=value.kept,
+    )
+
+
+MAY_GIVE_SEVERAL = frozenset({"torch.unique", "torch.unique_consecutive"})
+
+
+def with_counts(values: Value, keywords: dict[str, Value]) -> Value:
+    """What `torch.unique(x, return_inverse=True, return_counts=True)` gives: one more tensor there for each of the two."""
+    more = sum(keywords.get(name, NONE) == TRUE for name in ("return_inverse", "return_counts"))
+    return Tup((values,) * (more + 1)) if more else values
 
 
 def _new(

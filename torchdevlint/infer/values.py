@@ -138,12 +138,29 @@ NO_TENSOR = "no_tensor"  # the operation of a term: what of a value is no tensor
 SENT = "@sent"
 """The name, as of a parameter, of what is sent into a generator."""
 MANY = -1
-"""A rank of one or more."""
+"""A rank of one or more; -2 is one of two or more, and so on."""
+_MOST_DIMENSIONS = 5  # that are told apart
+
+
+def at_least(dimensions: int) -> int | None:
+    """A rank of so many dimensions or more."""
+    return -min(dimensions, _MOST_DIMENSIONS) if dimensions > 0 else None
+
+
+def least(rank: int | None) -> int:
+    """How many dimensions a tensor of a rank has for certain."""
+    return abs(rank) if rank is not None else 0
+
+
+def shifted(rank: int | None, by: int) -> int | None:
+    """The rank of a tensor with more dimensions, or with fewer."""
+    is_exact = rank is not None and rank >= 0
+    return max(least(rank) + by, 0) if is_exact else at_least(least(rank) + by)
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor. `rank` is a number, MANY, or None where nothing is known. `origin` is where it was made on the CPU.
+    """A tensor. `rank` is a number, MANY or less, or None where nothing is known. `origin` is where it was made on the CPU.
 
     `implicit`: it is there because nobody said where ("default": the default device would change it; "import": that of the time when its
     module was imported did; "always": nothing would; "batch": a loader gives it, whatever made its samples).
@@ -576,7 +593,7 @@ def _join_tensors(found: dict[Value, frozenset[Guard]]) -> None:
             continue
         both, guards = first, found.pop(first)
         for value in others:
-            rank = both.rank if both.rank == value.rank else MANY if both.rank and value.rank else None
+            rank = both.rank if both.rank == value.rank else at_least(min(least(both.rank), least(value.rank)))
             both = Tensor(both.device, rank, both.origin, both.implicit, both.follows and value.follows, both.kept)
             guards &= found.pop(value)
         found[both] = guards

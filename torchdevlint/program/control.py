@@ -220,6 +220,7 @@ def comprehension(
 ) -> Register:
     """The loops of a comprehension, inline, with its variables renamed so that they are its own. `element` is its key and value."""
     iterable = syntax.evaluate(b, clauses[0].iterable)
+    first, is_alone = iterable, len(clauses) == 1 and not clauses[0].tests
     outside = b.renames
     b.comprehensions += 1
     b.renames = outside | {name: f"{name}@{b.comprehensions}" for clause in clauses for name in clause.names}
@@ -233,7 +234,8 @@ def comprehension(
         b.begin(turn)
         dst = b.registers
         b.registers = dst + 1
-        b.ops.append(Iterate(clause.node, dst, iterable, clause.is_async))
+        b.ops.append(Iterate(clause.node, dst, iterable, clause.is_async, is_alone))
+        first = dst if not number else first
         syntax.store(b, clause.target, dst)
         for test in clause.tests:
             further = b.new_block()
@@ -249,7 +251,7 @@ def comprehension(
     b.begin(after)
     dst = b.registers
     b.registers = dst + 1
-    b.ops.append(Comprehension(node, dst, shape, key, value))
+    b.ops.append(Comprehension(node, dst, shape, key, value, first if is_alone else None))
     return dst
 
 

@@ -138,6 +138,8 @@ def _text(op: ir.Op) -> str:
             return f"store %{holder}[%{index}] = %{value}"
         case ir.Delete(name=name):
             return f"delete {name}"
+        case ir.DeleteSubscript(object=holder, index=index):
+            return f"delete %{holder}[%{index}]"
         case ir.Discard(value=value):
             return f"discard %{value}"
         case ir.Return(value=value):

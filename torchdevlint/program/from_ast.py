@@ -30,6 +30,7 @@ from torchdevlint.program.ir import (
     AugmentedAssign,
     Declare,
     Delete,
+    DeleteSubscript,
     Discard,
     Import,
     Op,
@@ -178,8 +179,7 @@ def _return(b: BodyBuilder, node: ast.Return) -> None:
 
 def _raise(b: BodyBuilder, node: ast.Raise) -> None:
     value = optional(b, node.exc)
-    optional(b, node.cause)
-    b.ops.append(Raise(node, value))
+    b.ops.append(Raise(node, value, optional(b, node.cause)))
     b.live = False
 
 
@@ -211,8 +211,8 @@ def _delete(b: BodyBuilder, node: ast.Delete | ast.Tuple | ast.List) -> None:
             b.words.add(target.attr)
             evaluate(b, target.value)
         elif isinstance(target, ast.Subscript):
-            evaluate(b, target.value)
-            evaluate(b, target.slice)
+            holder = evaluate(b, target.value)
+            b.ops.append(DeleteSubscript(target, holder, evaluate(b, target.slice)))
         elif isinstance(target, ast.Tuple | ast.List):
             _delete(b, target)
 

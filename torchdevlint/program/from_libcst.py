@@ -22,6 +22,7 @@ from torchdevlint.program.ir import (
     AugmentedAssign,
     Declare,
     Delete,
+    DeleteSubscript,
     Discard,
     Import,
     Program,
@@ -132,9 +133,8 @@ def _return(b: BodyBuilder, node: cst.Return) -> None:
 
 def _raise(b: BodyBuilder, node: cst.Raise) -> None:
     value = optional(b, node.exc)
-    if node.cause is not None:
-        evaluate(b, node.cause.item)
-    b.ops.append(Raise(node, value))
+    cause = evaluate(b, node.cause.item) if node.cause is not None else None
+    b.ops.append(Raise(node, value, cause))
     b.live = False
 
 
@@ -169,8 +169,8 @@ def _delete_target(b: BodyBuilder, target: cst.CSTNode) -> None:
         b.words.add(target.attr.value)
         evaluate(b, target.value)
     elif isinstance(target, cst.Subscript):
-        evaluate(b, target.value)
-        index_of(b, target)
+        holder = evaluate(b, target.value)
+        b.ops.append(DeleteSubscript(target, holder, index_of(b, target)))
     elif isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
             _delete_target(b, element.value)

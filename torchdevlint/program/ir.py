@@ -199,11 +199,15 @@ class FormattedString(ValueOp):
 
 @dataclass(slots=True, eq=False)
 class Comprehension(ValueOp):
-    """The result of a comprehension, written after the loop blocks that evaluate it. `key` only for dict comprehensions."""
+    """The result of a comprehension, written after the loop blocks that evaluate it. `key` only for dict comprehensions.
+
+    `turn` is the register of the element that it goes over, where it has one `for` and no `if`.
+    """
 
     shape: Literal["list", "set", "generator", "dict"]
     key: Register | None
     value: Register
+    turn: Register | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -243,10 +247,11 @@ class Unpack(ValueOp):
 
 @dataclass(slots=True, eq=False)
 class Iterate(ValueOp):
-    """The next element of an iterable (`for`, comprehensions)."""
+    """The next element of an iterable (`for`, comprehensions). `is_alone`: of a comprehension with one `for` and no `if`."""
 
     iterable: Register
     is_async: bool = False
+    is_alone: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -349,6 +354,14 @@ class Delete(Op):
 
 
 @dataclass(slots=True, eq=False)
+class DeleteSubscript(Op):
+    """`del object[index]`."""
+
+    object: Register
+    index: Register
+
+
+@dataclass(slots=True, eq=False)
 class Discard(Op):
     """An expression statement: its value is thrown away."""
 
@@ -364,9 +377,10 @@ class Return(Op):
 
 @dataclass(slots=True, eq=False)
 class Raise(Op):
-    """`raise value`; ends its block."""
+    """`raise value from cause`; ends its block."""
 
     value: Register | None
+    cause: Register | None = None
 
 
 # ---------------------------------------------------------------------------------------------------- graph
@@ -452,6 +466,11 @@ class Body:
     def is_class_method(self) -> bool:
         """True for a method that is given its class."""
         return "classmethod" in map(_last_name, self.decorators)
+
+    @property
+    def is_cached(self) -> bool:
+        """True for a function that gives the same object whenever it is given the same arguments."""
+        return any(_last_name(name) in ("cache", "lru_cache") for name in self.decorators)
 
     @property
     def needs_no_object(self) -> bool:

@@ -259,9 +259,10 @@ _ONE: dict[type[ir.Op], tuple[str, ...]] = {
     ir.Store: ("value",),
     ir.StoreAttribute: ("object", "value"),
     ir.StoreSubscript: ("object", "index", "value"),
+    ir.DeleteSubscript: ("object", "index"),
     ir.Discard: ("value",),
     ir.Return: ("value",),
-    ir.Raise: ("value",),
+    ir.Raise: ("value", "cause"),
 }
 
 
