@@ -90,7 +90,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, Cls):
         return construct(ctx, function, args, keywords, site)
     if isinstance(function, Ext):
-        if any(isinstance(one, DoubleStar) for one in args) and function.name.startswith("torch."):
+        if function.name.startswith("torch.") and any(isinstance(one, DoubleStar) for one in args):
             # Keywords that nobody knows may say where: `torch.zeros(3, **options)`.
             return residual(ctx, function, args, keywords, site) if ctx.mode == "summary" else unknown(site)
         if ctx.mode == "summary" and any(map(_is_open_star, args)) and ctx.stubs.places_module(function.name):
@@ -168,7 +168,7 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         function = Term("moved", function, place, None)  # a caller who knows the module moves it before it is called
     elif place is not None and site is not None and not opaque.is_pipeline(site):
         return opaque.call(ctx, function, place, args, keywords, site)
-    if ctx.mode != "summary" and site is not None:
+    if ctx.mode != "summary" and site is not None and len(args) + len(keywords) > 1:
         given = [
             v
             for v in (*args, *keywords.values())
@@ -208,6 +208,8 @@ def _may_matter(argument: Value) -> bool:
 
 def _spread(ctx: Context, args: Arguments, keywords: Keywords) -> tuple[list[Value], Keywords, bool]:
     """The arguments with `*` and `**` taken apart where they are known; False where one is not."""
+    if not any(map(_is_star, args)):
+        return list(args), dict(keywords), True
     out: list[Value] = []
     named, complete = dict(keywords), True
     for one in args:
@@ -225,6 +227,10 @@ def _spread(ctx: Context, args: Arguments, keywords: Keywords) -> tuple[list[Val
         else:
             out.append(one)
     return out, named, complete
+
+
+def _is_star(argument: Value) -> bool:
+    return isinstance(argument, (Star, DoubleStar))
 
 
 def spread(ctx: Context, args: Arguments) -> tuple[list[Value], bool]:
