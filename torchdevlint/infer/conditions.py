@@ -65,7 +65,8 @@ _CONTAINERS = {
 
 def truth(value: Value) -> bool | None:
     """Whether a value is true, None where that is not known."""
-    if type(value) is Term:
+    kind = type(value)
+    if kind is Term or kind is Tensor or kind is Ref:
         return None
     if isinstance(value, Const):
         return bool(value.value)
@@ -76,8 +77,11 @@ def truth(value: Value) -> bool | None:
     if isinstance(value, Ext):
         return None if is_unbound(value) else True
     if isinstance(value, OneOf) and value.options:
-        found = {truth(option) for _, option in value.options}
-        return found.pop() if len(found) == 1 else None
+        first = truth(value.options[0][1])
+        for _, option in value.options if first is not None else ():
+            if truth(option) is not first:
+                return None
+        return first
     return None
 
 
