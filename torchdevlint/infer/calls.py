@@ -63,6 +63,7 @@ MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fix
 MOST_DEEP = 14
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
 _MOST_CALLEES = 4
+_OF_TORCH = Const("pt")  # as `return_tensors`
 
 Arguments = Sequence[Value]
 Keywords = dict[str, Value]
@@ -107,7 +108,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, Ref):
         return _call_object(ctx, function, args, keywords, site)
     if isinstance(function, Term):
-        if keywords.get("return_tensors") == Const("pt"):
+        if keywords.get("return_tensors") == _OF_TORCH:
             return opaque.encoded(ctx, function, site)
         if function is UNKNOWN:
             return unknown(site)

@@ -326,9 +326,7 @@ class Replay:
         return found
 
     def _field(self, key: Any, content: Any) -> Any:
-        if isinstance(key, str) and key.startswith("@"):
-            return self.place(content)
-        return self.value(content)
+        return self.place(content) if type(key) is str and key[:1] == "@" else self.value(content)
 
 
 _DOES = frozenset(
