@@ -3,7 +3,9 @@
 usage: python benchmarks/edits.py FOLDER... [--write]
 
 The folders are copied into one repository. A run with an empty cache is measured, one over the unchanged files, and one after each edit: a
-statement at the end of a file that no other imports, of the one that most files import, a comment at the end of that, and a new file.
+statement at the end of a file that no other imports, of the one that most files import, a comment at the end of that, and a new file. The last
+rows are those of the language server, which keeps what it knows in its process and not in the cache: a file for the first time, and another
+statement at its end for the third time.
 """
 
 from __future__ import annotations
@@ -32,6 +34,19 @@ def counted(self, own):
     return result(self, own)
 answers.Answers.result = counted
 sys.exit(cli.main(sys.argv[1:]))
+"""
+# What the server's process does with a document, for one version after the other; the seconds of the last one.
+_SERVED = """\
+import sys, time
+from torchdevlint.server.work import Buffer, Job, do
+path, versions = sys.argv[1], int(sys.argv[2])
+with open(path, encoding="utf-8") as file:
+    text = file.read()
+for version in range(versions):
+    before = time.process_time()
+    do(Job("examine", Buffer(path, f"{text}\\nx = {version}\\n"), {}))
+    spent = time.process_time() - before
+print(f"{spent:.2f}")
 """
 
 
@@ -83,7 +98,17 @@ def measure(root: Path, temporary: Path) -> list[tuple[str, str, str]]:
     rows.append(("a comment there", *run(root, temporary)))
     edited(str(Path(leaf).with_name("new_file.py")), "import torch\n\nx = torch.zeros(3).cuda()\n")
     rows.append(("a new file", *run(root, temporary)))
+    for path in (leaf, most):
+        rows.append((f"in an editor: {short(path)}", served(path, 1), "1"))
+        rows.append(("in an editor: another statement at its end", served(path, 3), "1"))
     return rows
+
+
+def served(path: str, versions: int) -> str:
+    """CPU seconds of the language server's process for the last of so many versions of a file."""
+    command = [sys.executable, "-c", _SERVED, path, str(versions)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "VIRTUAL_ENV": ""})
+    return done.stdout.strip()
 
 
 def run(root: Path, temporary: Path) -> tuple[str, str]:

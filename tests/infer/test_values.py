@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from torchdevlint.infer.values import HOST, MANY, Tensor, join
+from torchdevlint.infer.values import HOST, MANY, Const, OneOf, Tensor, Term, consistent, join, one_of
 
 
 @pytest.mark.parametrize("ranks", list(permutations((3, 4, MANY))))
@@ -16,3 +16,19 @@ def test_tensors_of_one_place_are_one_also_where_one_of_them_is_their_join(ranks
 
 def test_an_unknown_rank_stays_unknown() -> None:
     assert join(Tensor(HOST, 3), Tensor(HOST, 0), Tensor(HOST, 4)) == Tensor(HOST, None)
+
+
+def test_an_equal_value_is_told_once_under_what_its_guards_share() -> None:
+    first, second = (Term("unknown", "first"), True), (Term("unknown", "second"), False)
+    both, one, none = frozenset({first, second}), frozenset({first}), frozenset[tuple[Term, bool]]()
+    assert one_of([(both, Const(1)), (one, Const(2)), (one, Const(1))]) == OneOf(((one, Const(1)), (one, Const(2))))
+    assert one_of([(both, Const(1)), (none, Const(1))]) == Const(1)
+
+
+def test_a_condition_comes_out_one_way() -> None:
+    asked = Term("unknown", "asked")
+    yes, no, other = ({(asked, True)}, {(asked, False)}, {(Term("unknown", "other"), False)})
+    assert not consistent(frozenset(yes), frozenset(no | other))
+    assert not consistent(frozenset(no | other), frozenset(yes))
+    assert consistent(frozenset(yes), frozenset(yes | other))
+    assert consistent(frozenset(), frozenset(no))

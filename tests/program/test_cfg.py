@@ -207,3 +207,15 @@ def _program(draw: random.Random, depth: int) -> str:
         return lines
 
     return "\n".join(block(depth, ""))
+
+
+def test_what_is_behind_a_block() -> None:
+    cfg = graph("before\nwhile a:\n    within\nafter")
+    before, within, after = (
+        next(block.index for block in cfg.body.blocks if load(cfg, name) in block.ops)
+        for name in ("before", "within", "after")
+    )
+    assert {within, after} <= cfg.behind(before)
+    assert before not in cfg.behind(before)
+    assert {within, after} <= cfg.behind(within)
+    assert not cfg.behind(after) & {before, within, after}

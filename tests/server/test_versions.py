@@ -132,6 +132,26 @@ def test_a_key_in_a_function_leaves_the_others(tmp_path: Path) -> None:
     assert compared(tmp_path / "net.py", texts) == len(texts) - 1
 
 
+def test_another_outline_leaves_what_does_not_depend_on_the_document(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch\n", encoding="utf-8")
+    (tmp_path / "helpers.py").write_text(HELPERS, encoding="utf-8")
+    (tmp_path / "train.py").write_text(TRAIN, encoding="utf-8")
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    forget_projects()
+    document = Document()
+    summaries = []
+    for text in (NET, NET + "\nsize = 3\n", NET + "\ndef size():\n    return 3\n", NET.replace("helpers", "train")):
+        examined(tmp_path / "net.py", text, document)
+        assert document._program is not None
+        base = document._program.kept.base
+        summaries.append({body.qualname: summary for body, summary in base.summaries.items()})
+        assert str(tmp_path / "train.py") not in base.imports._units  # it imports the document
+    first, second, third, fourth = summaries
+    assert "scaled" in first
+    assert first["scaled"] is second["scaled"] is third["scaled"]
+    assert "scaled" not in fourth or fourth["scaled"] is not first["scaled"]
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -36,6 +36,13 @@ _MAKES = (
 
 def named(analysis: FileFacts, body: ir.Body, register: ir.Register) -> str | None:
     """The dotted name of an imported thing or a builtin ("torch.load"), "" for anything else; None where only a run of the body can tell."""
+    known: dict[ir.Register, str | None] = analysis.remembered.setdefault((named, id(body)), {})
+    if register not in known:
+        known[register] = _named(analysis, body, register)
+    return known[register]
+
+
+def _named(analysis: FileFacts, body: ir.Body, register: ir.Register) -> str | None:
     definitions = analysis.index_of(body).definitions
     parts: list[str] = []
     op = definitions[register]

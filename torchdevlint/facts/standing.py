@@ -129,13 +129,13 @@ class Standing:
         """True for what may run before this moment."""
         if self._at is None:
             return True
-        lookup, blocks = Lookup.of(self.body), self.body.blocks
+        lookup = Lookup.of(self.body)
         first, second = lookup.block(op), lookup.block(self._at)
         if first is None or second is None:
             return False
         if first is second and lookup.number(op) < lookup.number(self._at):
             return True
-        return second.index in Cfg.of(self.body).reachable(blocks[first.index].successors)
+        return second.index in Cfg.of(self.body).behind(first.index)
 
     def source(self, register: ir.Register) -> ir.ValueOp | None:
         """The operation that made a value, also behind names that one store alone may have bound."""

@@ -203,9 +203,11 @@ class Analysis:
         deadline.check()
         heard = self.heard
         heard.steps += 1
+        if heard.steps <= MOST_STEPS:
+            return True
         if heard.steps == MOST_STEPS + 1:
             self.hit("work on one function or file")
-        return heard.steps <= MOST_STEPS
+        return False
 
     def module_of(self, unit: Unit) -> ModuleRun | None:
         """A file's module as the program that it is, run once; None while it runs."""

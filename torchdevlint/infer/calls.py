@@ -67,6 +67,7 @@ MOST_EQUAL = 2  # ... with the same values: the second iteration towards the fix
 MOST_DEEP = 14
 MOST_NESTED = 5  # calls by which the name of an object that a callee makes is told apart
 _MOST_CALLEES = 4
+_OF_TORCH = Const("pt")  # as `return_tensors`
 
 Arguments = Sequence[Value]
 Keywords = dict[str, Value]
@@ -98,7 +99,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, Cls):
         return construct(ctx, function, args, keywords, site)
     if isinstance(function, Ext):
-        if any(isinstance(one, DoubleStar) for one in args) and function.name.startswith("torch."):
+        if function.name.startswith("torch.") and any(isinstance(one, DoubleStar) for one in args):
             # Keywords that nobody knows may say where: `torch.zeros(3, **options)`.
             return residual(ctx, function, args, keywords, site) if ctx.mode == "summary" else unknown(site)
         if ctx.mode == "summary" and any(map(_is_open_star, args)) and ctx.stubs.places_module(function.name):
@@ -115,7 +116,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
     if isinstance(function, Ref):
         return _call_object(ctx, function, args, keywords, site)
     if isinstance(function, Term):
-        if keywords.get("return_tensors") == Const("pt"):
+        if keywords.get("return_tensors") == _OF_TORCH:
             return opaque.encoded(ctx, function, site)
         if function is UNKNOWN:
             return unknown(site)
@@ -178,7 +179,7 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
         function = Term("moved", function, place, None)  # a caller who knows the module moves it before it is called
     elif place is not None and site is not None and not opaque.is_pipeline(site):
         return opaque.call(ctx, function, place, args, keywords, site)
-    if ctx.mode != "summary" and site is not None:
+    if ctx.mode != "summary" and site is not None and len(args) + len(keywords) > 1:
         given = [
             v
             for v in (*args, *keywords.values())
@@ -218,6 +219,8 @@ def _may_matter(argument: Value) -> bool:
 
 def _spread(ctx: Context, args: Arguments, keywords: Keywords) -> tuple[list[Value], Keywords, bool]:
     """The arguments with `*` and `**` taken apart where they are known; False where one is not."""
+    if not any(map(_is_star, args)):
+        return list(args), dict(keywords), True
     out: list[Value] = []
     named, complete = dict(keywords), True
     for one in args:
@@ -235,6 +238,10 @@ def _spread(ctx: Context, args: Arguments, keywords: Keywords) -> tuple[list[Val
         else:
             out.append(one)
     return out, named, complete
+
+
+def _is_star(argument: Value) -> bool:
+    return isinstance(argument, (Star, DoubleStar))
 
 
 def spread(ctx: Context, args: Arguments) -> tuple[list[Value], bool]:

@@ -83,12 +83,14 @@ def claim(
         ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
     if ctx.weak and ctx.mode == "root":
         _prove_inputs(ctx, operands)
-    operands = [operand._replace(value=_where_now(ctx, operand.value)) for operand in operands]
+    operands = [_now(ctx, operand) for operand in operands]
     if kind == "same" and any(one.role == "operand" and may_be_module(ctx, one.value) for one in operands):
         return  # what an operator does with a module its class says
     if kind == "same" and ctx.mode != "summary" and not weak and not chain:
         operands = [operand._replace(value=samples.part(ctx, operand.value, site)) for operand in operands]
     sides = [list(_sides(ctx, operand)) for operand in operands]
+    if ctx.mode != "summary" and recorder is None and not any(sides):
+        return  # no tensor at all, and nobody who may know of one
     is_pending = any(_is_pending(ctx, operand) for operand in operands)
     met = True
     if kind == "host":
@@ -161,13 +163,16 @@ def _apart(sides: list[list[_Side]]) -> Iterator[tuple[list[_Side], list[_Side]]
 def _prove_inputs(ctx: Context, operands: Sequence[Operand]) -> None:
     """What a module is given and lets meet a tensor is one, for whoever calls it from outside."""
     options = [one for operand in operands for _, one in options_of(operand.value)]
-    if any(isinstance(tensors.as_tensor(ctx, one), Tensor) for one in options):
-        ctx.proven |= ctx.weak.intersection(one for one in options if isinstance(one, Term))
+    inputs = ctx.weak.intersection(one for one in options if isinstance(one, Term))
+    if inputs and any(isinstance(tensors.as_tensor(ctx, one), Tensor) for one in options):
+        ctx.proven |= inputs
 
 
 def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     found = [(guards, tensors.as_tensor(ctx, one)) for guards, one in options_of(operand.value)]
     known = [(guards, one) for guards, one in found if isinstance(one, Tensor)]
+    if not known:
+        return
     may_be_host = any(one.device == HOST for _, one in known)
     moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None}
     may_be_moved = any(one.device == NOWHERE and not guards for guards, one in known)
@@ -183,8 +188,11 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
 
 def may_be_module(ctx: Context, value: Value) -> bool:
     """True for a module of which somebody here knows the class."""
-    recs = (ctx.heap.get(one) for one in alternatives(value) if isinstance(one, Ref))
-    return any(rec is not None and rec.kind == "module" for rec in recs)
+    for one in alternatives(value):
+        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+        if rec is not None and rec.kind == "module":
+            return True
+    return False
 
 
 def _is_pending(ctx: Context, operand: Operand) -> bool:
@@ -231,6 +239,12 @@ def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
     if UNKNOWN_INDEX in indices or indices[0] == indices[1]:
         return False
     return "" not in indices or not ctx.analysis.kept.imports.sets_current_device(ctx.unit)
+
+
+def _now(ctx: Context, operand: Operand) -> Operand:
+    value = operand.value
+    may_follow = any(isinstance(one, Tensor) and one.follows for one in alternatives(value))
+    return operand._replace(value=_where_now(ctx, value)) if may_follow else operand
 
 
 def _where_now(ctx: Context, value: Value) -> Value:

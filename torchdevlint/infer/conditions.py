@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 _TENSOR_CLASSES = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.autograd.Variable", "torch.FloatTensor"})
 TENSOR_ATTRIBUTES = frozenset({"device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda"})
 ZERO = Const(0)
+_HOST = (Const("cpu"), Device(HOST))
 _CONTAINERS = {
     "builtins.list": ("list",),
     "builtins.dict": ("dict",),
@@ -65,7 +66,8 @@ _CONTAINERS = {
 
 def truth(value: Value) -> bool | None:
     """Whether a value is true, None where that is not known."""
-    if type(value) is Term:
+    kind = type(value)
+    if kind is Term or kind is Tensor or kind is Ref:
         return None
     if isinstance(value, Const):
         return bool(value.value)
@@ -76,8 +78,11 @@ def truth(value: Value) -> bool | None:
     if isinstance(value, Ext):
         return None if is_unbound(value) else True
     if isinstance(value, OneOf) and value.options:
-        found = {truth(option) for _, option in value.options}
-        return found.pop() if len(found) == 1 else None
+        first = truth(value.options[0][1])
+        for _, option in value.options if first is not None else ():
+            if truth(option) is not first:
+                return None
+        return first
     return None
 
 
@@ -119,7 +124,8 @@ def negated(value: Value) -> Value:
 
 def guards_of(value: Value, outcome: bool) -> Facts:
     """What holds where a test comes out one way."""
-    value = _asked(value)
+    if type(value) is not Term:
+        value = _asked(value)
     if type(value) is Term:
         return _guard(value, outcome) if value is not UNKNOWN else NO_FACTS
     if isinstance(value, OneOf):
@@ -209,7 +215,7 @@ def is_for_the_host(facts: Facts) -> bool:
             return True
         if term.op == "equal":
             first, second = term.args
-            if second in (Const("cpu"), Device(HOST)):
+            if second in _HOST:
                 if outcome:
                     return True
             elif not outcome and _is_device_type(first) and isinstance(second, Const):
@@ -461,7 +467,7 @@ def residual(ctx: Context, guards: Iterable[tuple[Value, bool, Term]]) -> Facts 
     """
     found: set[Guard] = set()
     for value, outcome, asked in guards:
-        known = known_outcome(ctx, value)
+        known = known_outcome(ctx, value) if ctx.facts or type(value) is not Term else None
         if known is not None:
             if known != outcome:
                 return None

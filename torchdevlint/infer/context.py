@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer.imports import Global
@@ -223,13 +222,24 @@ class Context:
                     found.append((guards, function(option)))
         return one_of(found)
 
-    @contextmanager
-    def under(self, facts: Facts) -> Iterator[None]:
+    def under(self, facts: Facts) -> _Under:
         """More facts hold for a while. Where they cannot, nothing is claimed."""
-        saved, muted = self.facts, self.mute
-        self.facts = saved | facts
-        self.mute = muted or not consistent(facts, saved)
-        try:
-            yield
-        finally:
-            self.facts, self.mute = saved, muted
+        return _Under(self, facts)
+
+
+class _Under:
+    """See `Context.under`. No generator, which would cost more than what is done under the facts."""
+
+    __slots__ = ("_ctx", "_facts", "_muted", "_saved")
+
+    def __init__(self, ctx: Context, facts: Facts) -> None:
+        self._ctx, self._facts = ctx, facts
+
+    def __enter__(self) -> None:
+        ctx = self._ctx
+        saved, muted = self._saved, self._muted = ctx.facts, ctx.mute
+        ctx.facts = saved | self._facts
+        ctx.mute = muted or not consistent(self._facts, saved)
+
+    def __exit__(self, *_: object) -> None:
+        self._ctx.facts, self._ctx.mute = self._saved, self._muted

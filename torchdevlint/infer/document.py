@@ -34,10 +34,14 @@ class Document:
         What is kept stays for the version that follows when the examination has ended (see `settle`).
         """
         project, path = (member.project, member.path) if member is not None else (None, "")
-        found = self._revised(program, path, project)
+        old, self._program = self._program, None
+        before: Kept | None = old.kept if old is not None and self._is_of(path, project) else None
+        if before is not None and before.stubs is not in_use():
+            before = None
+        found = self._revised(old, program, before, project) if old is not None and before is not None else None
         if found is None or found.kept is None:
             found = found or program
-            found.kept = Kept(project, Unit(found, path))
+            found.kept = Kept(project, Unit(found, path), _others(before, project))
             found.kept.roots = {}
         if project is not None:
             project.adopt(path, found)
@@ -56,16 +60,12 @@ class Document:
         self._program = program if program is self._begun else None
         self._begun = None
 
-    def _revised(self, program: ir.Program, path: str, project: Project | None) -> ir.Program | None:
+    def _revised(self, old: ir.Program, program: ir.Program, kept: Kept, project: Project | None) -> ir.Program | None:
         """The Program of the version before as that of this one; None where too much differs."""
-        old, self._program = self._program, None
-        changed = changed_bodies(old, program) if old is not None and self._is_of(path, project) else None
-        if old is None or changed is None or old.kept.stubs is not in_use():
-            return None
-        kept: Kept = old.kept
-        unit = kept.imports.unit(path)
-        dead = kept.resting_on(unit, changed) if unit is not None else None
-        if unit is None or dead is None:
+        changed = changed_bodies(old, program)
+        unit = kept.imports.unit(self._path)
+        dead = kept.resting_on(unit, changed) if unit is not None and changed is not None else None
+        if unit is None or changed is None or dead is None:
             return None
         before = unit.standing()
         replaced = [op for number in changed for block in old.bodies[number].blocks for op in block.ops]
@@ -85,3 +85,13 @@ class Document:
         before, after = old.read(path), project.read(path)
         is_same = all((one.search(before) is None) is (one.search(after) is None) for one in ASKED_OF_ALL)
         return is_same and project.goes_on(old, path)
+
+
+def _others(before: Kept | None, project: Project | None) -> Kept | None:
+    """What is known of the files that do not depend on the document: that of the version `before`, which was examined to its end, or nothing yet."""
+    if project is None:
+        return None
+    if before is None or before.base is None:
+        return Kept(project)
+    before.base.imports.files = project
+    return before.base

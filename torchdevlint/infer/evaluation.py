@@ -67,6 +67,7 @@ _FORMS = {"property": "property", "cached_property": "property", "contextmanager
 # What `x.get_device()` is compared with, and whether that holds of a tensor on a GPU: it is -1 on the CPU.
 _ON_GPU = {(">", -1): True, (">=", 0): True, ("!=", -1): True, ("<", 0): False, ("==", -1): False, ("<=", -1): False}
 _BINDING = frozenset({"classmethod", "staticmethod"})
+_SUPER, _LEN, _TYPE = Ext("builtins.super"), Ext("builtins.len"), Ext("builtins.type")
 
 
 class Evaluation:
@@ -358,7 +359,7 @@ class Evaluation:
                 keywords[argument.keyword] = value
             else:
                 args.append(value)
-        if function == Ext("builtins.super"):
+        if function == _SUPER:
             return self._super()
         return calls.call(self.ctx, function, args, keywords, self._site(op))
 
@@ -434,7 +435,7 @@ class Evaluation:
     def _counted(self, register: ir.Register) -> Value:
         """What is compared; `len(x)` of what a caller gives is a length that the caller decides."""
         made = Lookup.of(self.body).definition(register)
-        if isinstance(made, ir.Call) and len(made.arguments) == 1 and self._get(made.function) == Ext("builtins.len"):
+        if isinstance(made, ir.Call) and len(made.arguments) == 1 and self._get(made.function) == _LEN:
             counted = self._get(made.arguments[0].value)
             if isinstance(counted, Term) and counted is not UNKNOWN:
                 return Term("length", counted)
@@ -443,7 +444,7 @@ class Evaluation:
     def _type_asked(self, register: ir.Register) -> Value | None:
         """The value of which `type(value)` is in a register; None for anything else."""
         made = Lookup.of(self.body).definition(register)
-        if isinstance(made, ir.Call) and len(made.arguments) == 1 and self._get(made.function) == Ext("builtins.type"):
+        if isinstance(made, ir.Call) and len(made.arguments) == 1 and self._get(made.function) == _TYPE:
             return self._get(made.arguments[0].value)
         return None
 

@@ -147,7 +147,7 @@ class Kept:
     """What several analyses share. With `own`, that unit stands for the file of its path, and `base` is shared of all that does not depend on it."""
 
     def __init__(self, files: Files | None, own: Unit | None = None, base: Kept | None = None) -> None:
-        self._base = base
+        self.base = base
         self.stubs: Stubs = base.stubs if base is not None else loader.in_use()
         is_layer = files is not None and own is not None and base is not None
         dependents = dependents_of(files, own.path) if is_layer else frozenset[str]()  # type: ignore[arg-type, union-attr]
@@ -170,8 +170,8 @@ class Kept:
 
     def analysis(self, path: str) -> Analysis:
         """The analysis of a file that can be read, without what its callers say."""
-        if self._base is not None and path not in self._local:
-            return self._base.analysis(path)
+        if self.base is not None and path not in self._local:
+            return self.base.analysis(path)
         return kept_in(self._analyses, path, lambda: self._analysed(path))
 
     def _analysed(self, path: str) -> Analysis:
@@ -195,6 +195,8 @@ class Kept:
     def forget(self, unit: Unit, dead: set[ir.Body], files: Files | None) -> None:
         """Forgets the summaries of these bodies and what rests on them, for the present files."""
         self.imports.files = files
+        if self.base is not None:
+            self.base.imports.files = files
         for body in dead:
             self.summaries.pop(body, None)
         self.roots = {root: heard for root, heard in (self.roots or {}).items() if not heard.rests_on(dead)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import (
@@ -126,7 +127,7 @@ class Replay:
             ctx.facts = saved
             return
         left = self._left_by(event.facts)
-        with ctx.under(facts), self._narrowed(left) if left else nullcontext():
+        with ctx.under(facts), self._narrowed(left) if left else _AS_IT_IS:
             if isinstance(what, Term) and what.op == "moved" and not event.facts <= self.summary.passed:
                 self._may_move(what, facts)
             else:
@@ -137,13 +138,14 @@ class Replay:
         """What conditions of the summary are about is, for a while, what they leave of it: a number behind `if isinstance(x, float):`."""
         memo = self._memo
         before = {term: memo[term] for term in left if term in memo}
-        known = set(memo)
+        known = len(memo)
         memo.update(left)
         try:
             yield
         finally:
-            for term in [term for term in memo if term not in known and term.op not in _DOES]:
-                del memo[term]
+            for term in list(islice(reversed(memo), len(memo) - known)):  # those that came meanwhile
+                if term.op not in _DOES:
+                    del memo[term]
             memo.update(before)
 
     def _left_by(self, facts: Facts) -> dict[Term, Value]:
@@ -212,6 +214,9 @@ class Replay:
 
     def value(self, value: Value) -> Value:
         """A value of the summary, here."""
+        if type(value) is Term:
+            known = self._memo.get(value)
+            return self._term(value) if known is None else known
         here = _VALUES.get(type(value))
         return value if here is None else here(self, value)
 
@@ -246,11 +251,15 @@ class Replay:
     def _one_of(self, value: OneOf) -> Value:
         found = []
         for guards, option in value.options:
-            facts = self._facts(guards)
-            if facts is not None:
-                left = self._left_by(guards) if guards else {}
-                with self._narrowed(left) if left else nullcontext():
+            facts = self._facts(guards) if guards else guards
+            if facts is None:
+                continue
+            left = self._left_by(guards) if guards else None
+            if left:
+                with self._narrowed(left):
                     found.append((facts, self.value(option)))
+            else:
+                found.append((facts, self.value(option)))
         return one_of(found) if found else NOTHING
 
     def _tensor(self, value: Tensor) -> Value:
@@ -275,25 +284,22 @@ class Replay:
                 if isinstance(one, Tensor) and one.device == here:
                     rank = None if one.rank in (0, None) and value.rank == MANY else value.rank
                     return Tensor(here, rank, one.origin, one.implicit, value.follows, value.kept)
+        if here is place and value.moved is None:
+            return value
         return Tensor(here, value.rank, value.origin, value.implicit, value.follows, value.kept)
 
     def _term(self, term: Term) -> Value:
+        """A term of which the value is not known yet."""
         if not term.waits:
             is_proven = self.ctx.mode == "root" and term in self.summary.proven
             return Tensor(Term("own", term), MANY) if is_proven else term
-        known = self._memo.get(term)
-        if known is not None:
-            return known
         self._memo[term] = UNKNOWN  # a term that holds itself
-        found = self._run(term)
+        found = _OPERATIONS[term.op](self, term) if self.ctx.analysis.may_step() else UNKNOWN
         if isinstance(found, Term) and found is not UNKNOWN and self.ctx.mode == "root" and term in self.summary.proven:
             tensor = tensors.as_tensor(self.ctx, found)
             found = tensor if isinstance(tensor, Tensor) else Tensor(Term("own", term if found.waits else found), MANY)
         self._memo[term] = found
         return found
-
-    def _run(self, term: Term) -> Value:
-        return _OPERATIONS[term.op](self, term) if self.ctx.analysis.may_step() else UNKNOWN
 
     def _copy(self, ref: Ref) -> Value:
         """An object that the summary makes, made for this call."""
@@ -325,19 +331,18 @@ class Replay:
         return found
 
     def _field(self, key: Any, content: Any) -> Any:
-        if isinstance(key, str) and key.startswith("@"):
-            return self.place(content)
-        return self.value(content)
+        return self.place(content) if type(key) is str and key[:1] == "@" else self.value(content)
 
 
 _DOES = frozenset(
     {"call", "moved", "stored", "set", "raw_set", "saved", "loaded", "enter", "carried", "handed"}
 )  # once for each call
 
-# How a value of a summary is made into one here, by its type; a value of any other type is the same for each call.
+_AS_IT_IS = nullcontext()
+
+# How a value of a summary is made into one here, by its type, terms aside; a value of any other type is the same for each call.
 _VALUES: dict[type, Callable[[Replay, Any], Value]] = {
     Tensor: Replay._tensor,
-    Term: Replay._term,
     Ref: Replay._object,
     Tup: Replay._tuple,
     Text: Replay._text,

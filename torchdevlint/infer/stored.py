@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import devices, modules, paths, reading
@@ -283,18 +284,28 @@ def _leave(ctx: Context, effect: Term) -> None:
         ctx.events.append(Event(ctx.facts, effect))
 
 
+@lru_cache(maxsize=4096)
+def _downloads(name: str) -> bool:
+    return DOWNLOADS.search(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _writes(name: str) -> bool:
+    return _WRITES.search(name) is not None
+
+
 def called(ctx: Context, function: Value, args: list[Value], site: Site | None) -> None:
     """What is known by its name of a call that nobody can look into: it trains, or downloads, or saves what is named."""
     name = paths.last_name(function)
     if name == "backward" or name == "fit" or (name == "train" and _is_trainer(function, site)):
         owner = _owner(function)
         trains(ctx, NONE if name == "backward" else owner, site)
-    elif DOWNLOADS.search(name):
+    elif _downloads(name):
         for one in args:
             file = paths.file_of(ctx, one)
             for part in (file, *paths.parts_of_path(file)):
                 _put(ctx, ("downloaded", part), TRUE)
-    elif _WRITES.search(name) and function not in _SAVES:
+    elif _writes(name) and function not in _SAVES:
         for one in args:  # whatever this is, it writes a file of this name
             file, rec = paths.file_of(ctx, one), ctx.heap.get(FILES)
             _put(ctx, ("here", file), TRUE)

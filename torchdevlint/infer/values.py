@@ -493,7 +493,13 @@ def waits(value: Any) -> bool:
     if isinstance(value, Text):
         return waits(value.parts)
     if isinstance(value, OneOf):
-        return any(waits(option) or any(term.waits for term, _ in guards) for guards, option in value.options)
+        for guards, option in value.options:
+            if waits(option):
+                return True
+            for term, _ in guards:
+                if term.waits:
+                    return True
+        return False
     if isinstance(value, (Star, DoubleStar)):
         return waits(value.value)
     if isinstance(value, Bound):
@@ -525,19 +531,19 @@ def parts_of(value: object) -> tuple[Any, ...]:
 
 def alternatives(value: Value) -> tuple[Value, ...]:
     """What a value may be, one by one."""
-    return tuple(option for _, option in value.options) if isinstance(value, OneOf) else (value,)
+    return tuple([option for _, option in value.options]) if type(value) is OneOf else (value,)
 
 
 def options_of(value: Value) -> tuple[tuple[frozenset[Guard], Value], ...]:
     """What a value may be, and under which guards."""
-    return value.options if isinstance(value, OneOf) else ((_NO_GUARDS, value),)
+    return value.options if type(value) is OneOf else ((_NO_GUARDS, value),)
 
 
 def consistent(first: frozenset[Guard], second: frozenset[Guard]) -> bool:
     """False where a condition would have to come out both ways."""
     if len(second) < len(first):
         first, second = second, first
-    return not any((term, not outcome) in second for term, outcome in first)
+    return second.isdisjoint([(term, not outcome) for term, outcome in first])
 
 
 def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozenset[Guard], Value]]) -> Value:
@@ -549,8 +555,10 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     ruled_out: dict[Value, frozenset[Guard]] = {}
     for guards, value in options:
         if type(value) is not OneOf:
-            known = found.get(value)
-            found[value] = guards if known is None else known & guards
+            count = len(found)
+            known = found.setdefault(value, guards)
+            if len(found) == count:
+                found[value] = known & guards
             continue
         for inner, option in value.options:
             kept = found if not inner or consistent(guards, inner) else ruled_out  # a condition comes out one way
@@ -570,7 +578,7 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
             : MOST_ALTERNATIVES - 1
         ]
         return OneOf((*tensors, (_NO_GUARDS, UNKNOWN))) if tensors else UNKNOWN
-    return OneOf(tuple((guards, value) for value, guards in found.items()))
+    return OneOf(tuple(zip(found.values(), found, strict=True)))
 
 
 def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
@@ -582,12 +590,17 @@ def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
 
 def _join_tensors(found: dict[Value, frozenset[Guard]]) -> None:
     """Tensors of one place and origin are one, of a rank that holds for both."""
-    alike: dict[tuple[Any, ...], list[Tensor]] = {}
+    tensors: list[Tensor] = []
     for value in tuple(found):
-        if isinstance(value, Tensor):
-            alike.setdefault((value.device, value.origin, value.implicit, value.kept), []).append(value)
+        if type(value) is Tensor:
+            tensors.append(value)
         elif type(value) is Term and value.op == NO_TENSOR and value.args[0] in found:
             found[value.args[0]] &= found.pop(value)  # what it is if it is no tensor, and what it is
+    if len(tensors) < 2:
+        return
+    alike: dict[tuple[Any, ...], list[Tensor]] = {}
+    for value in tensors:
+        alike.setdefault((value.device, value.origin, value.implicit, value.kept), []).append(value)
     for first, *others in alike.values():
         if not others:
             continue

@@ -10,7 +10,7 @@ An exception may leave a block between any two of its operations. What a block b
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -43,6 +43,7 @@ class Cfg:
 
     def __init__(self, body: ir.Body) -> None:
         self.body = body
+        self._behind: dict[int, set[int]] = {}
 
     @staticmethod
     def of(body: ir.Body) -> Cfg:
@@ -192,6 +193,12 @@ class Cfg:
         ]
         # By an exception control may leave the block before `first`, and still come to `second`.
         return after.block not in self.reachable(early, avoiding=before.block)
+
+    def behind(self, block: int) -> Set[int]:
+        """The blocks that control may reach from the end of a block: this one among them, where it is in a loop."""
+        if block not in self._behind:
+            self._behind[block] = self.reachable(self.body.blocks[block].successors)
+        return self._behind[block]
 
     def reachable(self, starts: Iterable[int], avoiding: int = -1) -> set[int]:
         """The blocks that control may reach from some blocks (these included) without passing block `avoiding`."""

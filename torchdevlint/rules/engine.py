@@ -97,9 +97,10 @@ class _Dispatch:
 
     def wants(self, op: ir.Op) -> bool:
         """True for an operation that a check may ask about."""
-        if isinstance(op, ir.Attribute) and op.name in self._attributes:
+        kind = type(op)
+        if kind is ir.Call or kind.__name__ in self._ops:
             return True
-        return isinstance(op, ir.Call) or type(op).__name__ in self._ops
+        return isinstance(op, ir.Attribute) and op.name in self._attributes
 
     def of(self, op: ir.Op, frame: Frame) -> list[_Asked]:
         """The checks that ask about an operation. They see the facts before it takes effect."""

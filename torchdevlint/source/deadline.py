@@ -7,6 +7,7 @@ file slow.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
@@ -32,11 +33,11 @@ class OutOfTime(BaseException):
 class _State(threading.local):
     end: float | None = None  # by the clock of the thread
     seconds: float = 0.0
-    steps: int = 0
     earliest: float = 0.0  # by the clock on the wall: no thread takes more of a processor's time than passes there
 
 
 _state = _State()
+_steps = itertools.count(1)  # of all threads: what belongs to one is asked for at one step of many
 
 
 def seconds_per_file() -> float:
@@ -69,8 +70,7 @@ def forget() -> None:
 
 def check() -> None:
     """Raises `OutOfTime` when the time of the present file is over."""
-    _state.steps += 1
-    if _state.steps % _STEPS or _state.end is None or time.monotonic() <= _state.earliest:
+    if next(_steps) % _STEPS or _state.end is None or time.monotonic() <= _state.earliest:
         return
     if time.thread_time() > _state.end:  # a system call, which takes its time in a container
         raise OutOfTime(_state.seconds)
