@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
+from torchdevlint.facts.loads import is_given_no_file
 from torchdevlint.facts.said import has_programs
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.relevance import is_of_a_number, is_of_an_argument
@@ -19,7 +20,6 @@ from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
 from torchdevlint.rules import surroundings as at
 from torchdevlint.rules.decided_once import in_program_for_several_gpus, is_told_at_another_program
-from torchdevlint.rules.loaded import is_given_no_file
 from torchdevlint.severity import Severity
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
