@@ -184,6 +184,8 @@ class Net(nn.Module):
         ({"main.py": "from loads import resume as again\n" + MAIN + "    again('a.pt')\n"}, [5]),
         ({"main.py": "import importlib\n" + MAIN + "    importlib.import_module('loads').resume('a.pt')\n"}, [5, 12]),
         ({"main.py": MAIN + "    log.restore()\n"}, []),
+        ({"main.py": MAIN + "    serve('loads:resume')\n"}, [5]),
+        ({"tests/test_loads.py": "from loads import resume\n\ndef test_resume():\n    assert resume('a.pt')\n"}, [5]),
         ({"run.sh": "python -c 'from loads import restore'"}, [5]),
         ({"main.py": "from loads import Net\n" + MAIN + "    Net().read('a.pt')\n"}, [12]),
         ({"main.py": MAIN + "    eval(name)()\n"}, [12]),  # a class may be found so

@@ -121,12 +121,12 @@ class _Search:
             return False  # by itself alone
         home = analysis.member.path if analysis.member is not None else ""
         is_member = definition.parent is not None and definition.parent.kind != "module"
-        files = [path for path in self._project.mentioning(name) if is_member or self._may_name(path, home)]
+        files = [path for path in self._project.mentioning(name) if is_member or self._may_name(path, name, home)]
         if len(files) > _MOST_FILES:
             return True
         for path in files:
             there = facts_of(Member(self._project, path)) if path.endswith(".py") else None
-            if there is None:
+            if there is None or there.roles.is_test:
                 return True
             uses = partial(_uses, name, as_member=is_member or path != home)
             for body in filter(uses, there.program.bodies):
@@ -135,9 +135,14 @@ class _Search:
                     return True
         return False
 
-    def _may_name(self, path: str, home: str) -> bool:
-        """True for a file that can name what stands at the top of another: it is no code, or imports it, or what hands its names on."""
+    def _may_name(self, path: str, name: str, home: str) -> bool:
+        """True for a file that can name what stands at the top of another: it is no code, or imports it, or what hands its names on, or spells
+        `module:name` as who registers the commands of a package does.
+        """
         if path == home or not path.endswith(".py") or self._project.holding(_IMPORTERS, _IMPORTS):
+            return True
+        spelled = re.compile(rf"\b{re.escape(PurePath(home).stem)}[.:]{re.escape(name)}\b".encode())
+        if self._project.matches(path, spelled):
             return True
         imported, seen = [path], {path}
         while imported:
