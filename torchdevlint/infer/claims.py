@@ -196,9 +196,7 @@ def may_be_module(ctx: Context, value: Value) -> bool:
 
 
 def _is_pending(ctx: Context, operand: Operand) -> bool:
-    for guards, one in options_of(operand.value):
-        if any(term.waits for term, _ in guards):
-            return True  # which of them it is, a caller tells
+    for _, one in options_of(operand.value):
         known = tensors.as_tensor(ctx, one)
         if isinstance(known, Tensor):
             is_open = isinstance(known.device, Term) and not is_told(known.device)
