@@ -286,6 +286,15 @@ def test_a_package_has_other_callers_than_its_own(tmp_path: Path) -> None:
     assert severities(tmp_path, files, "pack/shape.py") == ["warning"]
 
 
+def test_a_module_that_is_one_of_two_is_the_one_that_was_imported() -> None:
+    either = (
+        "try:\n    import cupy as xp\n    has = True\nexcept ImportError:\n    import numpy as xp\n    has = False\n"
+    )
+    body = "def f(x):\n    if has:\n        return xp.asarray(x)\nf(torch.zeros(3).cuda())\n"
+    assert told(either + body) == []
+    assert told("import numpy as xp\n" + body.replace("has", "True")) == [(6, "TDL509", "broken")]
+
+
 def test_callers_at_hand_make_notes_of_what_an_argument_may_break(tmp_path: Path) -> None:
     """Where programs are there, their calls are all; a method of a module, and who asks where a tensor is, shows that it is meant for tensors anywhere."""
     program = "import shape\nif __name__ == '__main__':\n    print(pick(shape)(load()))\n"

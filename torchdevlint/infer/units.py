@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,17 @@ _PLAIN_DECORATORS = frozenset(
 _CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
 SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
 REGISTERS = frozenset({"register_buffer", "register_parameter", "Parameter"})
+
+
+def _is_of_either(ops: Sequence[ir.ValueOp | None]) -> bool:
+    """True where a name is one thing or another: `try: import cupy as xp`, else `import numpy as xp`. Which of them, the run of the module tells.
+
+    One thing that is imported by several ways keeps its name.
+    """
+    imported = [op.qualified for op in ops if isinstance(op, ir.Import) and not op.qualified.startswith(".")]
+    return (
+        len({one.partition(".")[0] for one in imported}) > 1 and len({one.rpartition(".")[2] for one in imported}) > 1
+    )
 
 
 class _Literals:
@@ -145,7 +157,7 @@ class Unit:
         found: dict[str, Value] = {}
         for name, ops in stored.items():
             value: Value | None = None
-            if name in self.global_stores:
+            if name in self.global_stores or _is_of_either(ops):
                 continue
             if all(isinstance(op, (ir.MakeFunction, ir.MakeClass, ir.Import)) for op in ops):
                 value = self._static(ops[-1], literals)
