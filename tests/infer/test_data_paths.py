@@ -286,6 +286,17 @@ def test_a_package_has_other_callers_than_its_own(tmp_path: Path) -> None:
     assert severities(tmp_path, files, "pack/shape.py") == ["warning"]
 
 
+@pytest.mark.parametrize("hook", ["raise NotImplementedError", "pass", "...", "'''What to make.'''"])
+def test_a_method_that_is_there_to_be_overridden_is_that_of_the_object(hook: str, tmp_path: Path) -> None:
+    base = f"class Base:\n    def __init__(self):\n        self.build()\n    def build(self):\n        {hook}\n"
+    base += "    def fit(self, batches):\n        return [self.step(batch) for batch in batches]\n"
+    own = "from base import Base\nclass Own(Base):\n    def build(self):\n        self.bias = torch.zeros(3)\n"
+    own += "    def step(self, x):\n        return x * self.bias\n"
+    main = "from own import Own\nprint(Own().fit([torch.ones(3).cuda()]))\n"
+    files = {"base.py": base, "own.py": own, "main.py": main}
+    assert told_of(tmp_path, files, "own.py") == [(6, "TDL603", "broken")]
+
+
 def test_a_module_that_is_one_of_two_is_the_one_that_was_imported() -> None:
     either = (
         "try:\n    import cupy as xp\n    has = True\nexcept ImportError:\n    import numpy as xp\n    has = False\n"

@@ -210,14 +210,15 @@ def attribute_of(
 ) -> Value | None:
     """A method (bound to `receiver`), a property's value, or what the class body binds; None where there is none.
 
-    With `final`, the receiver may be of a subclass: nothing is said of a method that a subclass of the file overrides.
+    With `final`, the receiver may be of a subclass: nothing is said of a method that a subclass of the file overrides, or that is there for those of others.
     """
     analysis = ctx.analysis
     for one in bases_of(analysis, cls.cls):
         method = one.methods.get(name)
         if method is not None:
             unit = analysis.unit_of(method)
-            if final and any(name in sub.methods for sub in unit.subclasses.get(cls.cls, ())):
+            overriding = (sub for sub in unit.subclasses.get(cls.cls, ()) if name in sub.methods)
+            if final and (any(overriding) or is_to_be_overridden(method)):
                 return None
             return _method(ctx, cls, one, method, receiver, site)
         if final:
@@ -233,6 +234,18 @@ def attribute_of(
                 return Term("attribute", receiver, name)  # an object of the class body: the callers know it
             return _bound(ctx, kept, cls, receiver, site)
     return None
+
+
+def is_to_be_overridden(method: ir.Body) -> bool:
+    """True for a method that does nothing, or says that it is not implemented: a class of another file has another one."""
+    if any(name.rpartition(".")[2].startswith("abstract") for name in method.decorators):
+        return True
+    ops = [op for block in method.blocks for op in block.ops]
+    is_raised = any(isinstance(op, ir.Raise) for op in ops) and bool(Lookup.of(method).loads("NotImplementedError"))
+    return len(method.blocks) <= 2 and (is_raised or all(isinstance(op, _OF_NOTHING) for op in ops))
+
+
+_OF_NOTHING = (ir.Constant, ir.Discard, ir.Return)
 
 
 def _of_import(value: Value) -> Value:
