@@ -68,7 +68,7 @@ SAMPLES = {
     "mends that followed",
     "fresh24": "36 drawn at random (seed 7), at most six of each, from 14 other repositories after those mends (six had none), by one reader, before the last mends",
     "fresh25": "34 of ef5bfe4, drawn at random (seed 7), at most eight of each, from 14 other repositories (six had none), by one strict reader",
-    "fresh26": "19 of ef5bfe4, drawn in the same way, at most six of each, from 9 other repositories (four had none), by another strict reader",
+    "fresh26": "19 of ef5bfe4, drawn in the same way, at most six of each, from 9 other repositories (three had none), by another strict reader",
     "blind1": "117 drawn at random (seed 20261123), at most six of each, from 40 other repositories that nobody had read, by four readers who were told to be strict, "
     "each repository without its mark of a project's root, before the mends that followed; those in notebooks are left out here",
     "blind2": "116 drawn at random (seed 20261124), at most six of each, from 40 other repositories after those mends and before the last, with the mark of a "
