@@ -240,12 +240,14 @@ def is_to_be_overridden(method: ir.Body) -> bool:
     """True for a method that does nothing, or says that it is not implemented: a class of another file has another one."""
     if any(name.rpartition(".")[2].startswith("abstract") for name in method.decorators):
         return True
-    ops = [op for block in method.blocks for op in block.ops]
-    is_raised = any(isinstance(op, ir.Raise) for op in ops) and bool(Lookup.of(method).loads("NotImplementedError"))
-    return len(method.blocks) <= 2 and (is_raised or all(isinstance(op, _OF_NOTHING) for op in ops))
-
-
-_OF_NOTHING = (ir.Constant, ir.Discard, ir.Return)
+    lookup = Lookup.of(method)
+    if len(method.blocks) > 2:
+        return False
+    if any(lookup.kind(ir.Raise)):
+        return any(lookup.loads("NotImplementedError"))
+    made = [lookup.definition(op.value) for op in lookup.kind(ir.Return) if op.value is not None]
+    is_nothing = all(isinstance(one, ir.Constant) and one.value is None for one in made)
+    return is_nothing and all(isinstance(op, (ir.Constant, ir.Discard, ir.Return)) for op in lookup.all)
 
 
 def _of_import(value: Value) -> Value:

@@ -471,29 +471,20 @@ class Project:
         """Whether a file matches somewhere."""
         return pattern.search(self._shown(path)) is not None
 
-    def is_mentioned(self, word: str, besides: str, importing: bool = True) -> bool:
+    def is_mentioned(self, word: str, besides: str) -> bool:
         """True when a word occurs in any file of the project but one, other than as the name of what is defined there: also in notebooks, settings,
-        scripts and documentation. Without `importing`, it is not enough that a Python file imports it under its own name.
+        scripts and documentation.
         """
-        return self.mention(word, besides, importing) is not None
+        return self.mention(word, besides) is not None
 
     @_question
-    def mention(self, word: str, besides: str, importing: bool) -> str | None:
+    def mention(self, word: str, besides: str) -> str | None:
         """The first file of those that mention a word."""
-        return self.mention_in((*self._walked[0], *self._walked[1]), word, besides, importing)
+        return self.mention_in((*self._walked[0], *self._walked[1]), word, besides)
 
-    def mention_in(self, paths: Iterable[str], word: str, besides: str, importing: bool) -> str | None:
+    def mention_in(self, paths: Iterable[str], word: str, besides: str) -> str | None:
         """The first of some files that mentions a word."""
-        return next((path for path in paths if path != besides and self._mentions(path, word, importing)), None)
-
-    def _mentions(self, path: str, word: str, importing: bool) -> bool:
-        raw, text = word.encode(), self._shown(path)
-        if raw not in text:
-            return False
-        pattern = re.compile(rb"(?<!\w)(?<!\bdef )(?<!\bclass )" + re.escape(raw) + rb"(?!\w)")
-        if not pattern.search(text):
-            return False
-        return importing or not path.endswith(".py") or pattern.search(_IMPORTS.sub(_renamed, text)) is not None
+        return next((path for path in paths if path != besides and _stands_in(self._shown(path), word)), None)
 
     @_question
     def mentioning(self, word: str) -> tuple[str, ...]:
@@ -506,12 +497,11 @@ class Project:
         return tuple(path for path in (*self._walked[0], *self._walked[1]) if path in held)
 
     def _is_in_code(self, path: str, word: str) -> bool:
-        if not self._mentions(path, word, False):
-            return False
-        if not path.endswith(".py"):
-            return True
-        code = _COMMENT.sub(b"", _IMPORTS.sub(_renamed, self._shown(path)))
-        return re.search(rb"(?<!\w)(?<!\bdef )(?<!\bclass )" + re.escape(word.encode()) + rb"(?!\w)", code) is not None
+        text = self._shown(path)
+        is_code = path.endswith(".py")
+        return _stands_in(text, word) and (
+            not is_code or _stands_in(_COMMENT.sub(b"", _IMPORTS.sub(_renamed, text)), word)
+        )
 
     @_question
     def is_offered(self, word: str, path: str) -> bool:
@@ -788,6 +778,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _is_environment(folder: str, name: str) -> bool:
     return name.startswith(".") or disk.exists(os.path.join(folder, name, "pyvenv.cfg"))
+
+
+def _stands_in(text: bytes, word: str) -> bool:
+    """True for a text in which a word stands other than as the name of what is defined there."""
+    raw = word.encode()
+    pattern = rb"(?<!\w)(?<!\bdef )(?<!\bclass )" + re.escape(raw) + rb"(?!\w)"
+    return raw in text and re.search(pattern, text) is not None
 
 
 def _renamed(statement: re.Match[bytes]) -> bytes:

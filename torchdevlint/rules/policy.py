@@ -115,14 +115,13 @@ def severity_of(fault: Fault, facts: Facts) -> Severity:
     return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
 
 
-_ASKED = (
-    "What an argument may break, in a project of programs in which no call is seen to break it; not in a `forward`."
-)
+_ASKED = "What an argument may break and no call of the project's programs breaks, but in a module or where its device is asked."
 
 
 def _are_callers_here(fault: Fault, facts: Facts) -> bool:
-    """True in a project of programs, whose calls are all that there are. A module that a package offers to whoever installs it has others, but what is read
-    as an array there is mostly given by calls as those of the package itself.
+    """True in a project of programs, whose calls are all that there are.
+
+    What a package offers has other callers as well. An argument that it reads as an array is taken to be given by them as by the package's own calls.
     """
     member = facts.analysis.member
     if member is None:

@@ -143,8 +143,6 @@ def _waits(op: ir.Op, facts: Facts) -> bool:
     if not isinstance(op, ir.Call):
         return False
     name = Lookup.of(facts.body).called(op)
-    is_plain = isinstance(facts.definition(op.function), ir.Load) and name != "range"
-    is_unknown = is_plain and facts.value(op.function).kind in (Kind.FUNCTION, Kind.UNKNOWN)
-    owner = facts.body.owner
-    is_own_method = owner is not None and facts.own_attribute(op.function) in owner.methods
-    return name in _WAITS or is_unknown or is_own_method
+    is_named = isinstance(facts.definition(op.function), ir.Load) or facts.own_attribute(op.function) != ""
+    is_unknown = is_named and name != "range" and facts.value(op.function).kind in (Kind.FUNCTION, Kind.UNKNOWN)
+    return name in _WAITS or is_unknown
