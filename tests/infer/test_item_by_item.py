@@ -17,6 +17,17 @@ from torch.utils.data import DataLoader, Dataset
 """
 
 SILENT = {
+    "a view of dicts of different lengths": """
+        def main(x, flag=None):
+            held = {"a": x} if flag else {"a": x, "b": x}
+            for _ in range(3):
+                view = held.items()
+                held["c"] = x
+                for name, value in view:
+                    x = x + value
+                first, *rest = view
+            print(rest)
+        """,
     "a comprehension over known items": """
         def main(x):
             first, second = [part * 2 for part in (x, torch.ones(3))]

@@ -428,7 +428,8 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
         return None if any(isinstance(one, Star) for one in value.items) else list(value.items)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind == "generator" and ITEMS in rec.fields:
-        return list(rec.fields[ITEMS].items)
+        in_order = rec.fields[ITEMS]  # on two paths it may give different ones
+        return list(in_order.items) if isinstance(in_order, Tup) else None
     if rec is None or rec.kind not in ("list", "object") or "*" in rec.fields:
         return None
     keys = sorted(key for key in rec.fields if isinstance(key, tuple) and isinstance(key[1], int))
