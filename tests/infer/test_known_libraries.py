@@ -15,6 +15,14 @@ import torch
 
 # Each case: its lines, in which `# fault` marks where tensors meet that must not.
 CASES = {
+    "what distributions of numbers give for numbers has no dimension": """
+        from torch.distributions import Normal
+        moved = torch.zeros(3).cuda()
+        Normal(0.0, 1.0).icdf(torch.tensor(0.5)) * moved
+        Normal(0.0, 1.0).icdf(torch.tensor([0.5])) * moved  # fault
+        Normal(torch.tensor(0.0), torch.tensor(1.0)).rsample() * moved
+        Normal(torch.tensor(0.0), torch.tensor(1.0)).rsample((3,)) * moved  # fault
+    """,
     "a timm model that was moved": """
         import timm
         model = timm.create_model("resnet18", pretrained=True)

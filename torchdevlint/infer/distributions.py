@@ -59,7 +59,12 @@ def _met(ctx: Context, operands: list[Operand], site: Site | None) -> Value:
     several = [one for one in operands if any(not isinstance(o, (Const, Sort)) for o in alternatives(one.value))]
     if len(several) > 1:
         claims.claim(ctx, "same", several, site)
-    return tensors.combined(ctx, several, -1) if several else tensors.made(ctx, site, None)
+    if not several:
+        return tensors.made(ctx, site, None)
+    is_zero_dimensional = all(
+        isinstance(one, Tensor) and one.rank == 0 for each in several for one in alternatives(each.value)
+    )
+    return tensors.combined(ctx, several, 0 if is_zero_dimensional else -1)
 
 
 def method(
@@ -72,7 +77,7 @@ def method(
         given = args or list(keywords.values())
         made = _met(ctx, operands, site)
         size = tensors.rank_of_size(ctx, given) if given else 0
-        if isinstance(made, Tensor) and made.rank is None and size not in (0, None):
+        if isinstance(made, Tensor) and made.rank in (None, 0) and size not in (0, None):
             return Tensor(made.device, -1, made.origin, made.implicit)
         return made
     if name in _TAKES_VALUE and args:
