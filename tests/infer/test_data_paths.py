@@ -286,6 +286,15 @@ def test_a_package_has_other_callers_than_its_own(tmp_path: Path) -> None:
     assert severities(tmp_path, files, "pack/shape.py") == ["warning"]
 
 
+def test_a_file_of_a_package_that_is_also_run_is_a_program_unless_the_package_imports_it(tmp_path: Path) -> None:
+    run = SHAPED + "\nif __name__ == '__main__':\n    print('tested')\n"
+    for name, init, severity in (("alone", "", "info"), ("imported", "from pack.shape import turn\n", "warning")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pyproject.toml").write_text("[project]\nname = 'pack'\n", encoding="utf-8")
+        files = {"pack/__init__.py": init, "pack/shape.py": run, "pack/other.py": ""}
+        assert severities(tmp_path / name, files, "pack/shape.py") == [severity]
+
+
 @pytest.mark.parametrize("hook", ["raise NotImplementedError", "pass", "...", "'''What to make.'''"])
 def test_a_method_that_is_there_to_be_overridden_is_that_of_the_object(hook: str, tmp_path: Path) -> None:
     base = f"class Base:\n    def __init__(self):\n        self.build()\n    def build(self):\n        {hook}\n"

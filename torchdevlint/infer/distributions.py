@@ -61,10 +61,9 @@ def _met(ctx: Context, operands: list[Operand], site: Site | None) -> Value:
         claims.claim(ctx, "same", several, site)
     if not several:
         return tensors.made(ctx, site, None)
-    is_zero_dimensional = all(
-        isinstance(one, Tensor) and one.rank == 0 for each in several for one in alternatives(each.value)
-    )
-    return tensors.combined(ctx, several, 0 if is_zero_dimensional else -1)
+    parts = [part for one in several for part in alternatives(one.value)]
+    ranks = {part.rank if isinstance(part, Tensor) else -1 for part in parts}
+    return tensors.combined(ctx, several, 0 if ranks == {0} else None if ranks <= {0, None} else -1)
 
 
 def method(

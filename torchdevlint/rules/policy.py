@@ -132,11 +132,15 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
 
 
 def _is_offered(fault: Fault, facts: Facts) -> bool:
-    """True for a fault in what a package offers to whoever installs it; a file that is also run is written for the program that it is."""
+    """True for a fault in what a package offers to whoever installs it.
+
+    A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration.
+    """
     entry = fault.entry
     names = [entry.name, entry.owner.name if entry.owner is not None else ""] if entry is not None else []
     is_private = any(name.startswith("_") and not name.endswith("__") for name in names)
-    return facts.roles.is_library and not facts.roles.is_script and not is_private
+    is_for_itself = facts.roles.is_script and not facts.roles.is_imported
+    return facts.roles.is_library and not is_for_itself and not is_private
 
 
 # ---------------------------------------------------------------------------------------------------- cases of a rule
