@@ -45,6 +45,7 @@ from differential.score import CRASH, DROPPED, FOUND, SILENT, Case, Tally, by_co
 from differential.shrink import Shrinker
 
 SAMPLES = {"singles": "one construct at a time", "combined": "everything combined"}
+UNSEEN = "unseen"
 
 
 def main() -> int:
@@ -180,10 +181,10 @@ def _samples(options: argparse.Namespace, seed: int) -> Iterator[tuple[str, list
 
 
 def tell(cases: Sequence[Case], sample: str, options: argparse.Namespace) -> list[oracles.Row]:
-    """Prints the tables of a sample, those of constructs from its open cases alone; its rows for the results."""
+    """Prints the tables of a sample, those of constructs from the cases that may be read; its rows for the results."""
     rows = []
-    for side, group in (("seen", [c for c in cases if not c.kept]), ("unseen", [c for c in cases if c.kept])):
-        if group:
+    for side in oracles.SIDES:
+        if group := [case for case in cases if case.side == side]:
             row = row_of(SAMPLES[sample], side, tally(group))
             rows.append(dataclasses.replace(row, repairs=None, wrong_repairs=None) if options.no_repairs else row)
     print(*table(_HEAD, [_cells(row) for row in rows]), sep="\n")
@@ -199,7 +200,7 @@ def tell(cases: Sequence[Case], sample: str, options: argparse.Namespace) -> lis
     for repaired in [r for case in cases for r in case.repairs if r.outcome in ("wrong", "left")][:8]:
         print(f"  {repaired.fix} repair of {', '.join(repaired.codes)} {repaired.outcome}: {repaired.why[:150]}")
     constructs: dict[str, list[list[object]]] = collections.defaultdict(list)
-    for name, entry, counted in by_construct([case for case in cases if not case.kept], sample == "singles"):
+    for name, entry, counted in by_construct([case for case in cases if case.side != UNSEEN], sample == "singles"):
         wrong = counted.wrong + counted.left
         line = [entry, counted.faults, _percent(counted.found, counted.faults), counted.notes, counted.false, wrong]
         constructs[name].append(line)
@@ -262,9 +263,9 @@ def confirm(drawn: Sequence[Drawn], machine: Machine) -> None:
 def agree(cases: Sequence[Case], shrinker: Shrinker | None, number: int) -> None:
     """Adds to agreed.jsonl what the asked linter got wrong and this checkout's gets right (without a shrinker: what is right today).
 
-    Kept entries never come there: they would be read.
+    Unseen cases never come there: they would be read.
     """
-    judged = [case for case in cases if not case.kept and case.outcome not in (DROPPED, CRASH)]
+    judged = [case for case in cases if case.side != UNSEEN and case.outcome not in (DROPPED, CRASH)]
     apart = [case for case in judged if (case.outcome in (FOUND, SILENT)) is (shrinker is None)]
     here = Linter()
     try:
@@ -278,9 +279,9 @@ def agree(cases: Sequence[Case], shrinker: Shrinker | None, number: int) -> None
 
 
 def show(cases: Sequence[Case], number: int, shrinker: Shrinker | None) -> None:
-    """Prints disagreements and wrong repairs of each kind; kept entries are never shown, they would be read."""
+    """Prints disagreements and wrong repairs of each kind; unseen cases are never shown, they would be read."""
     kinds: dict[str, list[Case]] = collections.defaultdict(list)
-    open_cases = [case for case in cases if not case.kept]
+    open_cases = [case for case in cases if case.side != UNSEEN]
     for case in open_cases:
         if case.outcome not in (FOUND, SILENT, DROPPED):
             kinds[case.outcome].append(case)

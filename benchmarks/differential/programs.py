@@ -49,11 +49,14 @@ class Spec:
     fix: str
     key: int
 
+    def rows(self) -> tuple[Maker | Carrier | Meeting | Placer | Device | Shape, ...]:
+        """Its entries."""
+        return (self.maker, *self.carriers, self.meeting, self.placer, self.device, self.shape)
+
     @property
     def kept(self) -> bool:
-        """Whether any of its entries is kept from the authors of the analysis."""
-        rows = (self.maker, *self.carriers, self.meeting, self.placer, self.device, self.shape)
-        return any(row.kept for row in rows)
+        """Whether any of its entries was kept from the authors of the analysis when it was written."""
+        return any(row.kept for row in self.rows())
 
     def labels(self) -> dict[str, list[str]]:
         """The names of its entries, by table."""

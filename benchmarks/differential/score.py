@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from differential.draw import TABLES, Drawn
+from differential.draw import TABLES, Drawn, side
 from differential.judges import Answer, Line, Linter, Machine, Said, Verdict
 from differential.programs import Program
 
@@ -63,8 +63,8 @@ class Case:
     repairs: tuple[Repaired, ...] = ()
 
     @property
-    def kept(self) -> bool:
-        return self.drawn.spec.kept
+    def side(self) -> str:
+        return side(self.drawn.spec)
 
 
 def heard(answer: Answer) -> list[Said]:

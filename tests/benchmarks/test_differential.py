@@ -184,16 +184,19 @@ def test_repairs_are_judged(verdict: str, machine: Verdict, before: Verdict, aft
     assert judge_repair(case, "safe", Verdict("died"), before, after).outcome == "unknown"
 
 
-def test_wrong_repairs_are_shown_and_kept_programs_never(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_repairs_are_shown_and_unseen_programs_never(capsys: pytest.CaptureFixture[str]) -> None:
     repaired = Program({"main.py": "import torch\n\nx = torch.ones(3).to(y)\n"}, "main.py")
     wrong = Repaired("safe", "wrong", "NameError", ("TDL504",), repaired)
     answer = Answer((said(4, fix="safe"),))
-    kept = next(one for one in draw.combined(1, 40, with_kept=True) if one.spec.kept)
-    for one in (kept, next(iter(draw.singles(1, 1)))):
+    closed, opened = (
+        next(iter(draw.combined(1, 1, with_kept=True, batches=[batch]))) for batch in ("seventh", "third")
+    )
+    assert [draw.side(one.spec) for one in (closed, opened)] == ["unseen", "regression"]
+    for one in (closed, opened, next(iter(draw.singles(1, 1)))):
         case = Case(one, False, FAULTY, Verdict("fault"), answer, FOUND, (wrong, Repaired("unsafe", "good")))
         command.show([case], 1, None)
         told = capsys.readouterr().out
-        assert bool(told) is not one.spec.kept
+        assert bool(told) is (one is not closed)
     assert "### safe repair wrong: NameError" in told
     assert "+x = torch.ones(3).to(y)" in told
     assert "unsafe repair" not in told
