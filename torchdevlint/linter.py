@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import re
 import traceback
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,6 +18,7 @@ from torchdevlint.program.ir import forget_nodes
 from torchdevlint.program.project import member
 from torchdevlint.rules.files.unparsable_file import UnparsableFile
 from torchdevlint.rules.files.unused_suppression import UnusedSuppression
+from torchdevlint.rules.inferred import Inferred
 from torchdevlint.rules.message import bounded
 from torchdevlint.rules.registry import all_rules
 from torchdevlint.rules.rule import Report, Rule
@@ -224,6 +227,7 @@ def unused(path: str, suppressions: Suppressions, rules: Sequence[type[Rule]]) -
 
 # ---------------------------------------------------------------------------------------------------- repairs
 
+_ROW = re.compile(r"(?<=line )\d+|(?<=\.py:)\d+")  # an edit above may move it
 _Key = tuple[str, str, tuple[str, ...]]
 
 
@@ -261,6 +265,23 @@ def _choose(findings: Sequence[Finding], repair: Repair, dropped: dict[_Key, str
         chosen.append(finding)
         taken.add(fix)
     return chosen
+
+
+def _worse(before: Sequence[Finding], after: Sequence[Finding], repaired: Sequence[Finding]) -> str | None:
+    """Why findings after a repair are worse than those before it: there are more, one that it was to repair stays, or tensors meet elsewhere."""
+    if len(after) > len(before):
+        return "the result would have more findings than before"
+    was, left = Counter(map(_told, before)), Counter(map(_told, after))
+    stays = [finding.code for finding in repaired if left[_told(finding)] >= was[_told(finding)]]
+    if stays:
+        return f"{stays[0]} would still be found"
+    meetings = {rule.code for rule in all_rules() if issubclass(rule, Inferred)}
+    came = [code for code, _, severity in left - was if code in meetings and severity is not Severity.INFO]
+    return f"{came[0]} would be found instead" if came else None
+
+
+def _told(finding: Finding) -> tuple[str, str, Severity]:
+    return finding.code, _ROW.sub("", finding.message), finding.severity
 
 
 class _Attempt:
@@ -307,8 +328,8 @@ class _Attempt:
             return "the result would not parse"
         if len(after.problems) > len(self._before.problems):
             return "the result cannot be checked"
-        if len(after.findings) > len(self._before.findings):
-            return "the result would have more findings than before"
+        if (worse := _worse(self._before.findings, after.findings, findings)) is not None:
+            return worse
         try:
             source.to_bytes()
         except UnicodeError:

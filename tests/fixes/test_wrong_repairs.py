@@ -10,7 +10,7 @@ import pytest
 from torchdevlint import check_source, fix_source
 from torchdevlint.findings import Finding
 from torchdevlint.linter import Repair, lint
-from torchdevlint.settings import Resolver, Selection, parse_level
+from torchdevlint.settings import Resolver, Selection, Settings, parse_level
 
 HEAD = "import torch\nimport numpy as np\nfrom torch import nn\n"
 
@@ -395,4 +395,39 @@ def test_a_number_out_of_an_array_of_one_dimension_meets_tensors_anywhere() -> N
                 values = values + torch.tensor(t) * values
             return values
         """
+    assert repaired(text, unsafe=True) == textwrap.dedent(text)
+
+
+def test_no_repair_makes_tensors_meet_elsewhere() -> None:
+    text = """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4)
+
+            def forward(self, x):
+                return self.fc(x).cpu() + self.build(x.device)
+
+            def build(self, device):
+                table = torch.zeros(3, 4)
+                return table
+        """
+    assert found(text, "TDL517").fix is not None
+    assert repaired(text, unsafe=True) == textwrap.dedent(text)
+    (note,) = lint("net.py", (HEAD + textwrap.dedent(text)).encode(), Settings(), Repair.UNSAFE).notes
+    assert note.endswith("the fix of TDL517 was not applied: TDL505 would be found instead")
+
+
+def test_no_repair_leaves_its_finding() -> None:
+    text = """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4)
+
+            def forward(self, x):
+                bias = torch.randn(4).type(torch.FloatTensor)
+                return self.fc(x) + bias
+        """
+    assert found(text, "TDL504").fix is not None
     assert repaired(text, unsafe=True) == textwrap.dedent(text)

@@ -21,12 +21,10 @@ Told = list[tuple[int, str, str]]
 
 
 def told(text: str) -> Told:
-    """Line, code and verdict of what is told of a text that stands alone."""
-    return [
-        (fault.told_at.op.node.lineno, row_of(fault).code, fault.verdict)
-        for fault in analyse(from_ast.lower(ast.parse(HEAD + text))).decided()
-        if is_worth_telling(fault)
-    ]
+    """Line, code and verdict of what is told of a text that stands alone, by whatever ways it is reached."""
+    faults = [fault for fault in analyse(from_ast.lower(ast.parse(HEAD + text))).decided() if is_worth_telling(fault)]
+    ways = {fault.key: (fault.told_at.op.node.lineno, row_of(fault).code, fault.verdict) for fault in faults}
+    return list(ways.values())
 
 
 def told_of(tmp_path: Path, files: dict[str, str], name: str) -> Told:

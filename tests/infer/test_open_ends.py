@@ -16,8 +16,9 @@ def analysed(text: str) -> Analysis:
 
 
 def told(text: str) -> list[tuple[str, str]]:
-    """Verdict and spelling of the place of each fault."""
-    return [(fault.verdict, ast.unparse(fault.place.op.node)) for fault in analysed(text).decided()]
+    """Verdict and spelling of the place of each fault, by whatever ways it is reached."""
+    faults = analysed(text).decided()
+    return list(dict.fromkeys((fault.verdict, ast.unparse(fault.place.op.node)) for fault in faults))
 
 
 def test_a_callee_that_nobody_knows_stays_silent() -> None:

@@ -82,3 +82,28 @@ class Shift(nn.Module):
     path.write_text(shift, encoding="utf-8")
     found = check_paths([path], isolated=True)
     assert [one.severity for one in found if one.code == "TDL504"] == told
+
+
+def test_what_a_package_offers_is_told_by_itself_though_its_own_functions_call_it_too(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "rates"\nversion = "1"\n', encoding="utf-8")
+    folder = tmp_path / "rates"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from rates.rate import *\n", encoding="utf-8")
+    text = """
+import torch
+
+def score(times):
+    return torch.cat((torch.zeros(1, 4), torch.sort(times)[0]))
+
+def _bootstrap(times):
+    return [score(times) for _ in range(9)]
+
+def interval(rates):
+    return _bootstrap(rates.read())
+"""
+    path = folder / "rate.py"
+    path.write_text(text, encoding="utf-8")
+    (found,) = (one for one in check_paths([path], isolated=True) if one.code == "TDL504")
+    assert found.severity is Severity.WARNING
+    assert "the device of `times`" in found.message
+    assert [related.span.start.row for related in found.related] == [5]

@@ -86,6 +86,7 @@ class Analysis:
         self._seen = seen or {}
         self.heard = Heard()  # of what runs now
         self.faults: dict[tuple[int, int, str], Fault] = {}
+        self._ways: dict[tuple[int, int, str], dict[ir.Body | None, Fault]] = {}  # what is open, by where it is entered
         self.met: set[tuple[Site, Site | None]] = set()
         self.passed: set[tuple[Site, ir.Body]] = set()
         self.calls: set[ir.Body] = set()  # the bodies that the file's code calls, its own and those of other files
@@ -362,16 +363,22 @@ class Analysis:
         return not (isinstance(place, Term) and _origin_of(place.args[0]) in ("unknown", "top"))
 
     def decided(self) -> list[Fault]:
-        """The faults to tell of in this file. What a caller meets is not told as open to others, but for what a module's own device breaks."""
+        """The faults to tell of in this file; what is open is told once for each function where somebody from outside may enter.
+
+        What a caller meets is not told as open to others, but for what a module's own device breaks.
+        """
         read_on_host = self._read_on_host()
+        faults = [fault for fault in self.faults.values() if fault.verdict == "broken"]
+        faults += [way for key, ways in self._ways.items() if self.faults[key].verdict == "open" for way in ways.values()]
         return [
             fault._replace(
                 is_settled=self._is_settled(fault),
                 is_called=fault.entry in self.calls | self._called_elsewhere
                 and fault.key not in self._placed_elsewhere,
                 is_entered_at_module=self._is_method_of_module(fault.entry),
+                is_passed_on=self._is_passed_on(fault),
             )
-            for fault in self.faults.values()
+            for fault in faults
             if fault.told_at.unit is self.unit
             and fault.may_be_mended
             and (fault.verdict == "broken" or self._is_told(fault, read_on_host))
@@ -412,18 +419,25 @@ class Analysis:
         is_left = fault.verdict == "open" and fault.other.device != OWN_SELF and waits(fault.other.device)
         return is_left and fault.entry in self._called_elsewhere and fault.key not in self._open_elsewhere
 
+    def _is_passed_on(self, fault: Fault) -> bool:
+        is_asked = fault.other.device != OWN_SELF and (fault.host is not None or fault.kind == "host")
+        return (
+            is_asked
+            and fault.verdict == "open"
+            and fault.roles != claims.RETURNED
+            and (fault.site, fault.entry) in self.passed
+            and waits(fault.other.device)
+        )
+
     def _is_told(self, fault: Fault, read_on_host: set[Place]) -> bool:
         if fault.roles == claims.RETURNED:  # its callers show what they do with it
             return fault.entry not in self.calls and fault.entry not in self._called_elsewhere
         if fault.other.device == OWN_SELF:
             return True
         if fault.host is None:
-            is_asked = (fault.site, fault.entry) in self.passed and waits(fault.other.device)
-            return (fault.site, None) not in self.met and not (is_asked and fault.kind == "host")
+            return (fault.site, None) not in self.met
         if fault.roles == ("input", "module") and (fault.site, None) in self.met:
             return False
-        if (fault.site, fault.entry) in self.passed and waits(fault.other.device):
-            return False  # its callers are asked, and none of them knows more
         if fault.other.device in read_on_host:
             return False  # the same function reads it as an array: it is on the CPU, or nothing works
         return (fault.site, fault.host.origin) not in self.met
@@ -456,7 +470,7 @@ class Analysis:
             self.met |= one.met
             self.passed |= one.passed
             self.bounds += one.bounds
-            for fault in one.faults.values():
+            for fault in one.told:
                 self._keep(fault)
         self.bounds += self.unit.bounds
         return self
@@ -473,6 +487,9 @@ class Analysis:
 
     def _keep(self, fault: Fault) -> None:
         self.faults[fault.key] = fault.joined(self.faults.get(fault.key))
+        if fault.verdict == "open":
+            ways = self._ways.setdefault(fault.key, {})
+            ways[fault.entry] = fault.joined(ways.get(fault.entry))
 
     def _reached(self, *heard: Heard) -> dict[ir.Body, Summary]:
         """The summaries of this file's functions that were asked for, also on the way through those of others."""

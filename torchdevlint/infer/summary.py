@@ -95,6 +95,7 @@ class Fault(NamedTuple):
     is_settled: bool = False  # open, and the calls in other files of the project do not break it
     is_called: bool = False  # the function that somebody from outside would call is called, here or elsewhere, and no call names a device
     is_entered_at_module: bool = False
+    is_passed_on: bool = False  # open, as it is in those of the project's functions that call its entry
     told: Site | None = None
 
     @property

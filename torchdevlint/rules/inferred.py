@@ -15,7 +15,7 @@ from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.project import Member
-from torchdevlint.rules.policy import ATTRIBUTE, row_of, severity_of
+from torchdevlint.rules.policy import ATTRIBUTE, is_offered, row_of, severity_of
 from torchdevlint.rules.repairs import (
     There,
     buffer_instead,
@@ -41,8 +41,9 @@ class Inferred(Rule):
         """The faults that fall to this rule; `told` is what other checks have said."""
         analysis, member = facts.analysis.inference, facts.analysis.member
         known = _Told(told)
-        for fault in sorted(analysis.decided(), key=lambda fault: fault.verdict != "broken"):
-            if row_of(fault).code != self.code or not is_worth_telling(fault) or known.of(fault) is not None:
+        mine = [one for one in analysis.decided() if row_of(one).code == self.code and is_worth_telling(one)]
+        for fault in sorted(mine, key=lambda one: (one.verdict != "broken", -severity_of(one, facts))):
+            if known.of(fault) is not None or (fault.is_passed_on and not is_offered(fault, facts)):
                 continue
             if fault.kind == "host" and fault.verdict == "open" and facts.roles.is_test:
                 continue  # reference values are computed by NumPy, from what the tests make

@@ -126,12 +126,12 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
     member = facts.analysis.member
     if member is None:
         return False
-    if _is_offered(fault, facts):
+    if is_offered(fault, facts):
         return fault.kind == "host" and fault.is_called
     return fault.is_called or (member.project.tells_by_silence and has_programs(facts.analysis))
 
 
-def _is_offered(fault: Fault, facts: Facts) -> bool:
+def is_offered(fault: Fault, facts: Facts) -> bool:
     """True for a fault in what a package offers to whoever installs it.
 
     A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration.
