@@ -294,6 +294,7 @@ def _text_of(folder: Path, test: str) -> str:
 def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: Path) -> bool:
     """What a checkout's linter says at the real places and on lines that ran. False, and nothing is stored, where a library is not at hand."""
     from oracles import Result, Row, write
+    from page import today
 
     suites = [suite for suite in data["suites"] if suite.get("lines")]
     absent = [suite for suite in suites if not (work / suite["name"]).is_dir()]
@@ -327,7 +328,7 @@ def lint(data: dict[str, Any], mirrors: Path, work: Path, when: str, checkout: P
     ).stdout.strip()
     about = "Faults that device mutants of public test suites showed, read; errors and warnings on lines without a fault that ran with a GPU operand"
     command = "python benchmarks/device_mutants.py lint MIRRORS --work DIR"
-    write(Result("mutants", when, revision, data["date"], command, about, tuple(rows)))
+    write(Result("mutants", when, revision, today(), command, about, tuple(rows)))
     return True
 
 

@@ -369,7 +369,9 @@ class Analysis:
         """
         read_on_host = self._read_on_host()
         faults = [fault for fault in self.faults.values() if fault.verdict == "broken"]
-        faults += [way for key, ways in self._ways.items() if self.faults[key].verdict == "open" for way in ways.values()]
+        faults += [
+            way for key, ways in self._ways.items() if self.faults[key].verdict == "open" for way in ways.values()
+        ]
         return [
             fault._replace(
                 is_settled=self._is_settled(fault),

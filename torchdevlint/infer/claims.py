@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 RETURNED = ("returned", "returned")  # the roles of tensors that a function gives back together
+GENERATOR = "generator"  # the role of what draws numbers, beside what is drawn
 
 
 class _Side(NamedTuple):
@@ -162,7 +163,7 @@ def _apart(sides: list[list[_Side]]) -> Iterator[tuple[list[_Side], list[_Side]]
 
 def _prove_inputs(ctx: Context, operands: Sequence[Operand]) -> None:
     """What a module is given and lets meet a tensor is one, for whoever calls it from outside."""
-    options = [one for operand in operands for _, one in options_of(operand.value)]
+    options = [one for operand in operands if operand.role != GENERATOR for _, one in options_of(operand.value)]
     inputs = ctx.weak.intersection(one for one in options if isinstance(one, Term))
     if inputs and any(isinstance(tensors.as_tensor(ctx, one), Tensor) for one in options):
         ctx.proven |= inputs

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "xla", "tpu")
 _HAVE_DTYPES = ("torch", "numpy", "builtins")  # what other libraries and files name may be a device
 MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
+GENERATOR = Ext("torch.Generator")
 BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
 HELD = "@held"  # the modules that something unknown was made with
 MOVED = "@moved"  # the last move of a module itself

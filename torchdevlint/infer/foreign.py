@@ -95,6 +95,8 @@ _LABELLED_IMAGES = frozenset(
 )
 _OPTIMIZER = re.compile(r"torch\.optim\.(?:\w+\.)?[A-Z]\w*\Z(?<!LR)(?<!Scheduler)")
 _DATA_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
+_SPLITS = frozenset({"torch.utils.data.random_split", "torch.utils.data.dataset.random_split"})
+_DRAW_ON_HOST = _DATA_LOADERS | {"torch.utils.data.RandomSampler", "torch.utils.data.sampler.RandomSampler"}
 _PARAMETERS = frozenset(
     {"torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer", "torch.nn.parameter.Buffer"}
 )
@@ -355,7 +357,8 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return operators.apply(ctx, ctx.stubs.functions("torch.hann_window"), args, keywords, site)
     if name in ("torch.utils.data.default_collate", "torch.utils.data.dataloader.default_collate"):
         return _batched(reading.element(ctx, first))
-    if name in ("torch.utils.data.random_split", "torch.utils.data.dataset.random_split"):
+    if name in _SPLITS:
+        _claim_generator(ctx, _at(args, 2, keywords, "generator"), site)
         return ctx.new(site, "list", None, {"*": first}, tag="split")
     if name in ("torch.utils.data.Subset", "torch.utils.data.dataset.Subset"):
         return first
@@ -372,6 +375,8 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         file = paths.file_of(ctx, _at(args, 1, keywords, "torch_save_path"))
         stored.write(ctx, file, Tup(()), Tup(()), site)
         return NONE
+    if name in _DRAW_ON_HOST:
+        _claim_generator(ctx, keywords.get("generator", NONE), site)
     if name in _DATA_LOADERS:
         is_single = (args[1] if len(args) > 1 else keywords.get("batch_size")) == NONE
         data, collate = first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn")
@@ -392,9 +397,9 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return _at(args, 0, keywords, "data")
     if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
         return first if args else Ext("functools.wraps")
-    if name == "torch.Generator":
+    if name == devices.GENERATOR.name:
         place = devices.as_device(ctx, args[0] if args else keywords.get("device", Const("cpu")))
-        return ctx.new(site, "object", Ext(name), {".device": Device(place)}, tag="generator")
+        return ctx.new(site, "object", devices.GENERATOR, {".device": Device(place), "@origin": site}, tag="generator")
     if name in _CURRENT_DEVICE:
         return Device(ACCELERATOR)
     if name in _TO_NUMBER or name.startswith("torch.backends."):
@@ -426,6 +431,16 @@ def _optimizer(ctx: Context, name: str, given: Value, site: Site | None) -> Valu
         ".state": ctx.new(site, "dict", None, {"*": one}, tag="state"),
     }
     return ctx.new(site, "object", Ext(name), dict(fields), tag="optimizer")
+
+
+def _claim_generator(ctx: Context, generator: Value, site: Site | None) -> None:
+    """What shuffles draws on the default device: on the CPU, where no file has set another. Who gives it the generator of a device that a
+    variable holds has set that as the default, perhaps elsewhere.
+    """
+    known = tensors.as_tensor(ctx, generator)
+    is_on_host = not ctx.unit.sets_default and ctx.default() is None
+    if isinstance(known, Tensor) and is_elsewhere(known.device) and is_on_host:
+        claims.claim(ctx, "host", [Operand(known, False, claims.GENERATOR)], site)
 
 
 def _parameters_of(ctx: Context, given: Value) -> list[Tensor]:
@@ -596,7 +611,7 @@ def call_method(
             return containers.method(ctx, value, rec, name, args, keywords, site)
         if rec.kind == "module":
             return modules.method(ctx, value, rec, name, args, keywords, site)
-        if rec.cls == Ext("torch.Generator") and name in ("manual_seed", "set_state"):
+        if rec.cls == devices.GENERATOR and name in ("manual_seed", "set_state"):
             return value
         if isinstance(rec.cls, Ext):
             if rec.cls.name.startswith(distributions.HOME):

@@ -142,7 +142,12 @@ def apply(
                 if one is not UNKNOWN:
                     devices.move_module(ctx, one, NOWHERE)
     _prove(ctx, signatures, binding)
-    return _result(ctx, binding, binding.signature.result, operands, site)
+    result = _result(ctx, binding, binding.signature.result, operands, site)
+    generator = keywords.get("generator", binding.given.get("generator", NONE))
+    if generator != NONE:
+        drawn = Operand(result, False, "drawn")
+        claims.claim(ctx, "same", [Operand(generator, False, claims.GENERATOR), drawn], site)
+    return result
 
 
 def _bound_loosely(signature: Signature, args: list[Value], keywords: dict[str, Value]) -> Binding:

@@ -175,6 +175,10 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
             place = rec.fields.get("@device", NOWHERE)
             implicit: Literal["", "default"] = "default" if place == HOST and "@implicit" in rec.fields else ""
             return Tensor(place, MANY, rec.fields.get("@origin"), implicit)
+        if rec is not None and rec.cls == devices.GENERATOR:  # it draws where it is, as a tensor computes
+            device = rec.fields.get(".device")
+            place = device.place if isinstance(device, Device) else NOWHERE
+            return Tensor(place, MANY, rec.fields.get("@origin"), "always")
     return value
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.loads import is_given_no_file
 from torchdevlint.facts.said import has_programs
-from torchdevlint.infer.claims import RETURNED
+from torchdevlint.infer.claims import GENERATOR, RETURNED
 from torchdevlint.infer.relevance import is_of_a_number, is_of_an_argument
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
@@ -47,6 +47,7 @@ _BY_CLAIM: dict[tuple[str, str], Row] = {
     ("same", "out"): Row("TDL515", ERROR, WARNING),
     ("same", "module"): Row("TDL401", ERROR, WARNING),
 }
+_GENERATOR = Row("TDL513", ERROR, WARNING)
 ATTRIBUTE = Row("TDL603", ERROR, WARNING)
 _FACTORY = Row("TDL504", ERROR, WARNING)
 _RETURNED = Row("TDL504", INFO, INFO)  # who uses both may never bring them together
@@ -60,7 +61,8 @@ _OTHER = Row("TDL505", ERROR, WARNING)
 
 
 _OF_CLAIMS = frozenset(
-    row.code for row in (*_BY_CLAIM.values(), ATTRIBUTE, _FACTORY, _OF_A_NUMBER, _INPUT, _SAMPLE, _DEFAULT, _OTHER)
+    row.code
+    for row in (*_BY_CLAIM.values(), _GENERATOR, ATTRIBUTE, _FACTORY, _OF_A_NUMBER, _INPUT, _SAMPLE, _DEFAULT, _OTHER)
 )
 
 
@@ -69,6 +71,8 @@ def row_of(fault: Fault) -> Row:
     host = fault.host
     if fault.roles == RETURNED:
         return _RETURNED
+    if GENERATOR in fault.roles:
+        return _GENERATOR
     if fault.kind == "host":
         return _BY_CLAIM["host", "lengths" if fault.roles[1] == "lengths" else ""]
     if fault.beside is not None:
@@ -166,7 +170,6 @@ CASES: dict[str, dict[str, Severity]] = {
         "it is there already": INFO,
     },
     "TDL511": {"CUDA works there, or another line has told of it": INFO},
-    "TDL513": {"the device is a variable": WARNING},
     "TDL517": {
         "what the callee does without a device is not known": INFO,
         "results on the CPU may be meant": INFO,
