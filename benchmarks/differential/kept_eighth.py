@@ -323,7 +323,8 @@ CARRIERS = (
     ),
     Carrier(
         "prefix-stripped-state",
-        'state_ = {"module.table": $t, "module.step": 1}\nstate_ = {name_.replace("module.", "", 1): part_ for name_, part_ in state_.items()}\n$o = state_["table"]',
+        'state_ = {"module.table": $t, "module.step": 1}\n'
+        'state_ = {name_.replace("module.", "", 1): part_ for name_, part_ in state_.items()}\n$o = state_["table"]',
         kept=True,
     ),
     Carrier(
@@ -370,7 +371,8 @@ CARRIERS = (
     Carrier(
         "getter-and-setter-closures",
         "put_, get_ = make_slot_()\nput_($t)\n$o = get_()",
-        'def make_slot_():\n    kept = {}\n\n    def put(value):\n        kept["value"] = value\n\n    def get():\n        return kept["value"]\n\n    return put, get',
+        'def make_slot_():\n    kept = {}\n\n    def put(value):\n        kept["value"] = value\n\n    def get():\n'
+        '        return kept["value"]\n\n    return put, get',
         kept=True,
     ),
     Carrier(
@@ -499,6 +501,86 @@ CARRIERS = (
         ),
         kept=True,
     ),
+    Carrier(
+        "bucketed-by-length",
+        "buckets_ = {}\nfor row_ in [$t, $t]:\n    buckets_.setdefault(row_.shape[0], []).append(row_)\n$o = next(iter(buckets_.values()))[-1]",
+        kinds="FIB",
+        kept=True,
+    ),
+    Carrier(
+        "scanned-state",
+        "$o, outputs_ = scan_(lambda state_, item_: (state_, item_ + 1), $t, range(3))",
+        "def scan_(step, state, items):\n    outputs = []\n    for item in items:\n        state, output = step(state, item)\n"
+        "        outputs.append(output)\n    return state, outputs",
+        kept=True,
+    ),
+    Carrier("grad-scaler-off", '$o = torch.amp.GradScaler("cuda", enabled=False).scale($t)', kinds="FN", kept=True),
+    Carrier(
+        "copied-record-updated",
+        "$o = Settings_(None).with_table($t).table",
+        "class Settings_:\n    def __init__(self, table):\n        self.table, self.depth = table, 2\n\n    def with_table(self, table):\n"
+        "        updated = copy.copy(self)\n        updated.table = table\n        return updated",
+        kept=True,
+    ),
+    Carrier(
+        "lambda-layer",
+        "$o = nn.Sequential(Lambda_(torch.clone), nn.Identity())($t)",
+        "class Lambda_(nn.Module):\n    def __init__(self, function):\n        super().__init__()\n        self.function = function\n\n"
+        "    def forward(self, value):\n        return self.function(value)",
+        kept=True,
+    ),
+    Carrier(
+        "stochastic-depth",
+        "$o = DropPath_(0.5).eval()($t)",
+        "class DropPath_(nn.Module):\n    def __init__(self, rate):\n        super().__init__()\n        self.rate = rate\n\n    def forward(self, value):\n"
+        "        if self.rate == 0.0 or not self.training:\n            return value\n        keep = value.new_empty((value.shape[0],)).bernoulli_(1 - self.rate)\n"
+        "        return value * keep.view(-1, *[1] * (value.dim() - 1))",
+        kept=True,
+    ),
+    Carrier(
+        "embedding-from_pretrained",
+        "$o = nn.Embedding.from_pretrained($t, freeze=True).weight",
+        kinds="mat sq",
+        kept=True,
+    ),
+    Carrier("both-and-move-dropped", wrap=("def joined_($a, $b):\n    $b.to($a.device)", "joined_($x, $t)"), kept=True),
+    Carrier(
+        "both-and-mover-without-lists",
+        wrap=(
+            "def to_place_(batch, device):\n    if isinstance(batch, dict):\n        return {key: to_place_(part, device) for key, part in batch.items()}\n"
+            '    return batch.to(device) if isinstance(batch, torch.Tensor) else batch\n\n\ndef joined_(batch):\n    $a, ($b,) = batch["data"], batch["targets"]',
+            'joined_(to_place_({"data": $x, "targets": [$t]}, $x.device))',
+        ),
+        kept=True,
+    ),
+    Carrier(
+        "both-and-cached-by-shape",
+        wrap=(
+            "BY_SHAPE_ = {}\n\n\ndef of_shape_(value, device):\n    key = tuple(value.shape)\n    if key not in BY_SHAPE_:\n        BY_SHAPE_[key] = value\n"
+            "    return BY_SHAPE_[key]\n\n\ndef joined_($a, given):\n    $b = of_shape_(given, $a.device)",
+            "joined_($x, $t)",
+        ),
+        kept=True,
+    ),
+    Carrier(
+        "both-and-base-class-places",
+        wrap=(
+            "class Places_:\n    def __init__(self, device):\n        self.device = device\n\n    def __call__(self, *values):\n"
+            "        return self.join(*[self.put(value) for value in values])\n\n    def put(self, value):\n        return value.to(self.device)\n\n\n"
+            "class Joins_(Places_):\n    def join(self, $a, $b):",
+            "Joins_($x.device)($x, $t)",
+        ),
+        kept=True,
+    ),
+    Carrier(
+        "both-and-keywords-moved",
+        wrap=(
+            "def with_moved_(function, device, **values):\n"
+            "    return function(**{name: value.to(device) for name, value in values.items()})\n\n\ndef joined_($a, $b):",
+            "with_moved_(joined_, $x.device, $a=$x, $b=$t)",
+        ),
+        kept=True,
+    ),
 )
 
 MEETINGS = (
@@ -522,7 +604,8 @@ MEETINGS = (
         "crf-transitions",
         "mat",
         "sq",
-        "score_ = $x[0]\nfor emission_ in $x[1:]:\n    score_ = torch.logsumexp(score_[:, None] + $t[:4, :4] + emission_[None], dim=0)\nout = score_.logsumexp(dim=0)",
+        "score_ = $x[0]\nfor emission_ in $x[1:]:\n    score_ = torch.logsumexp(score_[:, None] + $t[:4, :4] + emission_[None], dim=0)\n"
+        "out = score_.logsumexp(dim=0)",
         kept=True,
     ),
     Meeting("quantile-points", "mat", "vec", "out = torch.quantile($x.flatten(), $t.sigmoid())", kept=True),
@@ -652,6 +735,23 @@ MEETINGS = (
         "out = $x.detach().clone()\nfor column_, number_ in enumerate($t.tolist()):\n    out[:, column_] *= number_",
         kept=True,
     ),
+    Meeting("class-token-prepended", "seq", "vec", "out = torch.cat([$t.expand(2, 1, -1), $x], dim=1)", kept=True),
+    Meeting("sparse-mm", "mat", "sq", "out = torch.sparse.mm($t[:3, :3].contiguous().to_sparse(), $x)", kept=True),
+    Meeting(
+        "prototype-distances",
+        "mat",
+        "mat",
+        "out = (-torch.cdist($x, $t) ** 2).softmax(dim=1).max(dim=1).values",
+        kept=True,
+    ),
+    Meeting(
+        "columns-by-numpy-order",
+        "mat",
+        "vec",
+        "order_ = np.argsort($t.detach().cpu().numpy())\nout = $x[:, torch.from_numpy(order_)]",
+        kept=True,
+    ),
+    Meeting("copied-onto-placed", "mat", "mat", "out = torch.empty_like($x)\nout.copy_($t)", kept=True),
 )
 
 PLACERS = (
@@ -760,6 +860,8 @@ RIGHT = frozenset(
         "both-and-realigned-if-apart",
         "both-and-batch-object-moved",
         "both-and-set-into-placed",
+        "both-and-base-class-places",
+        "both-and-keywords-moved",
         "pad_sequence-of-both",
         "broadcast_tensors-of-both",
         "full_like-of-number",
@@ -770,6 +872,8 @@ RIGHT = frozenset(
         "tensor-dataset-of-both",
         "one-optimizer-of-both",
         "averages-written-by-item",
+        "columns-by-numpy-order",
+        "copied-onto-placed",
     )
 )
 """Makers, carriers and meetings with which a program runs though its tensor is not placed."""

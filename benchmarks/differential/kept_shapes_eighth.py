@@ -130,3 +130,52 @@ def from_pretrained(p: Parts) -> Program:
         *indent([*make, "return model"], 2),
     ]
     return p.single(model, main_of(run_model(p, 'Encoder.from_pretrained("own")')))
+
+
+@shape("evaluating-context", "one-file", batch="eighth", kept=True)
+def evaluating_context(p: Parts) -> Program:
+    """A context manager puts a network into evaluation and back."""
+    around = ["@contextmanager", "def evaluating(network):", "    was = network.training", "    network.eval()"]
+    around += ["    try:", "        yield network", "    finally:", "        network.train(was)"]
+    made = p.make(f"{p.x}.device")
+    carried, name = p.carry()
+    body = [*enter(p), *made, *carried, *p.meet(name, "self.layer"), "return out"]
+    main = [
+        f"device = {p.device}",
+        "model = Model().to(device)",
+        *p.place("device"),
+        "with evaluating(model) as network:",
+    ]
+    main += [f"    result = network({p.x})", f"print({p.shown('result')})"]
+    return p.single(around, module_class(p, body), main_of(main))
+
+
+@shape("augmented-inference", "one-file", batch="eighth", kept=True)
+def augmented_inference(p: Parts) -> Program:
+    """A function asks a network for several views of its operand; the network puts its tensor to each."""
+    made = own_tensor(p, False)
+    carried, name = p.carry(f"self.{p.t}")
+    model = module_class(
+        p, [*enter(p), *carried, *p.meet(name, "self.layer"), "return out"], [*members(p), *made], "Network"
+    )
+    views = ["def predict(network, operand, views):"]
+    views += ["    results = [network(view(operand)) for view in views]", "    return results[0]"]
+    main = [f"device = {p.device}", "network = Network().to(device)", *p.place("device")]
+    return p.single(model, views, main_of([*main, *told(p, f"predict(network, {p.x}, [torch.clone, torch.clone])")]))
+
+
+@shape("open-made-if-none", "open", batch="eighth", kept=True)
+def open_made_if_none(p: Parts) -> Program:
+    """A function of a library makes what its caller does not give."""
+    made = p.make(f"{p.x}.device", "given")
+    carried, name = p.carry("given")
+    body = [
+        "if given is None:",
+        *indent(made),
+        *carried,
+        *p.module(f"{p.x}.device"),
+        *p.meet(name, "layer"),
+        "return out",
+    ]
+    text = p.file("make carry meet", [f"def compute({p.x}, given=None):", *indent(body)])
+    return driven(p, {"library.py": text}, "from library import compute", [f"result = compute({p.x})"])

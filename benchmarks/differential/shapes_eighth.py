@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from differential.programs import Parts, Program, indent
-from differential.shapes import driven, forward_of, grouped, main_of, moves, shape, told, unplaced
+from differential.shapes import driven, forward_of, grouped, init_of, main_of, moves, shape, told, unplaced
 
 
 @shape("accelerated-loop", "one-file", batch="eighth")
@@ -32,8 +32,7 @@ def sampling_loop(p: Parts) -> Program:
     process += indent([*carried, *p.meet(name, "self.layer"), "return out"], 2)
     sample = [*p.place("self.device"), "for number in reversed(range(self.steps)):"]
     sample += [f"    result = self.step({p.x}, number)", "return result"]
-    process += ["", "    @torch.no_grad()"] if "backward" not in p.spec.meeting.lines else [""]
-    process += ["    def sample(self):", *indent(sample, 2)]
+    process += ["", "    def sample(self):", *indent(sample, 2)]
     return p.single(process, main_of([f"device = {p.device}", *told(p, "Process(2, device).sample()")]))
 
 
@@ -123,3 +122,59 @@ def pipeline_and_scheduler(p: Parts) -> Program:
     pipeline += indent([*call, f"return self.scheduler.step({p.x})"], 2)
     main = [f"device = {p.device}", "pipeline = Pipeline(Scheduler(), device)", *told(p, "pipeline(count=3)")]
     return p.single(scheduler, pipeline, main_of(main))
+
+
+@shape("grid-search", "one-file", batch="eighth")
+def grid_search(p: Parts) -> Program:
+    """A trial is run for every combination of settings; the best is kept."""
+    made = p.make("device")
+    carried, name = p.carry()
+    body = [
+        *p.place("device"),
+        *made,
+        *carried,
+        *p.module("device"),
+        *p.meet(name, "layer"),
+        "return rate * depth, out",
+    ]
+    trial = ["def trial(device, rate=0.1, depth=1):", *indent(body)]
+    search = ["def search(run, grid):", "    best_score, best = -1.0, None"]
+    search += ["    for values in itertools.product(*grid.values()):"]
+    search += indent(["score, result = run(**dict(zip(grid, values)))", "if score > best_score:"], 2)
+    search += indent(["best_score, best = score, result"], 3)
+    search += ["    return best"]
+    main = [f"device = {p.device}", 'grid = {"rate": [0.1, 0.01], "depth": [1, 2]}']
+    return p.single(trial, search, main_of([*main, *told(p, "search(functools.partial(trial, device), grid)")]))
+
+
+@shape("postprocess-of-outputs", "one-file", batch="eighth")
+def postprocess_of_outputs(p: Parts) -> Program:
+    """A network gives a dict of outputs; a function that is no part of it goes on with them."""
+    head = ["class Detector(nn.Module):", *init_of(["self.gain = nn.Parameter(torch.ones(1))"])]
+    head += forward_of(p, [f'return {{"scores": {p.x}, "count": 1}}'])
+    made = p.make(f"{p.x}.device")
+    carried, name = p.carry()
+    body = [f'{p.x} = outputs["scores"]', *made, *carried, *p.module(f"{p.x}.device"), *p.meet(name, "layer")]
+    post = ["def postprocess(outputs, threshold=0.5):", *indent([*body, "return out"])]
+    main = [f"device = {p.device}", "detector = Detector().to(device).eval()", *p.place("device")]
+    return p.single(head, post, main_of([*main, *told(p, f"postprocess(detector({p.x}))")]))
+
+
+@shape("run-as-module", "files", batch="eighth")
+def run_as_module(p: Parts) -> Program:
+    """A package that is run by its `__main__.py`; its command reads the device from arguments."""
+    made = p.make("args.device")
+    carried, name = p.carry()
+    body = [*p.place("args.device"), *made, *carried, *p.module("args.device"), *p.meet(name, "layer"), "return out"]
+    parse = ["def main(arguments=()):", "    parser = argparse.ArgumentParser()"]
+    parse += indent(
+        [f'parser.add_argument("--device", default={p.device})', "args = parser.parse_args(list(arguments))"]
+    )
+    parse += indent(told(p, "run(args)"))
+    files = {
+        "tool/__init__.py": '"""A tool."""\n',
+        "tool/steps.py": p.file("make carry place meet", ["def run(args):", *indent(body)]),
+        "tool/cli.py": p.file("device", parse, imports=["from .steps import run"]),
+        "tool/__main__.py": 'from tool.cli import main\n\nif __name__ == "__main__":\n    main()\n',
+    }
+    return Program(files, "tool/__main__.py")

@@ -412,6 +412,68 @@ CARRIERS = (
             "joined_($x, $t)",
         ),
     ),
+    Carrier(
+        "function-attribute", "remember_.last = $t\n$o = remember_()", "def remember_():\n    return remember_.last"
+    ),
+    Carrier(
+        "result-object",
+        "$o = Outcome_.good($t).then(torch.clone).unwrap()",
+        "class Outcome_:\n    def __init__(self, value, error=None):\n        self.value, self.error = value, error\n\n    @classmethod\n"
+        "    def good(cls, value):\n        return cls(value)\n\n"
+        "    def then(self, function):\n        return self if self.error else Outcome_(function(self.value))\n\n"
+        "    def unwrap(self):\n        if self.error is not None:\n            raise self.error\n        return self.value",
+    ),
+    Carrier("slice-objects", 'parts_ = {"all": np.s_[:], "first": slice(0, 1)}\n$o = $t[parts_["all"]]', kinds="FIB"),
+    Carrier("share_memory_", "$o = $t.detach().clone().share_memory_()", kinds="FIB"),
+    Carrier(
+        "residual-wrapper",
+        "$o = Residual_(nn.Identity())($t)",
+        "class Residual_(nn.Module):\n    def __init__(self, inner, scale=0):\n        super().__init__()\n        self.inner, self.scale = inner, scale\n\n"
+        "    def forward(self, value):\n        return value + self.inner(value) * self.scale",
+        kinds="FNI",
+    ),
+    Carrier(
+        "scaler-fit-inverse",
+        "scaler_ = MeanScaler_().fit($t)\n$o = scaler_.inverse_transform(scaler_.transform($t))",
+        "class MeanScaler_:\n    def fit(self, data):\n        self.mean, self.scale = data.mean(), data.abs().mean() + 1.0\n        return self\n\n"
+        "    def transform(self, data):\n        return (data - self.mean) / self.scale\n\n    def inverse_transform(self, data):\n"
+        "        return data * self.scale + self.mean",
+        kinds="F",
+    ),
+    Carrier("default_convert", '$o = torch.utils.data.default_convert({"value": $t, "rows": np.ones(2)})["value"]'),
+    Carrier(
+        "both-and-loop-moves-nothing",
+        wrap=(
+            "def joined_($a, $b):\n    for value in ($a, $b):\n        value = value.to($a.device)",
+            "joined_($x, $t)",
+        ),
+    ),
+    Carrier(
+        "both-and-attribute-not-moved",
+        wrap=(
+            "class Holds_(nn.Module):\n    def __init__(self, other):\n        super().__init__()\n        self.other = other\n\n"
+            "    def forward(self, $a):\n        $b = self.other",
+            "Holds_($t).to($x.device)($x)",
+        ),
+    ),
+    Carrier(
+        "both-and-placed-in-init",
+        wrap=(
+            "class Holder_:\n    def __init__(self, net, other):\n        self.device = next(net.parameters()).device\n"
+            "        self.other = other.to(self.device)\n\n"
+            "    def join(self, $a):\n        $b = self.other",
+            "Holder_(nn.Linear(2, 2).to($x.device), $t).join($x)",
+        ),
+    ),
+    Carrier(
+        "both-and-criterion-with-own-to",
+        wrap=(
+            "class Weighted_:\n    def __init__(self, other):\n        self.other = other\n\n    def to(self, device):\n"
+            "        self.other = self.other.to(device)\n        return self\n\n"
+            "    def __call__(self, $a):\n        $b = self.other",
+            "Weighted_($t).to($x.device)($x)",
+        ),
+    ),
 )
 
 MEETINGS = (
@@ -512,6 +574,23 @@ MEETINGS = (
         module="nn.Linear(4, 3)",
     ),
     Meeting("cpu-table-looked-up-then-moved", "ids", "mat", "out = $t[$x.cpu()].to($x.device) * $x.unsqueeze(-1)"),
+    Meeting(
+        "gather-by-own-order", "mat", "vec", "out = torch.gather($x, 1, $t.argsort(descending=True).expand(3, -1))"
+    ),
+    Meeting(
+        "padding-mask-by-lengths",
+        "mat",
+        "idx",
+        "valid_ = torch.arange(4, device=$x.device)[None, :] < $t[:, None]\nout = ($x * valid_).sum(dim=1) / $t.clamp(min=1)",
+    ),
+    Meeting(
+        "state-space-steps",
+        "mat",
+        "vec",
+        "state_ = torch.zeros(4, device=$x.device)\nfor row_ in $x:\n    state_ = state_ * $t.sigmoid() + row_\nout = state_",
+    ),
+    Meeting("rows-drawn-by-cpu-weights", "mat", "vec", "out = $x[:, torch.multinomial($t.abs() + 0.1, 2)]"),
+    Meeting("tensor-of-both-means", "mat", "vec", "out = torch.tensor([$x.detach().mean(), $t.detach().mean()]) * 2"),
 )
 
 PLACERS = (
@@ -603,6 +682,8 @@ RIGHT = frozenset(
         "both-and-cached-by-device",
         "both-and-dict-sent",
         "both-and-data-reassigned",
+        "both-and-placed-in-init",
+        "both-and-criterion-with-own-to",
         "ctc-lengths-on-cpu",
         "weight-row-assigned",
         "weight-of-own-list-by-item",
@@ -613,6 +694,8 @@ RIGHT = frozenset(
         "saved-together",
         "state-loaded-onto-placed",
         "cpu-table-looked-up-then-moved",
+        "rows-drawn-by-cpu-weights",
+        "tensor-of-both-means",
     )
 )
 """Makers, carriers and meetings with which a program runs though its tensor is not placed."""
