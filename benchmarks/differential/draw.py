@@ -10,11 +10,13 @@ from typing import Any
 
 from differential import (  # noqa: F401  (the modules of shapes enter them into their table)
     kept,
+    kept_eighth,
     kept_fifth,
     kept_fourth,
     kept_later,
     kept_seventh,
     kept_shapes,
+    kept_shapes_eighth,
     kept_shapes_fifth,
     kept_shapes_fourth,
     kept_shapes_seventh,
@@ -22,12 +24,14 @@ from differential import (  # noqa: F401  (the modules of shapes enter them into
     kept_shapes_third,
     kept_sixth,
     kept_third,
+    shapes_eighth,
     shapes_fifth,
     shapes_fourth,
     shapes_seventh,
     shapes_sixth,
     shapes_third,
     tables,
+    tables_eighth,
     tables_fifth,
     tables_fourth,
     tables_seventh,
@@ -39,7 +43,7 @@ from differential.rows import FIXES
 from differential.shapes import BUILDERS, SHAPES
 
 TABLES = ("maker", "carrier", "meeting", "placer", "device", "shape")
-BATCHES = ("first", "third", "fourth", "fifth", "sixth", "seventh")
+BATCHES = ("first", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 """When entries were written: those of `first` by 2026-11-23 by the authors of the analysis, the later ones by others who knew nothing of it."""
 OPENED = ("third", "fourth", "fifth", "sixth")
 """Batches whose kept entries the authors of the analysis read on 2026-11-26: since then they guard what was mended and give no unseen figure."""
@@ -57,6 +61,8 @@ _MODULES = (
     ("sixth", kept_sixth, True),
     ("seventh", tables_seventh, False),
     ("seventh", kept_seventh, True),
+    ("eighth", tables_eighth, False),
+    ("eighth", kept_eighth, True),
 )
 PLAIN = {
     "maker": ("zeros", "rand", "ones", "tensor-of-list"),

@@ -10,16 +10,16 @@ from differential.shapes import (
     inside,
     main_of,
     module_class,
+    moves,
     shape,
+    told,
+    unplaced,
 )
 from differential.shapes_sixth import (
     extra,
     layer_if,
     made_if,
-    moves,
     placed_if,
-    told,
-    unplaced,
 )
 
 

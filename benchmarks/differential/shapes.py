@@ -94,6 +94,22 @@ def module_class(p: Parts, body: list[str], init: list[str] | None = None, name:
     return [f"class {name}(nn.Module):", *init_of(members(p) if init is None else init), *forward_of(p, body)]
 
 
+def unplaced(p: Parts, name: str = "", device: str = '"cuda"') -> list[str]:
+    """The lines that leave the tensor on the CPU, in the right program as well."""
+    p.make(device, name)  # for what it needs at the top
+    return Parts(p.spec, False).make(device, name)
+
+
+def moves(p: Parts) -> bool:
+    """Whether the right program moves the tensor where a flag says so; the other one forgets it."""
+    return p.mends and p.spec.fix != "at-use"
+
+
+def told(p: Parts, call: str) -> list[str]:
+    """The last lines of a main function: a call, and its result printed."""
+    return [f"result = {call}", f"print({p.shown('result')})"]
+
+
 def maker_function(p: Parts, name: str = "") -> tuple[list[str], str]:
     """A function that makes the tensor, and its name with the parameters that it needs: `device`, or none where the tensor is left on the CPU."""
     made = p.make("device")

@@ -11,21 +11,13 @@ from differential.shapes import (
     main_of,
     members,
     module_class,
+    moves,
     own_tensor,
     run_model,
     shape,
+    told,
+    unplaced,
 )
-
-
-def unplaced(p: Parts, name: str = "", device: str = '"cuda"') -> list[str]:
-    """The lines that leave the tensor on the CPU, in the right program as well."""
-    p.make(device, name)  # for what it needs at the top
-    return Parts(p.spec, False).make(device, name)
-
-
-def moves(p: Parts) -> bool:
-    """Whether the right program moves the tensor where a flag says so; the other one forgets it."""
-    return p.mends and p.spec.fix != "at-use"
 
 
 def made_if(p: Parts, flag: str, name: str = "", move: str = "cuda()", device: str = '"cuda"') -> list[str]:
@@ -52,11 +44,6 @@ def layer_if(p: Parts, flag: str, name: str = "layer", move: str = "cuda()") -> 
 def extra(p: Parts) -> str:
     """The parameter for the meeting's module, if it has one."""
     return ", layer" if p.spec.meeting.module else ""
-
-
-def told(p: Parts, call: str) -> list[str]:
-    """The last lines of a main function: a call, and its result printed."""
-    return [f"result = {call}", f"print({p.shown('result')})"]
 
 
 @shape("trainer-with-use-gpu", "one-file", batch="sixth")

@@ -1,6 +1,6 @@
 """The entries that everybody may work with. Add a row and it is drawn, run, judged and counted.
 
-Later ones are in tables_third.py to tables_seventh.py, those that are kept in kept.py.
+Later ones are in tables_third.py to tables_eighth.py, those that are kept in kept.py.
 """
 
 from __future__ import annotations
@@ -465,24 +465,33 @@ DEVICES = (
 IMPORTS = (
     (r"\basyncio\.", "import asyncio"),
     (r"\bcollections\.", "import collections"),
+    (r"\bconfigparser\.", "import configparser"),
     (r"\bcontextlib\.", "import contextlib"),
+    (r"\bcontextvars\.", "import contextvars"),
     (r"\bcopy\.", "import copy"),
+    (r"\bcsv\.", "import csv"),
     (r"\bdataclasses\.", "import dataclasses"),
     (r"\bfunctools\.", "import functools"),
     (r"\bheapq\.", "import heapq"),
     (r"\bimportlib\.", "import importlib"),
-    (r"\bio\.BytesIO", "import io"),
+    (r"\binspect\.", "import inspect"),
+    (r"\bio\.(?:BytesIO|StringIO)", "import io"),
     (r"\bitertools\.", "import itertools"),
     (r"\bjson\.", "import json"),
     (r"\blogging\.", "import logging"),
     (r"\bmath\.", "import math"),
+    (r"\bmultiprocessing\.", "import multiprocessing.pool"),
     (r"\boperator\.", "import operator"),
     (r"\bos\.", "import os"),
     (r"\bpathlib\.", "import pathlib"),
+    (r"\bpickle\.", "import pickle"),
     (r"\bqueue\.", "import queue"),
     (r"(?<![.\w])random\.", "import random"),
     (r"\btempfile\.", "import tempfile"),
     (r"\bthreading\.", "import threading"),
+    (r"\btypes\.", "import types"),
+    (r"\btyping\.", "import typing"),
+    (r"\bwarnings\.", "import warnings"),
     (r"\bweakref\.", "import weakref"),
     (r"\bargparse\.", "import argparse"),
     (r"\(ABC\)", "from abc import ABC, abstractmethod"),
@@ -507,6 +516,7 @@ IMPORTS = (
     (r"\bF\.", "import torch.nn.functional as F"),
     (r"\bnn\.", "from torch import nn"),
     (r"\bDDP\(", "from torch.nn.parallel import DistributedDataParallel as DDP"),
+    (r"(?<![.\w])prune\.", "from torch.nn.utils import prune"),
     (r"\bcheckpoint\(", "from torch.utils.checkpoint import checkpoint"),
     (r"\b(?:DataLoader|Dataset|TensorDataset)\b", "from torch.utils.data import DataLoader, Dataset, TensorDataset"),
 )
