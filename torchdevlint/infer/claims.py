@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchdevlint.infer import samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host
 from torchdevlint.infer.options import is_told
-from torchdevlint.infer.state import Facts
+from torchdevlint.infer.state import OF_DATA, Facts
 from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
     HOST,
@@ -242,15 +242,23 @@ def _are_apart(ctx: Context, a: _Side, b: _Side) -> bool:
 
 def _now(ctx: Context, operand: Operand) -> Operand:
     value = operand.value
-    may_follow = any(isinstance(one, Tensor) and one.follows for one in alternatives(value))
-    return operand._replace(value=_where_now(ctx, value)) if may_follow else operand
+    may_move = any(
+        isinstance(one, Tensor) and (one.follows or Ref(("data", one.origin)) in ctx.heap)
+        for one in alternatives(value)
+    )
+    return operand._replace(value=_where_now(ctx, value)) if may_move else operand
 
 
 def _where_now(ctx: Context, value: Value) -> Value:
     """A parameter that was read before its module was moved is where the module is: `module.to()` moves it in place, for all who hold it."""
     if isinstance(value, OneOf):
         return one_of([(guards, _where_now(ctx, one)) for guards, one in value.options])
-    if not isinstance(value, Tensor) or not value.follows or value.device != HOST or value.origin is None:
+    if not isinstance(value, Tensor) or value.device != HOST or value.origin is None:
+        return value
+    moved = ctx.heap.get(Ref(("data", value.origin)))
+    if moved is not None:
+        return Tensor(moved.fields[OF_DATA], value.rank, value.origin, follows=value.follows, kept=value.kept)
+    if not value.follows:
         return value
     made = value.origin.whole
     for rec in ctx.heap.values():

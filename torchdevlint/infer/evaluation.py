@@ -272,11 +272,15 @@ class Evaluation:
 
     def store(self, op: ir.Store) -> None:
         """Binds a name."""
-        value, name, ctx, body = self._get(op.value), op.name, self.ctx, self.body
+        value, name = self._get(op.value), op.name
         if isinstance(value, Func) and value.body.name == name and value.body.decorators:
             value = self._decorated(value)
         elif isinstance(value, Cls) and value.cls.name == name and value.cls.body.decorators:
             self._decorate_class(value)
+        self._bind(name, value)
+
+    def _bind(self, name: str, value: Value) -> None:
+        body, ctx = self.body, self.ctx
         if name in body.global_names:
             ctx.put(self.unit.globals, "." + name, value)
             return
@@ -550,8 +554,17 @@ class Evaluation:
                 operands = [Operand(target, False, "target"), Operand(value)]
                 claims.claim(self.ctx, "same", operands, self._site(op))
         if op.name == "data":
-            modules.replace_data(self.ctx, self._owners.get(op.object), self._get(op.value))
+            self._replace_data(op)
         modules.store_attribute(self.ctx, self._get(op.object), op.name, self._get(op.value))
+
+    def _replace_data(self, op: ir.StoreAttribute) -> None:
+        """`x.data = value`: the tensor is where its new values are, for all who hold it."""
+        target, value = self._get(op.object), self._get(op.value)
+        modules.replace_data(self.ctx, self._owners.get(op.object), target, value)
+        read = Lookup.of(self.body).definition(op.object)
+        if isinstance(read, ir.Load) and self.env.get(read.name) == target:
+            follows = any(isinstance(one, Tensor) and one.follows for one in alternatives(target))
+            self._bind(read.name, modules.followed(self.ctx, value) if follows else value)
 
     def binary(self, op: ir.Binary) -> Value:
         """Arithmetic."""

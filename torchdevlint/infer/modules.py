@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, classes, devices, opaque, paths, reading, samples, tensors
-from torchdevlint.infer.state import NO_FACTS
+from torchdevlint.infer.state import NO_FACTS, OF_DATA
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     FALSE,
@@ -587,11 +587,21 @@ def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -
     return found
 
 
-def replace_data(ctx: Context, owner: Value | None, value: Value) -> None:
-    """`layer.weight.data = value`: the layer is where its new values are."""
+def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value) -> None:
+    """`layer.weight.data = value`: the layer is where its new values are, and the tensor for whoever holds it under another name."""
+    place = devices.device_of(ctx, value)
+    for one in alternatives(target):
+        if isinstance(one, Tensor) and one.origin is not None:
+            ctx.put(Ref(("data", one.origin)), OF_DATA, place)
+            made = one.origin.whole
+            modules = [
+                ref for ref, rec in ctx.heap.items() if rec.kind == "module" and rec.fields.get("@origin") is made
+            ]
+            for module in modules if one.follows else ():
+                ctx.put(module, "@device", place)
     rec = ctx.heap.get(owner) if isinstance(owner, Ref) else None
     if owner is not None and rec is not None and rec.kind == "module" and "@device" in rec.fields:
-        ctx.put(owner, "@device", devices.device_of(ctx, value))
+        ctx.put(owner, "@device", place)
 
 
 def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, is_raw: bool = False) -> None:

@@ -202,6 +202,8 @@ class Replay:
                         devices.move_module(ctx, one, new)
                 else:
                     here = self._field(key, content)
+                    if key == ".data":
+                        modules.replace_data(ctx, None, target, here)
                     is_attribute = isinstance(key, str) and key.startswith(".")
                     ctx.put(target, key, modules.still_following(ctx, target, key, here) if is_attribute else here)
 
