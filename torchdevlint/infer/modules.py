@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -188,6 +189,8 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
             value = keywords.get(key, first if key == "weight" and takes_first else NONE)
             if value != NONE:
                 ctx.put(ref, "." + key, followed(ctx, value))
+        if "reduction" in keywords:
+            ctx.put(ref, ".reduction", keywords["reduction"])
     return ref
 
 
@@ -409,28 +412,44 @@ def _call_empty(
     """A module without parameters: its tensors must share a device among themselves."""
     from torchdevlint.infer import operators
 
+    functional = ctx.stubs.functions("torch.nn.functional." + _in_snake_case(name))
     if is_loss(name):
-        functional = ctx.stubs.functions("torch.nn.functional.ctc_loss") if name.endswith("CTCLoss") else ()
-        if functional:
+        if functional and name.endswith("CTCLoss"):
             return operators.apply(ctx, functional, args, keywords, site)
-        given = [Operand(one, False, "operand") for one in [*args, *keywords.values()]]
-        if len(given) > MOST_LOSS_INPUTS:  # it would not run: what is called is another one
+        several = [*args, *keywords.values()]
+        if len(several) > MOST_LOSS_INPUTS:  # it would not run: what is called is another one
             return Term("unknown", site) if site is not None else UNKNOWN
+        tolerant = [*(one.tolerant for one in functional[0].parameters[: len(several)])] if functional else []
+        tolerant += [False] * (len(several) - len(tolerant))
+        given = [Operand(one, like, "operand") for one, like in zip(several, tolerant, strict=True)]
         weights = [
             Operand(rec.fields[key], True, "kept weight") for key in (".weight", ".pos_weight") if key in rec.fields
         ]
         for one in alternatives(args[0]) if args else ():
             ctx.prove(one)
         claims.claim(ctx, "same", [*given, *weights], site)
-        return tensors.combined(ctx, given, 0) if given else UNKNOWN
+        rank = MANY if rec.fields.get(".reduction") == Const("none") else 0
+        return tensors.combined(ctx, given, rank) if given else UNKNOWN
     value = args[0] if args else UNKNOWN
     if is_open(value):
         ctx.prove(value)
         known = tensors.as_tensor(ctx, value)
         return known if isinstance(known, Tensor) else Tensor(Term("device_of", value), MANY)
+    if len(args) > 1 and functional:
+        return operators.apply(ctx, functional, args, keywords, site)
     if len(args) > 1:
         claims.claim(ctx, "same", [Operand(one, False, "operand") for one in args], site)
     return value
+
+
+_OTHERWISE = {"bce_loss": "binary_cross_entropy", "kl_div_loss": "kl_div"}
+
+
+def _in_snake_case(name: str) -> str:
+    """How `torch.nn.functional` calls what a class does: `mse_loss` for `MSELoss`."""
+    last = name.rpartition(".")[2].replace("MultiLabel", "Multilabel")
+    found = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", last).lower()
+    return _OTHERWISE.get(found, found)
 
 
 def method(

@@ -363,9 +363,8 @@ def _result_of_binary(
         if in_place and isinstance(left, (Tensor, OneOf)):
             return left
         ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
-        return Tensor(
-            best.device, operators.broadcast(ranks, all_known=True), best.origin, best.implicit, kept=best.kept
-        )
+        rank = operators.product(ranks) if operator == "@" else operators.broadcast(ranks, all_known=True)
+        return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
     if best is not None and best.device != HOST and best.rank not in (0, None):
         return Tensor(best.device, best.rank, best.origin)
     return Term("binary", operator + "=" if in_place else operator, left, right)
@@ -650,44 +649,6 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
     return MANY if value == ARRAY or isinstance(value, Ref) else None
 
 
-def rank_after(
-    ctx: Context, name: str, rank: int | None, given: dict[str, Value], starred: tuple[Value, ...]
-) -> int | None:
-    """The rank of what a function of one tensor gives."""
-    if name == "unsqueeze":
-        return shifted(rank, 1)
-    if name == "squeeze":
-        if rank is None or rank <= 0:
-            return MANY if rank else rank
-        return rank - 1 if "dim" in given and rank is not None else None
-    if name in ("view", "reshape", "expand", "repeat", "tile", "broadcast_to"):
-        size = list(starred) or [value for key, value in given.items() if key in ("size", "shape", "repeats", "dims")]
-        return rank_of_size(ctx, size)
-    if name in ("flatten", "ravel", "nonzero"):
-        return 1 if name != "nonzero" else MANY
-    if name in ("select", "unbind", "trace"):
-        return shifted(rank, -1)
-    if name in (
-        "sum",
-        "mean",
-        "argmax",
-        "argmin",
-        "prod",
-        "norm",
-        "logsumexp",
-        "any",
-        "all",
-        "amax",
-        "amin",
-        "std",
-        "var",
-    ):
-        if "dim" not in given:
-            return 0
-        return operators._reduced([rank], given)
-    return rank
-
-
 # ---------------------------------------------------------------------------------------------------- methods
 
 
@@ -759,12 +720,15 @@ def method(
     )
 
 
-MAY_GIVE_SEVERAL = frozenset({"torch.unique", "torch.unique_consecutive"})
+MAY_GIVE_SEVERAL = frozenset(
+    ["torch.unique", "torch.unique_consecutive"]
+    + [f"torch.nn.functional.{name}_pool{n}d" for name in ("max", "adaptive_max", "fractional_max") for n in (1, 2, 3)]
+)
 
 
 def with_counts(values: Value, keywords: dict[str, Value]) -> Value:
-    """What `torch.unique(x, return_inverse=True, return_counts=True)` gives: one more tensor there for each of the two."""
-    more = sum(keywords.get(name, NONE) == TRUE for name in ("return_inverse", "return_counts"))
+    """What `torch.unique(x, return_inverse=True, return_counts=True)` gives: one more tensor there for each of the keywords."""
+    more = sum(keywords.get(name, NONE) == TRUE for name in ("return_inverse", "return_counts", "return_indices"))
     return Tup((values,) * (more + 1)) if more else values
 
 
