@@ -114,6 +114,155 @@ CASES = {
         t.clamp(max=n)  # fault
         torch.narrow(t, 0, torch.tensor(1), 2)
     """,
+    "modules that are made of other things than sizes": """
+        nn.Embedding.from_pretrained(c)(i)  # fault
+        nn.Embedding.from_pretrained(t)(i)
+        nn.Embedding.from_pretrained(c, freeze=False).weight + t  # fault
+        nn.Embedding.from_pretrained(c).cuda()(i)
+        nn.EmbeddingBag.from_pretrained(c)(i.view(2, 2))  # fault
+        nn.utils.skip_init(nn.Linear, 4, 4)(t)  # fault
+        nn.utils.skip_init(nn.Linear, 4, 4, device="cuda")(t)
+        nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.Linear(4, 4)))(t)  # fault
+        nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.Linear(4, 4))).cuda()(t)
+        nn.Sequential(nn.Linear(4, 4)).cuda().get_submodule("0")(c)  # fault
+        nn.Sequential(nn.Linear(4, 4)).cuda().get_submodule("0")(t)
+        nn.BatchNorm1d(4).cuda().num_batches_tracked + torch.zeros(1)  # fault
+    """,
+    "an averaged model is a copy": """
+        averaged = torch.optim.swa_utils.AveragedModel(nn.Linear(4, 4).cuda())
+        averaged(t)
+        averaged(c)  # fault
+        averaged.module.weight + c  # fault
+        torch.optim.swa_utils.AveragedModel(nn.Linear(4, 4).cuda(), device="cpu")(t)  # fault
+        torch.optim.swa_utils.AveragedModel(nn.Linear(4, 4), device="cuda")(t)
+        loader = DataLoader(TensorDataset(c), batch_size=2)
+        torch.optim.swa_utils.update_bn(loader, averaged, device="cuda")
+    """,
+    "an averaged model whose statistics are renewed": """
+        averaged = torch.optim.swa_utils.AveragedModel(nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)).cuda())
+        loader = DataLoader(TensorDataset(c), batch_size=2)
+        torch.optim.swa_utils.update_bn(loader, averaged)  # fault
+    """,
+    "pruned, quantized": """
+        import torch.nn.utils.prune as prune
+        layer = nn.Linear(4, 4).cuda()
+        prune.l1_unstructured(layer, "weight", amount=0.5)(t)
+        prune.random_unstructured(layer, "bias", amount=1)(c)  # fault
+        layer.weight_mask * c  # fault
+        layer.weight_orig * t
+        small = torch.ao.quantization.quantize_dynamic(nn.Linear(4, 4), {nn.Linear}, dtype=torch.qint8)
+        small(c) + t  # fault
+    """,
+    "norms of gradients are where the parameters are": """
+        layer = nn.Linear(4, 4).cuda()
+        layer(t).sum().backward()
+        norm = nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+        norm * c  # fault
+        np.mean([norm])  # fault
+        np.mean([norm.item()])
+        nn.utils.get_total_norm([layer.weight]) * t
+        nn.utils.clip_grad_norm_(nn.Linear(4, 4).parameters(), 1.0) * t
+    """,
+    "sequences": """
+        packed = nn.utils.rnn.pack_padded_sequence(torch.ones(4, 4, 1, device="cuda"), torch.tensor([4, 3, 2, 1]), enforce_sorted=False)
+        packed.data * c  # fault
+        packed.batch_sizes * n
+        packed.data[packed.sorted_indices] * torch.ones(3, device="cuda")[:1]
+        nn.utils.rnn.PackedSequence(packed.data, packed.batch_sizes).data * torch.ones(1)  # fault
+    """,
+    "data sets and what they hold": """
+        data = TensorDataset(t, i)
+        data.tensors[0] + c  # fault
+        data[0][0] + w  # fault
+        data[:2][0] + c[:2]  # fault
+        data[0][1] + n
+        part = torch.utils.data.Subset(data, [0, 1])
+        part.dataset.tensors[0] + c  # fault
+        part[0][0] + w  # fault
+        first, second = torch.utils.data.random_split(data, [2, 2])
+        first.dataset.tensors[0] + c  # fault
+        first[0][0] + v
+        both = torch.utils.data.ConcatDataset([data, data])
+        both[0][0] + w  # fault
+        DataLoader(data, batch_size=2).dataset.tensors[0] + c  # fault
+        DataLoader(TensorDataset(c), batch_size=2).dataset[0][0] + v  # fault
+        torch.utils.data.StackDataset(c, i)[0][0] + v  # fault
+        torch.utils.data.StackDataset(image=c)[0]["image"] + v  # fault
+        torch.utils.data.StackDataset(image=t)[0]["image"] + v
+    """,
+    "optimizers call closures": """
+        layer = nn.Linear(4, 4).cuda()
+        optimizer = torch.optim.LBFGS(layer.parameters())
+        def closure():
+            loss = layer(t).sum()
+            loss.backward()
+            return loss
+        optimizer.step(closure) + w  # fault
+        optimizer.step(closure) + v
+        state = torch.optim.Adam(layer.parameters())
+        layer(t).sum().backward()
+        state.step()
+        state.state_dict()["state"][0]["exp_avg"] + c  # fault
+        state.state_dict()["state"][0]["exp_avg"] + t
+        scaler = torch.amp.GradScaler("cuda", enabled=False)
+        scaler.scale(t.sum()) + w  # fault
+        scaler.scale(t.sum()) + n
+    """,
+    "functions of functions": """
+        torch.func.functionalize(lambda a: a * 2)(t) + c  # fault
+        torch.vmap(torch.sum)(c) + v  # fault
+        torch.vmap(torch.sum)(t) + v
+        states, _ = torch.func.stack_module_state([nn.Linear(4, 4).cuda()])
+        states["weight"] + c  # fault
+        torch.autograd.functional.vjp(lambda a: a * 2, t, t)[1] + c  # fault
+        torch.autograd.functional.hvp(lambda a: a.sum(), v, v)[1] + v
+        torch.jit.fork(torch.add, c, c).wait() + t  # fault
+        torch.jit.wait(torch.jit.fork(torch.add, t, t)) + t
+        torch.jit.annotate(torch.Tensor, c) + t  # fault
+    """,
+    "distributions and transforms": """
+        D = torch.distributions
+        D.transforms.TanhTransform()(c) + t  # fault
+        D.transforms.SigmoidTransform().inv(t * 0.5) + t
+        D.transforms.AffineTransform(w, 2.0)(t)  # fault
+        D.transforms.AffineTransform(n, 2.0)(t)
+        D.biject_to(D.constraints.positive)(c) + t  # fault
+        D.transforms.ExpTransform().log_abs_det_jacobian(c, c) + t  # fault
+        D.Normal(t, 1.0).expand((4, 4)).sample() + c  # fault
+        D.Beta(w, w).concentration1 + v  # fault
+        D.Independent(D.Normal(t, t), 1).base_dist.loc + c  # fault
+        D.MultivariateNormal(w, torch.eye(4)).scale_tril + t  # fault
+        D.Categorical(logits=w).sample() + t
+        D.Categorical(logits=c).sample() + v  # fault
+        D.Categorical(logits=w).entropy() + t
+        D.MultivariateNormal(w, torch.eye(4)).log_prob(w) + t
+        D.Normal(w, w).log_prob(w) + v  # fault
+        D.kl_divergence(D.Categorical(logits=w), D.Categorical(logits=w)) + t
+    """,
+    "low rank, masked, sparse, states": """
+        torch.svd_lowrank(t, 2)[0] + c[:, :2]  # fault
+        torch.masked.sum(t, 1, mask=t > 0) + w  # fault
+        torch.masked.sum(t, mask=c > 0)  # fault
+        torch.masked.softmax(t, 1, mask=t > 0) + t
+        torch.unravel_index(i, (4, 4))[0] + torch.ones(4)  # fault
+        torch.sparse.sampled_addmm(t.to_sparse_csr(), t, c)  # fault
+        torch.random.get_rng_state() + torch.ones(1, device="cuda")  # fault
+        torch.Generator("cuda").get_state() + torch.ones(1, device="cuda")  # fault
+        torch.manual_seed(0).get_state() + torch.ones(1)
+        torch.ao.quantization.QuantStub()(t) + c  # fault
+    """,
+    "containers of Python's library": """
+        UserDict({"a": c})["a"] + t  # fault
+        UserDict(a=t).data["a"] + t
+        import math, random
+        math.prod([c, c]) + t  # fault
+        pow(c, 2) + t  # fault
+        random.Random(0).choice([c]) + t  # fault
+        random.Random(0).choice([t]) + t
+        from concurrent.futures import ThreadPoolExecutor, wait
+        done, _ = wait([ThreadPoolExecutor(1).submit(torch.add, c, c)])
+        done.pop().result() + t  # fault
+    """,
 }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import (
     claims,
@@ -118,7 +119,7 @@ _TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "
 _CONTEXTS = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
 _TO_NUMBER = frozenset(
     "torch.is_tensor torch.is_floating_point torch.is_complex torch.is_grad_enabled torch.numel torch.finfo torch.iinfo torch.Size "
-    "torch.get_default_dtype torch.initial_seed torch.seed torch.manual_seed torch.typename torch.get_num_threads".split()
+    "torch.get_default_dtype torch.initial_seed torch.seed torch.typename torch.get_num_threads".split()
 )
 _FUNCTION_TRANSFORMS = frozenset(
     {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.grad_and_value"}
@@ -356,11 +357,13 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name in ("torch.utils.data.default_collate", "torch.utils.data.dataloader.default_collate"):
         return _batched(reading.element(ctx, first))
     if name in ("torch.utils.data.random_split", "torch.utils.data.dataset.random_split"):
-        return ctx.new(site, "list", None, {"*": first}, tag="split")
+        return ctx.new(site, "list", None, {"*": _subset(ctx, first, NUMBER, site)}, tag="split")
     if name in ("torch.utils.data.Subset", "torch.utils.data.dataset.Subset"):
-        return first
+        return _subset(ctx, first, _at(args, 1, keywords, "indices"), site)
     if name in ("torch.utils.data.ConcatDataset", "torch.utils.data.ChainDataset"):
-        return reading.element(ctx, first)
+        one = reading.element(ctx, first)
+        fields: dict[Any, Value] = {"*": reading.element(ctx, one), ".datasets": first}
+        return one if ctx.rec(one) is None else ctx.new(site, "object", Ext(name), fields, tag="dataset")
     if name in _LOADS:
         return _loaded(ctx, args[0] if args else keywords.get("f", UNKNOWN), args, keywords, site)
     if name == "torch.jit.load" and site is not None:
@@ -379,10 +382,16 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return (
             _unknown(site)
             if item is None
-            else ctx.new(site, "object", Ext("torch.utils.data.DataLoader"), {"*": item}, tag="loader")
+            else ctx.new(site, "object", Ext(name), {"*": item, ".dataset": data, ".batch_size": NUMBER}, tag="loader")
         )
     if name in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
-        return ctx.new(site, "object", Ext(name), {"*": Tup(tuple(args))}, tag="dataset")
+        fields = {"*": Tup(tuple(reading.element(ctx, one) for one in args)), ".tensors": Tup(tuple(args))}
+        return ctx.new(site, "object", Ext(name), fields, tag="dataset")
+    if name == "torch.utils.data.StackDataset":
+        named = {("k", key): reading.element(ctx, one) for key, one in keywords.items()}
+        several = Tup(tuple(reading.element(ctx, one) for one in args))
+        item = ctx.new(site, "dict", None, named, tag="sample") if keywords else several
+        return ctx.new(site, "object", Ext(name), {"*": item}, tag="dataset")
     if name in _CONTEXTS:
         return OTHER
     if name in (
@@ -392,9 +401,11 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return _at(args, 0, keywords, "data")
     if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
         return first if args else Ext("functools.wraps")
-    if name == "torch.Generator":
+    if name in ("torch.Generator", "torch.manual_seed", "torch.random.manual_seed"):
+        if name != "torch.Generator":
+            args, keywords = [], {}  # the generator of the CPU comes back
         place = devices.as_device(ctx, args[0] if args else keywords.get("device", Const("cpu")))
-        return ctx.new(site, "object", Ext(name), {".device": Device(place)}, tag="generator")
+        return ctx.new(site, "object", Ext("torch.Generator"), {".device": Device(place)}, tag="generator")
     if name in _CURRENT_DEVICE:
         return Device(ACCELERATOR)
     if name in _TO_NUMBER or name.startswith("torch.backends."):
@@ -408,6 +419,13 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
             return _optimizer(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
         return OTHER if name.startswith("torch.optim.") else _unknown(site)
     return None
+
+
+def _subset(ctx: Context, data: Value, indices: Value, site: Site | None) -> Value:
+    """A part of a data set; of one of which nothing is known it is as good as the whole."""
+    fields: dict[Any, Value] = {"*": reading.element(ctx, data), ".dataset": data, ".indices": indices}
+    name = "torch.utils.data.Subset"
+    return data if ctx.rec(data) is None else ctx.new(site, "object", Ext(name), fields, tag="subset")
 
 
 def _optimizer(ctx: Context, name: str, given: Value, site: Site | None) -> Value:
@@ -528,7 +546,11 @@ def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], si
 
     name = keywords.pop("@name")
     made = call_value(ctx, args[0], args[1:], keywords, site)
-    if name == Const("vmap") or len(args) < 2:
+    if name == Const("vmap"):  # its results have one dimension more than what the function gives
+        return lift(
+            lambda one: dataclasses.replace(one, rank=MANY) if isinstance(one, Tensor) and one.rank == 0 else one, made
+        )
+    if len(args) < 2:
         return made
     return args[1] if name != Const("grad_and_value") else Tup((args[1], made))
 
@@ -599,10 +621,7 @@ def call_method(
         if rec.cls == Ext("torch.Generator") and name in ("manual_seed", "set_state"):
             return value
         if isinstance(rec.cls, Ext):
-            if rec.cls.name.startswith(distributions.HOME):
-                return distributions.method(ctx, value, rec, name, args, keywords, site)
-            found = library.method(ctx, value, rec.cls.name, name, args, keywords, site)
-            return _unknown(site) if found is None else found
+            return of_object(ctx, value, rec.cls.name, name, args, keywords, site)
         if name in ("_replace", "_asdict"):
             return containers.method(ctx, value, rec, name, args, keywords, site)
         of_mapping = protocols.of_mapping(ctx, value, name, args, site)
@@ -621,6 +640,16 @@ def call_method(
     if isinstance(value, (Device, Sort)):
         return NUMBER
     return UNKNOWN
+
+
+def of_object(
+    ctx: Context, ref: Ref, cls: str, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """`object.name(...)` of an object of a foreign class that is no module."""
+    if cls.startswith(distributions.HOME):
+        return distributions.method(ctx, ref, ctx.heap[ref], name, args, keywords, site)
+    found = library.method(ctx, ref, cls, name, args, keywords, site)
+    return _unknown(site) if found is None else found
 
 
 def _of_fields(

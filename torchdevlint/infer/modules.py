@@ -62,6 +62,7 @@ WRAPPERS = frozenset(
         "torch.distributed.fsdp.FullyShardedDataParallel",
     }
 )
+AVERAGED = "torch.optim.swa_utils.AveragedModel"  # a copy of a model, which it calls
 _INPUTS = frozenset(
     "input input1 input2 query key value hx h_0 src tgt memory mask attn_mask src_mask tgt_mask memory_mask key_padding_mask "
     "src_key_padding_mask tgt_key_padding_mask offsets per_sample_weights".split()
@@ -70,7 +71,7 @@ MOST_LOSS_INPUTS = 3
 _PLACING = frozenset({"device_map", "quantization_config", "load_in_8bit", "load_in_4bit"})
 _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _WEIGHTS = frozenset(
-    {"weight", "bias", "in_proj_weight", "weight_ih_l0", "weight_hh_l0", "running_mean", "running_var"}
+    "weight bias in_proj_weight weight_ih_l0 weight_hh_l0 running_mean running_var num_batches_tracked".split()
 )
 _DERIVED = (
     "_orig",
@@ -170,7 +171,7 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     first = args[0] if args else NONE
     if name == SEQUENTIAL or name in _LISTS or name in _DICTS:
         fields.update(_contents(ctx, name, args))
-    elif name in WRAPPERS:
+    elif name in WRAPPERS or name == AVERAGED:
         inner = ctx.rec(first)
         fields.pop("@implicit", None)
         fields.update(
@@ -288,7 +289,7 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
     name = rec.cls.name if isinstance(rec.cls, Ext) else ""
     if name == SEQUENTIAL or name in _LISTS:
         return _call_sequence(ctx, rec, args, site)
-    if name in WRAPPERS:
+    if name in WRAPPERS or name == AVERAGED:
         from torchdevlint.infer.calls import call as call_value
 
         inner = rec.fields.get(".module")
@@ -296,7 +297,11 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
         if held is None or not isinstance(inner, Ref):
             return Tensor(rec.fields["@device"], MANY)
         place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
-        args = [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
+        args = (
+            args
+            if name == AVERAGED
+            else [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
+        )
         return call_value(ctx, inner, args, keywords, site)
     told = _told(ctx, ref, rec, "forward", args, keywords, site)
     if told is not None:
@@ -506,6 +511,8 @@ def method(
             )
         fields = {("k", key) if key != "*" else key: plain(kept) for key, kept in own.items()}
         return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=name)
+    if name == "get_submodule" and args and isinstance(args[0], Const):
+        return dict(within(ctx, ref)).get(str(args[0].value), UNKNOWN)
     if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
         devices.move_module(ctx, ref, NOWHERE)  # its parameters are those of the file
     if name in ("append", "insert") and args:

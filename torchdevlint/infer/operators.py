@@ -375,7 +375,7 @@ def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, li
     if rules:
         return _ruled(ctx, binding, rules[min(part, len(rules) - 1)], ranks, all_known=all_known)
     if isinstance(result.rank, int):
-        return at_least(result.rank) or 0
+        return (at_least(result.rank) or 0) if several else result.rank  # of what is made, it is exact
     return ranks[0] if len(several) == len(ranks) == 1 else broadcast(ranks, all_known=all_known)
 
 

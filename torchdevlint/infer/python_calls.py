@@ -53,7 +53,7 @@ _CLOCKS = ("time", "datetime")
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
 _MOST_TURNS = 8  # items that are told apart
 _PLAIN_ROOTS = frozenset(
-    "math random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
+    "math statistics random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
 )
 
 

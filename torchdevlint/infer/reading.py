@@ -161,7 +161,7 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
     if isinstance(rec.cls, Ext) and ".@parameters" in rec.fields:
         from torchdevlint.infer import distributions
 
-        drawn = distributions.attribute(ctx, rec, name)
+        drawn = distributions.attribute(ctx, value, rec, name)
         if drawn is not None:
             return drawn
     if isinstance(rec.cls, Cls) and not name.startswith("__"):
@@ -270,6 +270,8 @@ def _item_of_object(
         key = as_key(key)
         if ctx.mode == "summary" and waits(key) and "default" not in rec.fields and not isinstance(rec.cls, Cls):
             return Term("item", value, key)  # which one it is, a caller tells
+    if isinstance(key, SliceValue) and ".tensors" in rec.fields:  # of a `TensorDataset`
+        return rec.fields[".tensors"]  # type: ignore[no-any-return]
     if isinstance(key, SliceValue):
         part = containers.sliced(ctx, value, key, site) if rec.kind == "list" else None
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)

@@ -128,6 +128,8 @@ def attribute(ctx: Context, value: Tensor, name: str) -> Value:
         return DTYPE
     if name in _NUMBERS:
         return NUMBER
+    if name in ("batch_sizes", "sorted_indices", "unsorted_indices"):  # of a `PackedSequence`
+        return Tensor(HOST, 1) if name == "batch_sizes" else plain(value)
     return Bound(value, name)
 
 

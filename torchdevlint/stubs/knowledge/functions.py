@@ -106,7 +106,7 @@ RANKS: dict[str, str] = {
     **dict.fromkeys("matmul inner linalg.matmul".split(), "product"),
     **dict.fromkeys(
         "sum mean prod max min median nanmedian any all argmax argmin amax amin aminmax nansum nanmean norm logsumexp std var std_mean "
-        "var_mean count_nonzero hash_tensor quantile nanquantile linalg.norm linalg.vector_norm sparse.sum special.logsumexp".split(),
+        "var_mean count_nonzero hash_tensor quantile nanquantile linalg.norm linalg.vector_norm sparse.sum masked.sum special.logsumexp".split(),
         "reduced0",
     ),
     **dict.fromkeys("mode kthvalue trapezoid trapz linalg.vecdot".split(), "reduced1"),
