@@ -263,6 +263,70 @@ CASES = {
         done, _ = wait([ThreadPoolExecutor(1).submit(torch.add, c, c)])
         done.pop().result() + t  # fault
     """,
+    "numbers of NumPy make tensors without a dimension": """
+        torch.tensor(np.mean([1.0, 2.0])) * t
+        torch.tensor(np.random.rand()) * t
+        torch.tensor(np.random.rand(4)) * t  # fault
+        torch.tensor(np.array([1.0, 2.0]).mean()) * t
+        torch.tensor(np.ones(4)[0]) * t
+        torch.tensor(np.ones(4)[:4]) * t  # fault
+        torch.as_tensor(np.max([1, 2])) * t
+        torch.from_numpy(np.array(2.0)) * t
+        torch.from_numpy(np.ones(4)) * t  # fault
+        torch.from_numpy(np.arange(4.0)) * t  # fault
+        torch.tensor(np.random.normal(size=4)) * t  # fault
+        torch.tensor(np.exp(np.ones(4))) * t  # fault
+        torch.stack([torch.tensor(x) for x in np.ones(4)]) * t  # fault
+    """,
+    "an array and a tensor on a GPU": """
+        t * np.ones(4)  # fault
+        c * np.ones(4)
+        t + np.array([1.0, 2.0, 3.0, 4.0])  # fault
+        t == np.ones(4)  # fault
+        t * np.float32(2)
+        t * np.mean([1.0, 2.0])
+        t * np.ones(4)[0]
+        t * np.random.rand()
+        t * np.random.randn(4)  # fault
+        t @ np.ones((4, 4))  # fault
+        t[np.array([0, 1])]
+        np.ones(4)[i]  # fault
+        np.ones(4)[i[0]]
+        np.ones(4)[i.cpu()]
+        np.eye(4)[i]  # fault
+        np.ones(4).dot(v)  # fault
+        rows = np.ones((4, 4))
+        rows[0] = v  # fault
+        rows[0] = w
+        rows[0, 0] = v[0]
+        rows[0, 0] = t.sum()
+        rows[i] = 0  # fault
+    """,
+    "what NumPy leaves to the tensor": """
+        np.squeeze(t)
+        np.split(t, 2)
+        np.nonzero(t)
+        np.fromiter(v, float)
+        np.array_equal(t, t)
+        np.tile(t, 2)  # fault
+        np.argsort(v)  # fault
+        np.linalg.norm(t)  # fault
+    """,
+    "layers that hold nothing": """
+        nn.LayerNorm(4, elementwise_affine=False).cuda()(c) + w
+        nn.LayerNorm(4).cuda()(c)  # fault
+        nn.LayerNorm(4, 1e-5, False).cuda()(c)
+        nn.InstanceNorm1d(4).cuda()(c)
+        nn.InstanceNorm1d(4, affine=True).cuda()(c)  # fault
+        nn.InstanceNorm1d(4, track_running_stats=True).cuda()(c[None])  # fault
+        nn.GroupNorm(2, 4, affine=False)(t) + v
+        nn.GroupNorm(2, 4)(t)  # fault
+        nn.BatchNorm1d(4, affine=False)(t)  # fault
+        nn.BatchNorm1d(4, affine=False, track_running_stats=False)(t) + v
+        state, cell = nn.LSTMCell(4, 4).cuda()(t)
+        cell + c  # fault
+        state + t
+    """,
 }
 
 

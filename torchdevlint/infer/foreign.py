@@ -37,6 +37,7 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
+    NUMERIC,
     OTHER,
     SIZE,
     TRUE,
@@ -245,11 +246,16 @@ _UFUNCS = frozenset(
 def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """NumPy reads a tensor through `__array__`, which refuses what is not on the CPU."""
     _claim_arrays(ctx, name, args, keywords, site)
-    last = name.rpartition(".")[2]
-    is_number = last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_") or (
-        last in _UFUNCS and bool(args) and all(isinstance(one, Const) or one in (NUMBER, ARRAY_NUMBER) for one in args)
-    )
-    return ARRAY_NUMBER if is_number else ARRAY
+    last = name.removeprefix("numpy.")
+    if last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_"):
+        return ARRAY_NUMBER
+    if last in _UFUNCS and args:
+        is_number = all(isinstance(one, Const) or one in (NUMBER, ARRAY_NUMBER) for one in args)
+        return ARRAY_NUMBER if is_number else ARRAY if ARRAY in args else NUMERIC
+    if last in ("array", "asarray", "copy"):
+        return NUMERIC if all(isinstance(one, (Const, Sort)) and one != ARRAY for one in args[:1]) else ARRAY
+    is_sized = "size" in keywords or (last in ("random.rand", "random.randn") and bool(args))
+    return ARRAY if last in host_libraries.ARRAYS or is_sized else NUMERIC
 
 
 def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> None:
@@ -589,7 +595,7 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
-    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMBER):
+    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMERIC, NUMBER):
         return Tensor(HOST, MANY, None, "batch")  # it makes a tensor of them (torch/utils/data/_utils/collate.py)
     return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value
 
@@ -635,11 +641,23 @@ def call_method(
     if paths.is_text(value):
         found = paths.method(ctx, value, name, args, keywords, site)
         return NUMBER if found is None else found
-    if value == ARRAY:
-        return NUMBER if name in ("item", "tolist", "tobytes") else ARRAY
+    if value in (ARRAY, NUMERIC):
+        return _of_array(ctx, value, name, args, keywords, site)
     if isinstance(value, (Device, Sort)):
         return NUMBER
     return UNKNOWN
+
+
+def _of_array(
+    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """A method of an array."""
+    if name == "dot":
+        _claim_arrays(ctx, "numpy.dot", args, keywords, site)
+        return NUMERIC
+    if name in host_libraries.REDUCTIONS:
+        return NUMERIC if args or keywords else ARRAY_NUMBER
+    return NUMBER if name in ("item", "tobytes") else NUMERIC if name in ("tolist", "squeeze") else value
 
 
 def of_object(

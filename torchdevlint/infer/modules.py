@@ -44,7 +44,7 @@ from torchdevlint.infer.values import (
     options_of,
     waits,
 )
-from torchdevlint.stubs.knowledge.modules import LAYERS_WITH_BIAS, LAYERS_WITH_WEIGHT
+from torchdevlint.stubs.knowledge.modules import LAYERS_WITH_BIAS, LAYERS_WITH_WEIGHT, SWITCHES
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -93,6 +93,7 @@ _METHODS = frozenset(
 )
 _OWN_DICTS = frozenset({"_buffers", "_parameters", "_modules"})
 _TRAINING = "@training"  # whether `eval` or `train` was the last to be called
+_EMPTY = "@empty"  # of a layer whose arguments say that it holds nothing
 _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
 
 
@@ -169,6 +170,12 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     else:
         fields["@implicit"] = True
     first = args[0] if args else NONE
+    switches = [
+        args[at] if at < len(args) else keywords.get(key, TRUE if default else FALSE)
+        for key, at, default in SWITCHES.get(name, ())
+    ]
+    if switches and all(one == FALSE for one in switches):
+        fields[_EMPTY] = True
     if name == SEQUENTIAL or name in _LISTS or name in _DICTS:
         fields.update(_contents(ctx, name, args))
     elif name in WRAPPERS or name == AVERAGED:
@@ -311,7 +318,7 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
         return _call_model(ctx, ref, rec, args, keywords, site)
     if stub is None or stub.holds == "unknown":
         return Term("unknown", site) if site is not None else UNKNOWN
-    if stub.holds == "parameters":
+    if stub.holds == "parameters" and _EMPTY not in rec.fields:
         return _call_layer(ctx, rec, name, args, keywords, site)
     return _call_empty(ctx, rec, name, args, keywords, site)
 
@@ -408,7 +415,7 @@ def _call_layer(
         result = Tensor(place, MANY, origin if place == HOST else None)
     if name in _RECURRENT:
         return Tup((result, Tup((result, result)) if name.endswith("LSTM") else result))
-    return Tup((result, result)) if name == "torch.nn.MultiheadAttention" else result
+    return Tup((result, result)) if name in ("torch.nn.MultiheadAttention", "torch.nn.LSTMCell") else result
 
 
 def _call_empty(
@@ -595,7 +602,7 @@ def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -
     """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
     found: dict[str, Value] = {}
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
-    if stub is not None and stub.holds == "parameters":
+    if stub is not None and stub.holds == "parameters" and _EMPTY not in rec.fields:
         found["*"] = weights(rec)
     for key, content in rec.fields.items():
         name = str(key[1]) if isinstance(key, tuple) else key[1:] if key.startswith(".") else None

@@ -17,6 +17,7 @@ from torchdevlint.infer.values import (
     NOTHING,
     NOWHERE,
     NUMBER,
+    NUMERIC,
     UNKNOWN,
     Const,
     Place,
@@ -359,6 +360,8 @@ def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, li
     if result.rank == "size":
         size = list(binding.starred) or [given.get("size", UNKNOWN)]
         return tensors.rank_of_size(ctx, size)
+    if result.rank == "data" and "ndarray" in given:
+        return None if NUMERIC in alternatives(given["ndarray"]) else MANY
     if result.rank == "data":
         data = binding.starred[0] if len(binding.starred) == 1 else given.get("data", UNKNOWN)
         rank = tensors.rank_of_data(ctx, data) if len(binding.starred) <= 1 else len(binding.starred)

@@ -24,6 +24,7 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
+    NUMERIC,
     SIZE,
     SLICE,
     TRUE,
@@ -317,6 +318,9 @@ def binary(
         overloaded = _overloaded(ctx, operator, left, right, site, in_place=in_place)
         if overloaded is not None:
             return overloaded
+    for one, other in ((left, right), (right, left)):
+        if other == ARRAY and isinstance(one, Tensor) and site is not None:
+            claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)  # through `ndarray.__array_priority__`
     if claims.may_be_module(ctx, left) or claims.may_be_module(ctx, right):
         return Term("unknown", site) if site is not None else UNKNOWN  # its class says what the operator does
     values = (left, right)
@@ -443,8 +447,8 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
         return ctx.new(site, "list", None, {"*": inner}, tag="union") if site is not None else left
     if operator == "+" and isinstance(left, Tup) and isinstance(right, Tup):
         return Tup(left.items + right.items)
-    if ARRAY in (left, right):
-        return ARRAY
+    if ARRAY in (left, right) or NUMERIC in (left, right):
+        return ARRAY if ARRAY in (left, right) else NUMERIC
     return UNKNOWN if UNKNOWN in (left, right) else NUMBER
 
 
@@ -490,6 +494,13 @@ def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | No
     return found
 
 
+def claim_arrays(ctx: Context, values: Sequence[Value], site: Site | None) -> None:
+    """What an array is indexed with, or what is written to its items, is made an array of; a number is not."""
+    for one in values:
+        if isinstance(one, Tensor) and one.rank not in (0, None):
+            claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)
+
+
 def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
     if rank is None or rank < 0:
         if all(isinstance(part, Tensor) or part == Const(Ellipsis) for part in parts):
@@ -517,6 +528,9 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
 def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
     """`target[key] = value`."""
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
+    if target == ARRAY:
+        claim_arrays(ctx, [*parts, value], site)
+        return
     for guards, one in placed(options_of(target)):
         known = as_tensor(ctx, one)
         opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
