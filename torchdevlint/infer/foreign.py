@@ -182,6 +182,8 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
             return residual(ctx, Ext(name), args, keywords, site)
     if ctx.stubs.is_given(name):
         return _stubbed(ctx, name, args, keywords, site)
+    if name.startswith("functorch."):
+        name = "torch.func." + name.removeprefix("functorch.")
     handler = library.find(name)
     if handler is not None:
         return handler(ctx, args, keywords, site)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.infer import classes, containers, devices, reading, tensors
 from torchdevlint.infer.values import (
     HOST,
+    MANY,
     NONE,
     NOWHERE,
     NUMBER,
@@ -602,6 +603,22 @@ def _updated(ctx: Context, args: Args, keywords: Keywords, site: Site | None) ->
     return NONE
 
 
+def _composed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`transforms.Compose(steps)(image)`: one step behind the other."""
+    value = _at(args, 1)
+    for one in reading.items(ctx, _at(args, 0)) or [UNKNOWN]:
+        value = _call(ctx, one, [value], site)
+    return value
+
+
+def _weights_read(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`safetensors.torch.load_file(path, device="cpu")`."""
+    given = keywords.get("device", args[1] if len(args) > 1 else Const("cpu"))
+    place = devices.as_device(ctx, given)
+    made = Tensor(place, MANY, site if place == HOST else None, "always" if place == HOST else "")
+    return ctx.new(site, "dict", None, {"*": made}, tag="weights")
+
+
 def _fields(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`dataclasses.fields(object)`: each has a name."""
     value = _at(args, 0)
@@ -682,6 +699,15 @@ _PRUNINGS = (
 
 _TABLE: dict[str, Handler] = {
     "builtins.pow": _operator("**"),
+    "torchvision.transforms.Compose": _getter("torchvision.transforms.Compose.call"),
+    "torchvision.transforms.Compose.call": _composed,
+    "torchvision.transforms.ToTensor": lambda ctx, args, keywords, site: Ext(
+        "torchvision.transforms.functional.to_tensor"
+    ),
+    "torchvision.transforms.PILToTensor": lambda ctx, args, keywords, site: Ext(
+        "torchvision.transforms.functional.to_tensor"
+    ),
+    "safetensors.torch.load_file": _weights_read,
     "math.prod": lambda ctx, args, keywords, site: _reduced(ctx, [Ext("operator.mul"), *args[:1]], {}, site),
     **dict.fromkeys(("collections.UserDict", "weakref.WeakKeyDictionary", "weakref.WeakValueDictionary"), _mapping),
     "collections.UserList": _user_list,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import claims, devices, reading, tensors
@@ -395,8 +396,9 @@ def _ruled(ctx: Context, binding: Binding, rule: str, ranks: list[int | None], *
         return MANY if given.get("reduction") == Const("none") or given.get("reduce") == FALSE else 0
     if word == "product":
         return product(ranks) if all_known else None
-    if word == "equation":
-        return _of_equation(given.get("equation"))
+    if word == "pattern":
+        several = (given.get("equation"), given.get("pattern"), *binding.starred[-1:])
+        return _of_pattern(next((one.value for one in several if isinstance(one, Const)), ""))
     if word == "size":
         size = list(binding.starred) or [given[key] for key in ("size", "shape", "repeats", "dims") if key in given]
         return tensors.rank_of_size(ctx, size)
@@ -410,11 +412,13 @@ def _ruled(ctx: Context, binding: Binding, rule: str, ranks: list[int | None], *
     return at_least(int(word)) if sign else int(word)
 
 
-def _of_equation(equation: Value | None) -> int | None:
-    """The rank that `einsum` gives: as many dimensions as the result has letters."""
-    _, arrow, result = str(equation.value).partition("->") if isinstance(equation, Const) else ("", "", "")
-    letters = sum(map(str.isalpha, result))
-    return letters if arrow and "." not in result else at_least(letters)
+def _of_pattern(pattern: object) -> int | None:
+    """The rank that `einsum("ij->i")` or `rearrange(x, "b h w -> b (h w)")` gives: as many dimensions as the result has letters, or groups."""
+    left, arrow, result = str(pattern).partition("->")
+    groups = re.sub(r"\([^)]*\)", "g", result).replace("...", "").split()
+    has_words = any(" " in one.strip() for one in left.split(","))
+    count = len(groups) if has_words else len("".join(groups))
+    return count if arrow and "..." not in result else at_least(count)
 
 
 def product(ranks: list[int | None]) -> int | None:

@@ -96,11 +96,11 @@ ASKING = tuple(name for name, tested in AVAILABILITY.items() if tested and not n
 
 # How many dimensions results have where that is not those of the operands together ("joined"), one word for each result: a number, "1+" for one or
 # more; "first" or "last" for those of that operand, "first+" for as many or more, "first-1" for one less, and "joined-1" likewise; "reduced" by `dim`,
-# and over so many of the last dimensions where none is named (0: all); "product" of matrices. Found by running the samples of
+# and over so many of the last dimensions where none is named (0: all); "product" of matrices; "pattern" of einsum. Found by running the samples of
 # torch.testing._internal.common_methods_invocations; tests/stubs/test_ranks.py does so again.
 RANKS: dict[str, str] = {
     "squeeze": "squeezed",
-    "einsum": "equation",
+    **dict.fromkeys(("einsum", "einops.rearrange", "einops.reduce", "einops.repeat", "einops.einsum"), "pattern"),
     **dict.fromkeys("view reshape expand repeat broadcast_to as_strided".split(), "size"),
     **dict.fromkeys("cat bmm cdist".split(), "joined"),
     **dict.fromkeys("matmul inner linalg.matmul".split(), "product"),
