@@ -327,6 +327,45 @@ CASES = {
         cell + c  # fault
         state + t
     """,
+    "containers of parameters make parameters": """
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.named = nn.ParameterDict({"a": torch.zeros(4)})
+                self.named["b"] = torch.zeros(4)
+                self.listed = nn.ParameterList([torch.zeros(4)])
+                self.listed.append(torch.zeros(4))
+                self.listed.extend([torch.zeros(4)])
+                self.plain = torch.zeros(4)
+            def forward(self, x):
+                x = x + self.named["a"] + self.named["b"]
+                for one in self.listed:
+                    x = x + one
+                return x
+        Scaled().cuda()(t)
+        held = nn.ParameterList([torch.zeros(4)])
+        held[0] + v  # fault
+    """,
+    "lists of modules": """
+        layers = nn.ModuleList()
+        layers.extend([nn.Linear(4, 4)])
+        layers += [nn.Linear(4, 4)]
+        layers.insert(0, nn.Linear(4, 4))
+        layers[0](t)  # fault
+        layers[2](c)
+        layers.cuda()
+        layers[1](t)
+        layers[-1](c)  # fault
+    """,
+    "columns of rows": """
+        rows = [(c, 1), (c, 2)]
+        values, numbers = map(list, zip(*rows))
+        values[0] + t  # fault
+        torch.stack(values) + t  # fault
+        numbers[0] + t
+        torch.tensor(c.tolist()) + t  # fault
+        torch.tensor(n.tolist()) + t
+    """,
 }
 
 

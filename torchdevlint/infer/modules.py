@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
 _DICTS = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
+_OF_PARAMETERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})  # make parameters of tensors
 SEQUENTIAL = "torch.nn.Sequential"
 # Bring inputs to where their replicas are (torch/nn/parallel).
 WRAPPERS = frozenset(
@@ -177,7 +178,8 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     if switches and all(one == FALSE for one in switches):
         fields[_EMPTY] = True
     if name == SEQUENTIAL or name in _LISTS or name in _DICTS:
-        fields.update(_contents(ctx, name, args))
+        held = _contents(ctx, name, args)
+        fields.update({key: part_of(ctx, Ext(name), one) for key, one in held.items()})
     elif name in WRAPPERS or name == AVERAGED:
         inner = ctx.rec(first)
         fields.pop("@implicit", None)
@@ -228,6 +230,12 @@ def _layers(ctx: Context, given: Value, name: str) -> Value:
     if isinstance(given, Star):
         return reading.element(ctx, given.value)
     return reading.element(ctx, given) if name in _LISTS else given
+
+
+def part_of(ctx: Context, container: Value | None, value: Value) -> Value:
+    """What a container of a class keeps of a value: those of parameters make one of a tensor."""
+    is_parameter = isinstance(container, Ext) and container.name in _OF_PARAMETERS
+    return followed(ctx, value) if is_parameter else value
 
 
 def is_loss(name: str) -> bool:
@@ -301,6 +309,8 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
 
         inner = rec.fields.get(".module")
         held = ctx.rec(inner) if isinstance(inner, Ref) else None
+        if name == AVERAGED and isinstance(inner, Term):
+            return call_value(ctx, inner, args, keywords, site)
         if held is None or not isinstance(inner, Ref):
             return Tensor(rec.fields["@device"], MANY)
         place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
@@ -522,10 +532,10 @@ def method(
         return dict(within(ctx, ref)).get(str(args[0].value), UNKNOWN)
     if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
         devices.move_module(ctx, ref, NOWHERE)  # its parameters are those of the file
-    if name in ("append", "insert") and args:
+    if name in ("append", "insert", "extend") and args:
         old = rec.fields.get("*")
-        added = args[-1] if old is None else one_of([(frozenset(), old), (frozenset(), args[-1])])
-        ctx.put(ref, "*", added)
+        given = part_of(ctx, rec.cls, reading.element(ctx, args[0]) if name == "extend" else args[-1])
+        ctx.put(ref, "*", given if old is None else one_of([(frozenset(), old), (frozenset(), given)]))
         return ref
     if name in ("forward", "__call__"):
         from torchdevlint.infer.calls import call as call_value

@@ -400,6 +400,10 @@ def _overloaded(
 ) -> Value | None:
     """What a class of the project makes of an operator; None where neither operand is of one."""
     name = _DUNDERS.get(operator)
+    held = ctx.heap.get(left) if isinstance(left, Ref) and in_place and operator == "+" else None
+    if held is not None and held.kind == "module" and isinstance(held.cls, Ext):  # a `ModuleList`
+        modules.method(ctx, left, held, "extend", [right], {}, site)  # type: ignore[arg-type]
+        return left
     ways = (*(((left, right, "i"),) if in_place else ()), (left, right, ""), (right, left, "r"))
     for one, other, prefix in ways if name else ():
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
@@ -558,6 +562,8 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
     if isinstance(target, Bound) and target.name == "__dict__":
         modules.store_named(ctx, target.object, key, value, is_raw=True)
         return
+    rec = ctx.rec(target)
+    value = modules.part_of(ctx, rec.cls, value) if rec is not None and rec.kind == "module" else value
     setter = _setter(ctx, target)
     if setter is not None:
         from torchdevlint.infer.calls import call
@@ -706,6 +712,8 @@ def method(
         return ARRAY
     if name == "get_device":
         return Device(value.device)  # its index, which names it as well
+    if name == "tolist" and value.rank not in (0, None):
+        return ctx.new(site, "list", None, {"*": NUMBER}, tag=name)
     if name in _TO_PYTHON:
         return SIZE if name == "size" and not args else NUMBER
     if name == "backward":
