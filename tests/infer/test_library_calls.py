@@ -366,6 +366,24 @@ CASES = {
         torch.tensor(c.tolist()) + t  # fault
         torch.tensor(n.tolist()) + t
     """,
+    "comparisons of tests": """
+        torch.testing.assert_close(t, c)  # fault
+        torch.testing.assert_close(t, c, check_device=False)
+        torch.testing.assert_close(t.cpu(), c)
+        torch.testing.assert_close(t.sum(), torch.tensor(16.0))  # fault
+        torch.testing.assert_close(t.sum().item(), 16.0)
+    """,
+    "other names and small helpers": """
+        F.threshold(c, 0.1, 0.2) + t  # fault
+        nn.init.xavier_uniform_(c) + t  # fault
+        torch.distributions.utils.broadcast_all(t, w)[0] + c  # fault
+        torch.distributions.utils.broadcast_all(t, w)[0] + t
+        torch.distributions.utils.logits_to_probs(c) + t  # fault
+        torch.masked.masked_tensor(t, t > 0).get_data() + c  # fault
+        nn.utils.parametrize.register_parametrization(nn.Linear(4, 4).cuda(), "weight", nn.Identity())(c)  # fault
+        (c if t.is_cpu else t) + t
+        (c if not t.is_cpu else t) + t  # fault
+    """,
 }
 
 

@@ -336,7 +336,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name.startswith("torch.ops.aten."):
         plain = "torch." + name.removeprefix("torch.ops.aten.").partition(".")[0]
         return call(ctx, plain, args, keywords, site) if ctx.stubs.functions(plain) else _unknown(site)
-    if name.startswith(distributions.HOME):
+    if name.startswith(distributions.HOME) and ctx.stubs.find(name) is None:
         return distributions.make(ctx, name, args, keywords, site)
     if name in _FUNCTION_TRANSFORMS and args:
         return Partial(Ext("torch.func.transformed"), (first,), (("@name", Const(last)),))

@@ -726,7 +726,15 @@ _TABLE: dict[str, Handler] = {
     "torch.nn.utils.skip_init": lambda ctx, args, keywords, site: _call(ctx, _at(args, 0), args[1:], site, keywords),
     "torch.nn.utils.rnn.PackedSequence": _first,
     **dict.fromkeys((f"torch.nn.utils.prune.{name}" for name in _PRUNINGS), _first),
-    "torch.nn.SyncBatchNorm.convert_sync_batchnorm": _first,
+    **dict.fromkeys(
+        (
+            "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+            "torch.nn.utils.parametrize.register_parametrization",
+            "torch.nn.utils.parametrize.remove_parametrizations",
+            "torch.func.replace_all_batch_norm_modules_",
+        ),
+        _first,
+    ),
     **dict.fromkeys((f"torch.{home}quantization.{n}" for home in ("ao.", "") for n in _QUANTIZATIONS), _copied),
     **{
         f"torch.nn.{name}.from_pretrained": _made_of_weights(f"torch.nn.{name}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, containers, devices, modules, operators, paths, reading, samples, stored
 from torchdevlint.infer.classes import attribute_of
-from torchdevlint.infer.conditions import on_accelerator
+from torchdevlint.infer.conditions import negated, on_accelerator
 from torchdevlint.infer.reading import holds_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
 from torchdevlint.infer.summary import Operand
@@ -121,8 +121,8 @@ def attribute(ctx: Context, value: Tensor, name: str) -> Value:
         return Device(value.device)
     if name in _SAME:
         return plain(value)
-    if name == "is_cuda":
-        return on_accelerator(value)
+    if name in ("is_cuda", "is_cpu"):
+        return on_accelerator(value) if name == "is_cuda" else negated(on_accelerator(value))
     if name == "shape":
         return SIZE
     if name == "dtype":
