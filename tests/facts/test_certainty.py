@@ -249,12 +249,12 @@ TOLD = {
             return second.cpu()
         """,
     ),
-    "the array that is split": (
+    "the array that is tiled": (
         "TDL509",
         """
         def parts(values, device):
             values = values.to(device)
-            return np.split(values + 1, 2)
+            return np.tile(values + 1, 2)
         """,
     ),
     "a class of this file with weights below": (

@@ -150,6 +150,48 @@ CASES = {
                 mask = torch.ones(1, 5)
                 return self.encoder(ids, attention_mask=mask)  # fault
     """,
+    "einops keeps the device": """
+        import einops
+        from einops import rearrange, reduce
+        from einops.layers.torch import Rearrange
+        t, v, c = torch.ones(4, 4, device="cuda"), torch.ones(4, device="cuda"), torch.ones(4, 4)
+        rearrange(c, "a b -> (a b)") + v  # fault
+        rearrange(t, "a b -> b a") + t
+        reduce(c, "a b ->", "mean") * t
+        reduce(c, "a b -> a", "mean") * v  # fault
+        einops.einsum(c, t, "a b, b c -> a c")  # fault
+        packed, shapes = einops.pack([c, c], "* b")
+        packed + t  # fault
+        torch.nn.Sequential(Rearrange("a b -> b a"), torch.nn.Linear(4, 4)).cuda()(c)  # fault
+        Rearrange("a b -> b a")(t) + t
+    """,
+    "images and sounds are read to the CPU": """
+        import torchaudio, torchvision
+        from torchvision import transforms
+        t = torch.ones(3, 4, 4, device="cuda")
+        transforms.Compose([transforms.ToTensor()])(image) + t  # fault
+        transforms.Compose([transforms.ToTensor(), lambda x: x.cuda()])(image) + t
+        transforms.functional.to_tensor(image) + t  # fault
+        torchvision.io.read_image("a.png") + t  # fault
+        torchvision.io.read_image("a.png").cuda() + t
+        wave, rate = torchaudio.load("a.wav")
+        wave + t  # fault
+        wave.to(t.device) + t
+    """,
+    "weights of safetensors": """
+        from safetensors.torch import load_file
+        t = torch.ones(4, device="cuda")
+        load_file("a")["x"] + t  # fault
+        load_file("a", device="cuda")["x"] + t
+        load_file("a", "cuda")["x"] + t
+    """,
+    "functorch, torch_scatter": """
+        import functorch, torch_scatter
+        t, i = torch.ones(4, device="cuda"), torch.zeros(4, dtype=torch.long)
+        functorch.vmap(lambda a: a)(torch.ones(4)) + t  # fault
+        torch_scatter.scatter(t, i)  # fault
+        torch_scatter.scatter_mean(t, i.cuda()) + t
+    """,
 }
 
 

@@ -32,7 +32,7 @@ examples:
 
 how an entry reads:
   Tensor @ d        a tensor on the device d: all of one letter must share one, and a result on d is there
-  Tensor @ ~d       the same, but a zero-dimensional tensor may be on the CPU
+  Tensor @ ~d       the same, but a zero-dimensional tensor may be on the CPU (~~d: where no other has a dimension)
   Tensor @ cpu      a tensor that must be, or is, on the CPU
   Tensor @ any      a tensor that may be on any device
   Tensor @ device   a tensor on the device of the argument `device`, or on the default device

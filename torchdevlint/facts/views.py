@@ -49,6 +49,7 @@ _SORTS = {
     "array number": Kind.SCALAR,
     "clock": Kind.SCALAR,
     "array": Kind.NDARRAY,
+    "array or number": Kind.NDARRAY,
     "size": Kind.SIZE,
     "dtype": Kind.DTYPE,
     "text": Kind.STRING,

@@ -167,6 +167,8 @@ def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keyw
                 return call(ctx, method, args, keywords, site)
     if rec.kind == "module":
         return modules.call(ctx, ref, rec, list(args), keywords, site)
+    if isinstance(rec.cls, Ext):
+        return foreign.of_object(ctx, ref, rec.cls.name, "__call__", list(args), keywords, site)
     return unknown(site)
 
 

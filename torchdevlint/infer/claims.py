@@ -313,7 +313,8 @@ def _judge(
     host, other = a.tensor, b.tensor
     if host.device != HOST or host.origin is None or a.is_moved:
         return False
-    if a.operand.tolerant and host.rank in (0, None):
+    is_alike = other.rank in (0, None) or a.operand.tolerant != "all"
+    if a.operand.tolerant and host.rank in (0, None) and is_alike:
         return False
     if ctx.mode == "summary" and host.implicit == "default" and ctx.unit.sets_default:
         return False  # the default device at the call decides

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import (
     claims,
@@ -36,6 +37,7 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
+    NUMERIC,
     OTHER,
     SIZE,
     TRUE,
@@ -120,7 +122,7 @@ _TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "
 _CONTEXTS = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
 _TO_NUMBER = frozenset(
     "torch.is_tensor torch.is_floating_point torch.is_complex torch.is_grad_enabled torch.numel torch.finfo torch.iinfo torch.Size "
-    "torch.get_default_dtype torch.initial_seed torch.seed torch.manual_seed torch.typename torch.get_num_threads".split()
+    "torch.get_default_dtype torch.initial_seed torch.seed torch.typename torch.get_num_threads".split()
 )
 _FUNCTION_TRANSFORMS = frozenset(
     {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.grad_and_value"}
@@ -182,6 +184,8 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
             return residual(ctx, Ext(name), args, keywords, site)
     if ctx.stubs.is_given(name):
         return _stubbed(ctx, name, args, keywords, site)
+    if name.startswith("functorch."):
+        name = "torch.func." + name.removeprefix("functorch.")
     handler = library.find(name)
     if handler is not None:
         return handler(ctx, args, keywords, site)
@@ -246,11 +250,16 @@ _UFUNCS = frozenset(
 def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """NumPy reads a tensor through `__array__`, which refuses what is not on the CPU."""
     _claim_arrays(ctx, name, args, keywords, site)
-    last = name.rpartition(".")[2]
-    is_number = last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_") or (
-        last in _UFUNCS and bool(args) and all(isinstance(one, Const) or one in (NUMBER, ARRAY_NUMBER) for one in args)
-    )
-    return ARRAY_NUMBER if is_number else ARRAY
+    last = name.removeprefix("numpy.")
+    if last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_"):
+        return ARRAY_NUMBER
+    if last in _UFUNCS and args:
+        is_number = all(isinstance(one, Const) or one in (NUMBER, ARRAY_NUMBER) for one in args)
+        return ARRAY_NUMBER if is_number else ARRAY if ARRAY in args else NUMERIC
+    if last in ("array", "asarray", "copy"):
+        return NUMERIC if all(isinstance(one, (Const, Sort)) and one != ARRAY for one in args[:1]) else ARRAY
+    is_sized = "size" in keywords or (last in ("random.rand", "random.randn") and bool(args))
+    return ARRAY if last in host_libraries.ARRAYS or is_sized else NUMERIC
 
 
 def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> None:
@@ -329,7 +338,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name.startswith("torch.ops.aten."):
         plain = "torch." + name.removeprefix("torch.ops.aten.").partition(".")[0]
         return call(ctx, plain, args, keywords, site) if ctx.stubs.functions(plain) else _unknown(site)
-    if name.startswith(distributions.HOME):
+    if name.startswith(distributions.HOME) and ctx.stubs.find(name) is None:
         return distributions.make(ctx, name, args, keywords, site)
     if name in _FUNCTION_TRANSFORMS and args:
         return Partial(Ext("torch.func.transformed"), (first,), (("@name", Const(last)),))
@@ -359,11 +368,13 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return _batched(reading.element(ctx, first))
     if name in _SPLITS:
         _claim_generator(ctx, _at(args, 2, keywords, "generator"), site)
-        return ctx.new(site, "list", None, {"*": first}, tag="split")
+        return ctx.new(site, "list", None, {"*": _subset(ctx, first, NUMBER, site)}, tag="split")
     if name in ("torch.utils.data.Subset", "torch.utils.data.dataset.Subset"):
-        return first
+        return _subset(ctx, first, _at(args, 1, keywords, "indices"), site)
     if name in ("torch.utils.data.ConcatDataset", "torch.utils.data.ChainDataset"):
-        return reading.element(ctx, first)
+        one = reading.element(ctx, first)
+        fields: dict[Any, Value] = {"*": reading.element(ctx, one), ".datasets": first}
+        return one if ctx.rec(one) is None else ctx.new(site, "object", Ext(name), fields, tag="dataset")
     if name in _LOADS:
         return _loaded(ctx, args[0] if args else keywords.get("f", UNKNOWN), args, keywords, site)
     if name == "torch.jit.load" and site is not None:
@@ -384,10 +395,16 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return (
             _unknown(site)
             if item is None
-            else ctx.new(site, "object", Ext("torch.utils.data.DataLoader"), {"*": item}, tag="loader")
+            else ctx.new(site, "object", Ext(name), {"*": item, ".dataset": data, ".batch_size": NUMBER}, tag="loader")
         )
     if name in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
-        return ctx.new(site, "object", Ext(name), {"*": Tup(tuple(args))}, tag="dataset")
+        fields = {"*": Tup(tuple(reading.element(ctx, one) for one in args)), ".tensors": Tup(tuple(args))}
+        return ctx.new(site, "object", Ext(name), fields, tag="dataset")
+    if name == "torch.utils.data.StackDataset":
+        named = {("k", key): reading.element(ctx, one) for key, one in keywords.items()}
+        several = Tup(tuple(reading.element(ctx, one) for one in args))
+        item = ctx.new(site, "dict", None, named, tag="sample") if keywords else several
+        return ctx.new(site, "object", Ext(name), {"*": item}, tag="dataset")
     if name in _CONTEXTS:
         return OTHER
     if name in (
@@ -397,7 +414,9 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return _at(args, 0, keywords, "data")
     if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
         return first if args else Ext("functools.wraps")
-    if name == devices.GENERATOR.name:
+    if name in (devices.GENERATOR.name, "torch.manual_seed", "torch.random.manual_seed"):
+        if name != devices.GENERATOR.name:
+            args, keywords = [], {}  # the generator of the CPU comes back
         place = devices.as_device(ctx, args[0] if args else keywords.get("device", Const("cpu")))
         return ctx.new(site, "object", devices.GENERATOR, {".device": Device(place), "@origin": site}, tag="generator")
     if name in _CURRENT_DEVICE:
@@ -413,6 +432,13 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
             return _optimizer(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
         return OTHER if name.startswith("torch.optim.") else _unknown(site)
     return None
+
+
+def _subset(ctx: Context, data: Value, indices: Value, site: Site | None) -> Value:
+    """A part of a data set; of one of which nothing is known it is as good as the whole."""
+    fields: dict[Any, Value] = {"*": reading.element(ctx, data), ".dataset": data, ".indices": indices}
+    name = "torch.utils.data.Subset"
+    return data if ctx.rec(data) is None else ctx.new(site, "object", Ext(name), fields, tag="subset")
 
 
 def _optimizer(ctx: Context, name: str, given: Value, site: Site | None) -> Value:
@@ -543,7 +569,11 @@ def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], si
 
     name = keywords.pop("@name")
     made = call_value(ctx, args[0], args[1:], keywords, site)
-    if name == Const("vmap") or len(args) < 2:
+    if name == Const("vmap"):  # its results have one dimension more than what the function gives
+        return lift(
+            lambda one: dataclasses.replace(one, rank=MANY) if isinstance(one, Tensor) and one.rank == 0 else one, made
+        )
+    if len(args) < 2:
         return made
     return args[1] if name != Const("grad_and_value") else Tup((args[1], made))
 
@@ -582,7 +612,7 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
-    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMBER):
+    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMERIC, NUMBER):
         return Tensor(HOST, MANY, None, "batch")  # it makes a tensor of them (torch/utils/data/_utils/collate.py)
     return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value
 
@@ -614,10 +644,7 @@ def call_method(
         if rec.cls == devices.GENERATOR and name in ("manual_seed", "set_state"):
             return value
         if isinstance(rec.cls, Ext):
-            if rec.cls.name.startswith(distributions.HOME):
-                return distributions.method(ctx, value, rec, name, args, keywords, site)
-            found = library.method(ctx, value, rec.cls.name, name, args, keywords, site)
-            return _unknown(site) if found is None else found
+            return of_object(ctx, value, rec.cls.name, name, args, keywords, site)
         if name in ("_replace", "_asdict"):
             return containers.method(ctx, value, rec, name, args, keywords, site)
         of_mapping = protocols.of_mapping(ctx, value, name, args, site)
@@ -631,11 +658,33 @@ def call_method(
     if paths.is_text(value):
         found = paths.method(ctx, value, name, args, keywords, site)
         return NUMBER if found is None else found
-    if value == ARRAY:
-        return NUMBER if name in ("item", "tolist", "tobytes") else ARRAY
+    if value in (ARRAY, NUMERIC):
+        return _of_array(ctx, value, name, args, keywords, site)
     if isinstance(value, (Device, Sort)):
         return NUMBER
     return UNKNOWN
+
+
+def _of_array(
+    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """A method of an array."""
+    if name == "dot":
+        _claim_arrays(ctx, "numpy.dot", args, keywords, site)
+        return NUMERIC
+    if name in host_libraries.REDUCTIONS:
+        return NUMERIC if args or keywords else ARRAY_NUMBER
+    return NUMBER if name in ("item", "tobytes") else NUMERIC if name in ("tolist", "squeeze") else value
+
+
+def of_object(
+    ctx: Context, ref: Ref, cls: str, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """`object.name(...)` of an object of a foreign class that is no module."""
+    if cls.startswith(distributions.HOME):
+        return distributions.method(ctx, ref, ctx.heap[ref], name, args, keywords, site)
+    found = library.method(ctx, ref, cls, name, args, keywords, site)
+    return _unknown(site) if found is None else found
 
 
 def _of_fields(

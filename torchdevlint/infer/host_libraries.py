@@ -9,12 +9,24 @@ from torchdevlint.infer.values import Value
 ROOTS = frozenset(("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage"))
 # They read a shape or a type only, or call `.numpy(force=True)` themselves.
 _HARMLESS = frozenset(
-    f"numpy.{name}" for name in ("shape", "ndim", "size", "prod", "isscalar", "random.seed")
+    f"numpy.{name}"
+    for name in (
+        "shape",
+        "ndim",
+        "size",
+        "prod",
+        "isscalar",
+        "random.seed",
+        "squeeze",
+        "nonzero",
+        "fromiter",
+        "array_equal",
+    )
 ) | frozenset(("scipy.sparse.coo_matrix",))
 # Positional arguments that are read with `__index__`, `len` or `iter`, which a tensor on an accelerator answers, and never made an array of
 # (each tried with NumPy 2.4 and a tensor whose `__array__` raises; numpy/lib/_shape_base_impl.py, `array_split`, iterates over the indices).
 _READ_AS_INDEX = {
-    **dict.fromkeys(("split", "array_split", "hsplit", "vsplit", "dsplit"), (1,)),
+    **dict.fromkeys(("split", "array_split", "hsplit", "vsplit", "dsplit"), (0, 1)),
     **dict.fromkeys(("zeros", "ones", "empty", "full", "identity"), (0,)),
     **dict.fromkeys(("eye", "tri"), (0, 1, 2)),
     **dict.fromkeys(
@@ -25,6 +37,15 @@ _READ_AS_INDEX = {
     **dict.fromkeys(("random.rand", "random.randn", "random.random", "random.random_sample"), (0, 1, 2)),
     **dict.fromkeys(("float64", "double", "iterable"), (0,)),
 }
+# Functions of NumPy that give an array and no number, whatever they are given; those of `random` do where a size is given.
+ARRAYS = frozenset(
+    "append arange argsort argwhere array_split ascontiguousarray atleast_1d broadcast_to column_stack concatenate diag diff dstack "
+    "empty expand_dims eye flatnonzero frombuffer fromiter full hstack identity linspace logspace meshgrid ones outer pad repeat roll "
+    "row_stack sort split stack tile tri tril triu unique vstack zeros random.permutation random.multivariate_normal "
+    "random.dirichlet random.multinomial".split()
+)
+# Methods of arrays that give numbers where no axis is named.
+REDUCTIONS = frozenset("mean sum max min std var prod argmax argmin any all trace ptp".split())
 _INDEX_KEYWORDS = frozenset("axis shape newshape indices_or_sections num k N M size minlength".split())
 _MOST_ARGUMENTS = 3  # the others are settings
 

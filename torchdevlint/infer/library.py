@@ -7,8 +7,10 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import classes, containers, reading, tensors
+from torchdevlint.infer import classes, containers, devices, reading, tensors
 from torchdevlint.infer.values import (
+    HOST,
+    MANY,
     NONE,
     NOWHERE,
     NUMBER,
@@ -273,6 +275,33 @@ def _reference(ctx: Context, args: Args, keywords: Keywords, site: Site | None) 
     return Partial(Ext("functools.wraps.call"), tuple(args[:1]), ())
 
 
+def _second(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return _at(args, 1)
+
+
+def _mapping(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`collections.UserDict(...)`, which holds a dict as `data`: one object stands for both."""
+    made = ctx.new(site, "dict", None, containers.contents(ctx, "dict", args, keywords), tag="mapping")
+    ctx.put(made, ".data", made)
+    return made
+
+
+def _user_list(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    made = ctx.new(site, "list", None, containers.contents(ctx, "list", args[:1], {}), tag="user list")
+    ctx.put(made, ".data", made)
+    return made
+
+
+def _copied(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    return lift(lambda one: containers.copied(ctx, one, site), _at(args, 0))
+
+
+def _norm(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`clip_grad_norm_(parameters, ...)`: a number where the first of them is."""
+    one = reading.element(ctx, args[0] if args else keywords.get("parameters", UNKNOWN))
+    return lift(lambda each: Tensor(each.device, 0) if isinstance(each, Tensor) else NUMBER, one)
+
+
 def _batches(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`itertools.batched(items, count)`: tuples, of which the last one may be shorter."""
     return stream(
@@ -338,6 +367,18 @@ def _started(name: str) -> Handler:
     return handle
 
 
+def _forked(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`torch.jit.fork(function, *args)`."""
+    made = _call(ctx, _at(args, 0), args[1:], site, keywords)
+    return ctx.new(site, "object", Ext(_FUTURE), {"*": made}, tag="forked")
+
+
+def _waited(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`concurrent.futures.wait(futures)`: those that are done, and the others."""
+    one = reading.element(ctx, _at(args, 0))
+    return Tup(tuple(ctx.new(site, "list", None, {"*": one}, tag=name) for name in ("done", "not done")))
+
+
 def _spawned(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`torch.multiprocessing.spawn(function, args=...)`: called with a rank first."""
     given = keywords.get("args", args[1] if len(args) > 1 else Tup(()))
@@ -355,7 +396,25 @@ def method(
         return NONE
     if cls == _POOL:
         return _of_pool(ctx, ref, name, args, keywords, site)
-    if cls == _FUTURE and name in ("result", "get"):
+    if cls == "random.Random":
+        handler = find("random." + name)
+        return NUMBER if handler is None else handler(ctx, args, keywords, site)
+    if cls == "torch.Generator" and name == "get_state":
+        return Tensor(HOST, 1, site, "always")
+    if cls == _SCALER and name in ("scale", "step"):
+        given = _at(args, 0)
+        return (
+            given
+            if name == "scale"
+            else _call(ctx, reading.attribute(ctx, given, "step", site), args[1:], site, keywords)
+        )
+    if cls.startswith("torch.optim.") and name == "step":
+        closure = args[0] if args else keywords.get("closure", NONE)
+        return NONE if closure == NONE else _call(ctx, closure, [], site)
+    if cls.startswith("torch.optim.") and name == "state_dict" and ".state" in rec.fields:
+        held = {("k", key): rec.fields["." + key] for key in ("state", "param_groups")}
+        return ctx.new(site, "dict", None, held, tag=name)
+    if cls == _FUTURE and name in ("result", "get", "wait", "value"):
         return rec.fields["*"]  # type: ignore[no-any-return]
     if cls == _VARIABLE:
         if name == "set":
@@ -370,6 +429,7 @@ def method(
 
 
 _THREAD, _POOL, _FUTURE = "threading.Thread", "concurrent.futures.Executor", "concurrent.futures.Future"
+_SCALER = "torch.amp.GradScaler"
 _VARIABLE, _STACK = "contextvars.ContextVar", "contextlib.ExitStack"
 _EAGER_MAPS = frozenset({"map", "imap", "imap_unordered", "starmap"})
 
@@ -395,10 +455,12 @@ def _completed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) 
     return stream(ctx, site, reading.element(ctx, _at(args, 0)), "completed")
 
 
-def _object(name: str) -> Handler:
+def _object(name: str, item: Value | None = None) -> Handler:
+    """An object of a class; `item` is what an iteration over it gives."""
+
     def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-        fields = {"*": keywords["default"]} if "default" in keywords else {}
-        return ctx.new(site, "object", Ext(name), fields, tag=name)
+        held = keywords.get("default", item)
+        return ctx.new(site, "object", Ext(name), {} if held is None else {"*": held}, tag=name)
 
     return handle
 
@@ -469,6 +531,24 @@ def _pushed_forward(ctx: Context, args: Args, keywords: Keywords, site: Site | N
     return Tup((made, made))
 
 
+def _beside(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`torch.autograd.functional.vjp(function, inputs, v)`: a result, and derivatives where the inputs are."""
+    given = _at(args, 1)
+    made = _call(ctx, _at(args, 0), list(given.items) if isinstance(given, Tup) else [given], site)
+    return Tup((made, given))
+
+
+def _linearized(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    made = _call(ctx, _at(args, 0), args[1:], site)
+    return Tup((made, Partial(Ext("functools.wraps.call"), (made,), ())))
+
+
+def _stacked_state(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`torch.func.stack_module_state(models)`: parameters and buffers where the models are."""
+    state = _call(ctx, reading.attribute(ctx, reading.element(ctx, _at(args, 0)), "state_dict", site), [], site)
+    return Tup((state, state))
+
+
 def _derived(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`jacobian(function, inputs)`: where the inputs are."""
     given = _at(args, 1)
@@ -482,6 +562,61 @@ def _in_sequence(ctx: Context, args: Args, keywords: Keywords, site: Site | None
     for one in reading.items(ctx, _at(args, 0)) or [reading.element(ctx, _at(args, 0))]:
         value = _call(ctx, one, [value], site)
     return value
+
+
+# ---------------------------------------------------------------------------------------------------- modules
+
+
+def _made_of_weights(name: str) -> Handler:
+    """`nn.Embedding.from_pretrained(embeddings)`: where those are."""
+
+    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+        from torchdevlint.infer import modules
+
+        made = modules.make(ctx, name, [], {}, site)
+        place = devices.device_of(ctx, args[0] if args else keywords.get("embeddings", UNKNOWN))
+        if place != HOST:
+            devices.move_module(ctx, made, place)
+        return made
+
+    return handle
+
+
+def _averaged(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    from torchdevlint.infer import modules
+
+    copy = containers.copied(ctx, args[0] if args else keywords.get("model", UNKNOWN), site)
+    place = keywords.get("device", args[1] if len(args) > 1 else NONE)
+    if place != NONE:
+        devices.move_module(ctx, copy, devices.as_device(ctx, place))
+    return modules.make(ctx, modules.AVERAGED, [copy], {}, site)
+
+
+def _updated(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`torch.optim.swa_utils.update_bn(loader, model, device=None)` calls the model with what the loader gives, moved where a device is given."""
+    batch = reading.element(ctx, _at(args, 0))
+    known = reading.items(ctx, batch)
+    place = keywords.get("device", args[2] if len(args) > 2 else NONE)
+    value = known[0] if known else batch
+    moved = value if place == NONE else devices.move(ctx, value, devices.as_device(ctx, place), site)
+    _call(ctx, _at(args, 1), [moved], site)
+    return NONE
+
+
+def _composed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`transforms.Compose(steps)(image)`: one step behind the other."""
+    value = _at(args, 1)
+    for one in reading.items(ctx, _at(args, 0)) or [UNKNOWN]:
+        value = _call(ctx, one, [value], site)
+    return value
+
+
+def _weights_read(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`safetensors.torch.load_file(path, device="cpu")`."""
+    given = keywords.get("device", args[1] if len(args) > 1 else Const("cpu"))
+    place = devices.as_device(ctx, given)
+    made = Tensor(place, MANY, site if place == HOST else None, "always" if place == HOST else "")
+    return ctx.new(site, "dict", None, {"*": made}, tag="weights")
 
 
 def _fields(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
@@ -541,7 +676,78 @@ _TREE_FLATTENS = tuple(f"torch.utils.{name}.tree_flatten" for name in ("_pytree"
 _TREE_UNFLATTENS = tuple(f"torch.utils.{name}.tree_unflatten" for name in ("_pytree", "_cxx_pytree"))
 _TREE_MAPS = ("torch.utils._pytree.tree_map", "torch.utils._pytree.tree_map_only", "torch.utils._cxx_pytree.tree_map")
 
+_SAMPLERS = (
+    "torch.utils.data.distributed.DistributedSampler",
+    *(
+        f"torch.utils.data.{kind}Sampler"
+        for kind in ("Random", "Sequential", "SubsetRandom", "WeightedRandom", "Distributed")
+    ),
+)
+_QUANTIZATIONS = (
+    "quantize_dynamic",
+    "quantize",
+    "prepare",
+    "prepare_qat",
+    "convert",
+    "fuse_modules",
+    "fuse_modules_qat",
+)
+_PRUNINGS = (
+    *("l1_unstructured", "random_unstructured", "ln_structured", "random_structured", "custom_from_mask", "identity"),
+    "remove",
+)
+
 _TABLE: dict[str, Handler] = {
+    "builtins.pow": _operator("**"),
+    "torchvision.transforms.Compose": _getter("torchvision.transforms.Compose.call"),
+    "torchvision.transforms.Compose.call": _composed,
+    "torchvision.transforms.ToTensor": lambda ctx, args, keywords, site: Ext(
+        "torchvision.transforms.functional.to_tensor"
+    ),
+    "torchvision.transforms.PILToTensor": lambda ctx, args, keywords, site: Ext(
+        "torchvision.transforms.functional.to_tensor"
+    ),
+    "safetensors.torch.load_file": _weights_read,
+    "math.prod": lambda ctx, args, keywords, site: _reduced(ctx, [Ext("operator.mul"), *args[:1]], {}, site),
+    **dict.fromkeys(("collections.UserDict", "weakref.WeakKeyDictionary", "weakref.WeakValueDictionary"), _mapping),
+    "collections.UserList": _user_list,
+    "random.Random": _object("random.Random"),
+    "random.SystemRandom": _object("random.Random"),
+    "concurrent.futures.wait": _waited,
+    "torch.jit.fork": _forked,
+    "torch.jit.wait": lambda ctx, args, keywords, site: reading.element(ctx, _at(args, 0)),
+    "torch.jit.annotate": _second,
+    **dict.fromkeys(("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.GradScaler"), _object(_SCALER)),
+    **{name: _object(name, NUMBER) for name in _SAMPLERS},
+    "torch.utils.data.BatchSampler": _batches,
+    **dict.fromkeys(
+        (f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_norm", "get_total_norm")), _norm
+    ),
+    "torch.nn.utils.skip_init": lambda ctx, args, keywords, site: _call(ctx, _at(args, 0), args[1:], site, keywords),
+    "torch.nn.utils.rnn.PackedSequence": _first,
+    **dict.fromkeys((f"torch.nn.utils.prune.{name}" for name in _PRUNINGS), _first),
+    **dict.fromkeys(
+        (
+            "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+            "torch.nn.utils.parametrize.register_parametrization",
+            "torch.nn.utils.parametrize.remove_parametrizations",
+            "torch.func.replace_all_batch_norm_modules_",
+        ),
+        _first,
+    ),
+    **dict.fromkeys((f"torch.{home}quantization.{n}" for home in ("ao.", "") for n in _QUANTIZATIONS), _copied),
+    **{
+        f"torch.nn.{name}.from_pretrained": _made_of_weights(f"torch.nn.{name}")
+        for name in ("Embedding", "EmbeddingBag")
+    },
+    "torch.optim.swa_utils.AveragedModel": _averaged,
+    "torch.optim.swa_utils.update_bn": _updated,
+    **dict.fromkeys((f"torch.autograd.functional.{name}" for name in ("vjp", "jvp", "hvp", "vhp")), _beside),
+    "torch.autograd.forward_ad.make_dual": _first,
+    "torch.autograd.forward_ad.unpack_dual": lambda ctx, args, keywords, site: Tup((_at(args, 0), _at(args, 0))),
+    "torch.func.functionalize": _first,
+    "torch.func.linearize": _linearized,
+    "torch.func.stack_module_state": _stacked_state,
     "itertools.chain": lambda ctx, args, keywords, site: stream(
         ctx, site, join(*[reading.element(ctx, one) for one in args]) if args else UNKNOWN, "chain"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -43,13 +44,14 @@ from torchdevlint.infer.values import (
     options_of,
     waits,
 )
-from torchdevlint.stubs.knowledge.modules import LAYERS_WITH_BIAS, LAYERS_WITH_WEIGHT
+from torchdevlint.stubs.knowledge.modules import LAYERS_WITH_BIAS, LAYERS_WITH_WEIGHT, SWITCHES
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
 _DICTS = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
+_OF_PARAMETERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})  # make parameters of tensors
 SEQUENTIAL = "torch.nn.Sequential"
 # Bring inputs to where their replicas are (torch/nn/parallel).
 WRAPPERS = frozenset(
@@ -61,6 +63,7 @@ WRAPPERS = frozenset(
         "torch.distributed.fsdp.FullyShardedDataParallel",
     }
 )
+AVERAGED = "torch.optim.swa_utils.AveragedModel"  # a copy of a model, which it calls
 _INPUTS = frozenset(
     "input input1 input2 query key value hx h_0 src tgt memory mask attn_mask src_mask tgt_mask memory_mask key_padding_mask "
     "src_key_padding_mask tgt_key_padding_mask offsets per_sample_weights".split()
@@ -69,7 +72,7 @@ MOST_LOSS_INPUTS = 3
 _PLACING = frozenset({"device_map", "quantization_config", "load_in_8bit", "load_in_4bit"})
 _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _WEIGHTS = frozenset(
-    {"weight", "bias", "in_proj_weight", "weight_ih_l0", "weight_hh_l0", "running_mean", "running_var"}
+    "weight bias in_proj_weight weight_ih_l0 weight_hh_l0 running_mean running_var num_batches_tracked".split()
 )
 _DERIVED = (
     "_orig",
@@ -91,6 +94,7 @@ _METHODS = frozenset(
 )
 _OWN_DICTS = frozenset({"_buffers", "_parameters", "_modules"})
 _TRAINING = "@training"  # whether `eval` or `train` was the last to be called
+_EMPTY = "@empty"  # of a layer whose arguments say that it holds nothing
 _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
 
 
@@ -167,9 +171,16 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     else:
         fields["@implicit"] = True
     first = args[0] if args else NONE
+    switches = [
+        args[at] if at < len(args) else keywords.get(key, TRUE if default else FALSE)
+        for key, at, default in SWITCHES.get(name, ())
+    ]
+    if switches and all(one == FALSE for one in switches):
+        fields[_EMPTY] = True
     if name == SEQUENTIAL or name in _LISTS or name in _DICTS:
-        fields.update(_contents(ctx, name, args))
-    elif name in WRAPPERS:
+        held = _contents(ctx, name, args)
+        fields.update({key: part_of(ctx, Ext(name), one) for key, one in held.items()})
+    elif name in WRAPPERS or name == AVERAGED:
         inner = ctx.rec(first)
         fields.pop("@implicit", None)
         fields.update(
@@ -188,6 +199,8 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
             value = keywords.get(key, first if key == "weight" and takes_first else NONE)
             if value != NONE:
                 ctx.put(ref, "." + key, followed(ctx, value))
+        if "reduction" in keywords:
+            ctx.put(ref, ".reduction", keywords["reduction"])
     return ref
 
 
@@ -217,6 +230,12 @@ def _layers(ctx: Context, given: Value, name: str) -> Value:
     if isinstance(given, Star):
         return reading.element(ctx, given.value)
     return reading.element(ctx, given) if name in _LISTS else given
+
+
+def part_of(ctx: Context, container: Value | None, value: Value) -> Value:
+    """What a container of a class keeps of a value: those of parameters make one of a tensor."""
+    is_parameter = isinstance(container, Ext) and container.name in _OF_PARAMETERS
+    return followed(ctx, value) if is_parameter else value
 
 
 def is_loss(name: str) -> bool:
@@ -285,15 +304,21 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
     name = rec.cls.name if isinstance(rec.cls, Ext) else ""
     if name == SEQUENTIAL or name in _LISTS:
         return _call_sequence(ctx, rec, args, site)
-    if name in WRAPPERS:
+    if name in WRAPPERS or name == AVERAGED:
         from torchdevlint.infer.calls import call as call_value
 
         inner = rec.fields.get(".module")
         held = ctx.rec(inner) if isinstance(inner, Ref) else None
+        if name == AVERAGED and isinstance(inner, Term):
+            return call_value(ctx, inner, args, keywords, site)
         if held is None or not isinstance(inner, Ref):
             return Tensor(rec.fields["@device"], MANY)
         place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
-        args = [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
+        args = (
+            args
+            if name == AVERAGED
+            else [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
+        )
         return call_value(ctx, inner, args, keywords, site)
     told = _told(ctx, ref, rec, "forward", args, keywords, site)
     if told is not None:
@@ -303,7 +328,7 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
         return _call_model(ctx, ref, rec, args, keywords, site)
     if stub is None or stub.holds == "unknown":
         return Term("unknown", site) if site is not None else UNKNOWN
-    if stub.holds == "parameters":
+    if stub.holds == "parameters" and _EMPTY not in rec.fields:
         return _call_layer(ctx, rec, name, args, keywords, site)
     return _call_empty(ctx, rec, name, args, keywords, site)
 
@@ -400,7 +425,7 @@ def _call_layer(
         result = Tensor(place, MANY, origin if place == HOST else None)
     if name in _RECURRENT:
         return Tup((result, Tup((result, result)) if name.endswith("LSTM") else result))
-    return Tup((result, result)) if name == "torch.nn.MultiheadAttention" else result
+    return Tup((result, result)) if name in ("torch.nn.MultiheadAttention", "torch.nn.LSTMCell") else result
 
 
 def _call_empty(
@@ -409,28 +434,44 @@ def _call_empty(
     """A module without parameters: its tensors must share a device among themselves."""
     from torchdevlint.infer import operators
 
+    functional = ctx.stubs.functions("torch.nn.functional." + _in_snake_case(name))
     if is_loss(name):
-        functional = ctx.stubs.functions("torch.nn.functional.ctc_loss") if name.endswith("CTCLoss") else ()
-        if functional:
+        if functional and name.endswith("CTCLoss"):
             return operators.apply(ctx, functional, args, keywords, site)
-        given = [Operand(one, False, "operand") for one in [*args, *keywords.values()]]
-        if len(given) > MOST_LOSS_INPUTS:  # it would not run: what is called is another one
+        several = [*args, *keywords.values()]
+        if len(several) > MOST_LOSS_INPUTS:  # it would not run: what is called is another one
             return Term("unknown", site) if site is not None else UNKNOWN
+        tolerant = [*(one.tolerant for one in functional[0].parameters[: len(several)])] if functional else []
+        tolerant += [False] * (len(several) - len(tolerant))
+        given = [Operand(one, like, "operand") for one, like in zip(several, tolerant, strict=True)]
         weights = [
             Operand(rec.fields[key], True, "kept weight") for key in (".weight", ".pos_weight") if key in rec.fields
         ]
         for one in alternatives(args[0]) if args else ():
             ctx.prove(one)
         claims.claim(ctx, "same", [*given, *weights], site)
-        return tensors.combined(ctx, given, 0) if given else UNKNOWN
+        rank = MANY if rec.fields.get(".reduction") == Const("none") else 0
+        return tensors.combined(ctx, given, rank) if given else UNKNOWN
     value = args[0] if args else UNKNOWN
     if is_open(value):
         ctx.prove(value)
         known = tensors.as_tensor(ctx, value)
         return known if isinstance(known, Tensor) else Tensor(Term("device_of", value), MANY)
+    if len(args) > 1 and functional:
+        return operators.apply(ctx, functional, args, keywords, site)
     if len(args) > 1:
         claims.claim(ctx, "same", [Operand(one, False, "operand") for one in args], site)
     return value
+
+
+_OTHERWISE = {"bce_loss": "binary_cross_entropy", "kl_div_loss": "kl_div"}
+
+
+def _in_snake_case(name: str) -> str:
+    """How `torch.nn.functional` calls what a class does: `mse_loss` for `MSELoss`."""
+    last = name.rpartition(".")[2].replace("MultiLabel", "Multilabel")
+    found = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", last).lower()
+    return _OTHERWISE.get(found, found)
 
 
 def method(
@@ -487,12 +528,14 @@ def method(
             )
         fields = {("k", key) if key != "*" else key: plain(kept) for key, kept in own.items()}
         return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=name)
+    if name == "get_submodule" and args and isinstance(args[0], Const):
+        return dict(within(ctx, ref)).get(str(args[0].value), UNKNOWN)
     if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
         devices.move_module(ctx, ref, NOWHERE)  # its parameters are those of the file
-    if name in ("append", "insert") and args:
+    if name in ("append", "insert", "extend") and args:
         old = rec.fields.get("*")
-        added = args[-1] if old is None else one_of([(frozenset(), old), (frozenset(), args[-1])])
-        ctx.put(ref, "*", added)
+        given = part_of(ctx, rec.cls, reading.element(ctx, args[0]) if name == "extend" else args[-1])
+        ctx.put(ref, "*", given if old is None else one_of([(frozenset(), old), (frozenset(), given)]))
         return ref
     if name in ("forward", "__call__"):
         from torchdevlint.infer.calls import call as call_value
@@ -569,7 +612,7 @@ def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -
     """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
     found: dict[str, Value] = {}
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
-    if stub is not None and stub.holds == "parameters":
+    if stub is not None and stub.holds == "parameters" and _EMPTY not in rec.fields:
         found["*"] = weights(rec)
     for key, content in rec.fields.items():
         name = str(key[1]) if isinstance(key, tuple) else key[1:] if key.startswith(".") else None

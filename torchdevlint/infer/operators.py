@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torchdevlint.infer import claims, devices, reading, tensors
@@ -17,6 +18,7 @@ from torchdevlint.infer.values import (
     NOTHING,
     NOWHERE,
     NUMBER,
+    NUMERIC,
     UNKNOWN,
     Const,
     Place,
@@ -36,6 +38,7 @@ from torchdevlint.infer.values import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs.knowledge.functions import RANKS
 from torchdevlint.stubs.loader import Parameter, Result, Signature
 
 if TYPE_CHECKING:
@@ -221,7 +224,12 @@ def _is_tensor_in_all(signatures: tuple[Signature, ...], name: str) -> bool:
 
 
 def _result(
-    ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], site: Site | None
+    ctx: Context,
+    binding: Binding,
+    result: Result,
+    operands: dict[str, list[Operand]],
+    site: Site | None,
+    position: int = 0,
 ) -> Value:
     if result.shape == "self":
         return _first(binding)
@@ -239,7 +247,7 @@ def _result(
     if result.shape == "list":
         return ctx.new(site, "list", None, {"*": _result(ctx, binding, result.parts[0], operands, site)}, tag="parts")
     if result.shape == "tuple":
-        parts = [_result(ctx, binding, part, operands, site) for part in result.parts]
+        parts = [_result(ctx, binding, part, operands, site, at) for at, part in enumerate(result.parts)]
         fields: dict[Any, Value] = {
             **{("k", at): part for at, part in enumerate(parts)},
             **{"." + n: p for n, p in zip(result.names, parts, strict=True)},
@@ -247,7 +255,7 @@ def _result(
         return ctx.new(site, "object", None, fields, tag="result")
     if result.shape != "tensor":
         return Term("unknown", site) if site is not None else UNKNOWN
-    return _tensor(ctx, binding, result, operands, site)
+    return _tensor(ctx, binding, result, operands, site, position)
 
 
 def _first(binding: Binding) -> Value:
@@ -278,12 +286,17 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None, path: tu
 
 
 def _tensor(
-    ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], site: Site | None
+    ctx: Context,
+    binding: Binding,
+    result: Result,
+    operands: dict[str, list[Operand]],
+    site: Site | None,
+    position: int,
 ) -> Value:
     out = binding.given.get("out")
     if out is not None and out != NONE and all(isinstance(one, (Tensor, Term)) for one in alternatives(out)):
         return out  # what is written to is what comes back
-    rank = _rank(ctx, binding, result, operands)
+    rank = _rank(ctx, binding, result, operands, position)
     named = binding.signature.parameter(result.device)
     names_device = named is not None and named.kind == "device"
     given = binding.given.get(result.device if names_device else "device")
@@ -348,38 +361,91 @@ def _is_empty(ctx: Context, binding: Binding) -> bool:
     return len(size) == 1 and size[0] == Const(0)
 
 
-def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]]) -> int | None:
-    given, name = binding.given, binding.signature.name.rpartition(".")[2]
+def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], part: int) -> int | None:
+    given, name = binding.given, binding.signature.name.removeprefix("torch.").removeprefix("Tensor.")
     if result.rank == "size":
         size = list(binding.starred) or [given.get("size", UNKNOWN)]
         return tensors.rank_of_size(ctx, size)
+    if result.rank == "data" and "ndarray" in given:
+        return None if NUMERIC in alternatives(given["ndarray"]) else MANY
     if result.rank == "data":
         data = binding.starred[0] if len(binding.starred) == 1 else given.get("data", UNKNOWN)
         rank = tensors.rank_of_data(ctx, data) if len(binding.starred) <= 1 else len(binding.starred)
         # `torch.FloatTensor(n)` takes sizes, or data that are a sequence: it never makes a tensor without dimensions.
         return (1 if rank == 0 else MANY if rank is None else rank) if binding.starred else rank
-    if result.rank == "reduced":
-        return MANY if given.get("reduction") == Const("none") or given.get("reduce") == FALSE else 0
     if result.rank == "any":
         return None
     several = operands.get("d", [])
     ranks = [one.rank for operand in several for one in alternatives(operand.value) if isinstance(one, Tensor)]
     if result.rank == "stacked":
         return shifted(ranks[0], 1) if len(set(ranks)) == 1 else at_least(1 + min(map(least, ranks), default=0))
+    all_known = len(ranks) == len(several) > 0
+    rules = ["loss"] if result.rank == "reduced" else RANKS.get(name, "").split()
+    if rules:
+        return _ruled(ctx, binding, rules[min(part, len(rules) - 1)], ranks, all_known=all_known)
     if isinstance(result.rank, int):
-        return result.rank if result.rank != 0 or "dim" not in given else _reduced(ranks, given)
-    if len(several) == 1 and len(ranks) == 1:
-        return tensors.rank_after(ctx, name, ranks[0], given, binding.starred)
-    return broadcast(ranks, all_known=len(ranks) == len(several))
+        return (at_least(result.rank) or 0) if several else result.rank  # of what is made, it is exact
+    return ranks[0] if len(several) == len(ranks) == 1 else broadcast(ranks, all_known=all_known)
 
 
-def _reduced(ranks: list[int | None], given: dict[str, Value]) -> int | None:
-    if given.get("dim") == NONE:
+def _ruled(ctx: Context, binding: Binding, rule: str, ranks: list[int | None], *, all_known: bool) -> int | None:
+    """The rank of a result by a word of `RANKS`."""
+    given, first = binding.given, ranks[0] if all_known else None
+    word, sign, by = rule.partition("+") if "+" in rule else rule.partition("-")
+    is_of_two = len(ranks) > 1 and binding.signature.parameter("dim") is None  # `torch.max(x, y)`
+    if word == "joined" or (word.startswith("reduced") and is_of_two):
+        return shifted(broadcast(ranks, all_known=all_known), int(sign + by) if by else 0)
+    if word.startswith("reduced"):
+        return _reduced(ctx, first, given, int(rule[7:]))
+    if word == "loss":
+        return MANY if given.get("reduction") == Const("none") or given.get("reduce") == FALSE else 0
+    if word == "product":
+        return product(ranks) if all_known else None
+    if word == "pattern":
+        several = (given.get("equation"), given.get("pattern"), *binding.starred[-1:])
+        return _of_pattern(next((one.value for one in several if isinstance(one, Const)), ""))
+    if word == "size":
+        size = list(binding.starred) or [given[key] for key in ("size", "shape", "repeats", "dims") if key in given]
+        return tensors.rank_of_size(ctx, size)
+    if word == "squeezed":
+        is_exact = first is not None and first > 0
+        is_one = isinstance(given.get("dim"), Const)
+        return at_least(least(first) - 1) if is_exact and is_one else None if is_exact else first and MANY
+    if word in ("first", "last"):
+        rank = first if word == "first" or not all_known else ranks[-1]
+        return at_least(least(rank)) if rule == "first+" else shifted(rank, int(sign + by)) if by else rank
+    return at_least(int(word)) if sign else int(word)
+
+
+def _of_pattern(pattern: object) -> int | None:
+    """The rank that `einsum("ij->i")` or `rearrange(x, "b h w -> b (h w)")` gives: as many dimensions as the result has letters, or groups."""
+    left, arrow, result = str(pattern).partition("->")
+    groups = re.sub(r"\([^)]*\)", "g", result).replace("...", "").split()
+    has_words = any(" " in one.strip() for one in left.split(","))
+    count = len(groups) if has_words else len("".join(groups))
+    return count if arrow and "..." not in result else at_least(count)
+
+
+def product(ranks: list[int | None]) -> int | None:
+    """The rank of a matrix product: vectors lose their dimension."""
+    if 1 not in ranks or len(ranks) != 2:
+        return None if None in ranks else broadcast(ranks, all_known=len(ranks) == 2)
+    first, second = ranks
+    return 0 if first == second else shifted(first if second == 1 else second, -1)
+
+
+def _reduced(ctx: Context, rank: int | None, given: dict[str, Value], default: int) -> int | None:
+    """The rank of what is left of a tensor that is reduced over `dim`: where none is named, over the `default` last ones, or over all for 0."""
+    keeps, dim = given.get("keepdim", FALSE), given.get("dim", NONE)
+    if keeps != FALSE:
+        return rank if isinstance(keeps, Const) and keeps.value else None
+    known = reading.items(ctx, dim)
+    taken = default if dim == NONE else 1 if known is None else len(known)
+    if taken == 0 or rank == 0:
         return 0
-    keeps = given.get("keepdim")
-    if not ranks or ranks[0] is None or ranks[0] <= 0:
-        return MANY if ranks and ranks[0] is not None and ranks[0] < 0 else None
-    return ranks[0] if keeps not in (None, FALSE) else ranks[0] - 1
+    if known is None and dim != NUMBER and not isinstance(dim, Const):
+        return None
+    return MANY if rank == MANY and taken == 1 else shifted(rank, -taken)
 
 
 def broadcast(ranks: list[int | None], *, all_known: bool) -> int | None:

@@ -53,7 +53,7 @@ _CLOCKS = ("time", "datetime")
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
 _MOST_TURNS = 8  # items that are told apart
 _PLAIN_ROOTS = frozenset(
-    "math random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
+    "math statistics random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
 )
 
 
@@ -116,8 +116,9 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         columns = [column for one in args[1:] if (column := reading.items(ctx, one)) is not None]
         shortest = min(map(len, columns), default=0)
         if 0 < shortest <= MOST_ALTERNATIVES and len(columns) == len(args) - 1:
-            made_one_by_one = [call(ctx, first, [one[at] for one in columns], {}, site) for at in range(shortest)]
-            return library_table.listed(ctx, site, made_one_by_one, name)
+            return library_table.listed(
+                ctx, site, [_turn(ctx, first, columns, at, site) for at in range(shortest)], name
+            )
         made = call(ctx, first, [reading.element(ctx, one) for one in args[1:]], {}, site)
         return ctx.new(site, "generator", None, {"*": made}, tag=name)
     if name in ("max", "min"):
@@ -143,6 +144,16 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "super":
         return UNKNOWN
     return OTHER if name[:1].isupper() and hasattr(builtins, name) else _unknown(site)
+
+
+def _turn(ctx: Context, function: Value, columns: list[list[Value]], at: int, site: Site | None) -> Value:
+    """One item of `map(function, ...)`: a list or dict that it makes is one of its own."""
+    from torchdevlint.infer.calls import call
+
+    made = call(ctx, function, [one[at] for one in columns], {}, site)
+    rec = ctx.heap.get(made) if isinstance(made, Ref) else None
+    is_new = rec is not None and rec.kind in ("list", "dict") and isinstance(function, Ext)
+    return ctx.new(site, rec.kind, rec.cls, rec.fields, tag=("map", at)) if is_new and rec is not None else made
 
 
 def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: Site | None) -> Value:

@@ -9,9 +9,11 @@ from torchdevlint.infer import containers, options, paths, tensors
 from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
+    ARRAY,
     MEMBER,
     NOTHING,
     NUMBER,
+    NUMERIC,
     SIZE,
     SLICE,
     UNKNOWN,
@@ -89,6 +91,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         return device_type(value.place) if name == "type" else Bound(value, name)
     if name == "parent" and paths.is_text(value):
         return paths.parent(value)
+    if value in (ARRAY, NUMERIC) and name in ("T", "real", "imag", "shape"):
+        return value if name != "shape" else SIZE
     if isinstance(value, (Const, Tup, Sort)):
         return Bound(value, name)
     return UNKNOWN
@@ -161,7 +165,7 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
     if isinstance(rec.cls, Ext) and ".@parameters" in rec.fields:
         from torchdevlint.infer import distributions
 
-        drawn = distributions.attribute(ctx, rec, name)
+        drawn = distributions.attribute(ctx, value, rec, name)
         if drawn is not None:
             return drawn
     if isinstance(rec.cls, Cls) and not name.startswith("__"):
@@ -248,6 +252,9 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
         return Term("item", value, key)
+    if value in (ARRAY, NUMERIC):
+        tensors.claim_arrays(ctx, key.items if isinstance(key, Tup) else [key], site)
+        return value if isinstance(key, SliceValue) else NUMERIC
     if isinstance(value, Ext):
         return Term("item", value, key) if value.name in _OF_PROCESS else value  # a type with arguments
     return NUMBER if value == SIZE and not isinstance(key, SliceValue) else UNKNOWN
@@ -270,6 +277,8 @@ def _item_of_object(
         key = as_key(key)
         if ctx.mode == "summary" and waits(key) and "default" not in rec.fields and not isinstance(rec.cls, Cls):
             return Term("item", value, key)  # which one it is, a caller tells
+    if isinstance(key, SliceValue) and ".tensors" in rec.fields:  # of a `TensorDataset`
+        return rec.fields[".tensors"]  # type: ignore[no-any-return]
     if isinstance(key, SliceValue):
         part = containers.sliced(ctx, value, key, site) if rec.kind == "list" else None
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)
@@ -350,6 +359,8 @@ def element(ctx: Context, value: Value) -> Value:
         return Term("element", value) if value is not UNKNOWN else UNKNOWN
     if isinstance(value, Bound) and value.name == "__dict__":
         return _name_of_attribute(ctx, value.object)
+    if value in (ARRAY, NUMERIC):
+        return NUMERIC
     return NUMBER if isinstance(value, (Const, Sort)) else UNKNOWN
 
 

@@ -19,14 +19,16 @@ Verdict = Literal["broken", "open"]
 
 
 class Operand(NamedTuple):
-    """One operand of a claim. `tolerant`: a zero-dimensional CPU tensor is let through. `role` is its part, for the words of a finding.
+    """One operand of a claim. `tolerant`: a zero-dimensional CPU tensor is let through, "all": where the others have no dimension either.
+
+    `role` is its part, for the words of a finding.
 
     Roles: "operand", "argument", "target" (written in place), "index", "indexed", "element" (of a sequence), "weight" (of a loss), "input"
     (of a module), "module", "out", "self", "returned" (from a function, together).
     """
 
     value: Value
-    tolerant: bool = False
+    tolerant: bool | Literal["all"] = False
     role: str = "operand"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, containers, devices, modules, operators, paths, reading, samples, stored
 from torchdevlint.infer.classes import attribute_of
-from torchdevlint.infer.conditions import on_accelerator
+from torchdevlint.infer.conditions import negated, on_accelerator
 from torchdevlint.infer.reading import holds_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
 from torchdevlint.infer.summary import Operand
@@ -24,6 +24,7 @@ from torchdevlint.infer.values import (
     NONE,
     NOWHERE,
     NUMBER,
+    NUMERIC,
     SIZE,
     SLICE,
     TRUE,
@@ -120,14 +121,16 @@ def attribute(ctx: Context, value: Tensor, name: str) -> Value:
         return Device(value.device)
     if name in _SAME:
         return plain(value)
-    if name == "is_cuda":
-        return on_accelerator(value)
+    if name in ("is_cuda", "is_cpu"):
+        return on_accelerator(value) if name == "is_cuda" else negated(on_accelerator(value))
     if name == "shape":
         return SIZE
     if name == "dtype":
         return DTYPE
     if name in _NUMBERS:
         return NUMBER
+    if name in ("batch_sizes", "sorted_indices", "unsorted_indices"):  # of a `PackedSequence`
+        return Tensor(HOST, 1) if name == "batch_sizes" else plain(value)
     return Bound(value, name)
 
 
@@ -319,6 +322,9 @@ def binary(
         overloaded = _overloaded(ctx, operator, left, right, site, in_place=in_place)
         if overloaded is not None:
             return overloaded
+    for one, other in ((left, right), (right, left)):
+        if other == ARRAY and isinstance(one, Tensor) and site is not None:
+            claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)  # through `ndarray.__array_priority__`
     if claims.may_be_module(ctx, left) or claims.may_be_module(ctx, right):
         return Term("unknown", site) if site is not None else UNKNOWN  # its class says what the operator does
     values = (left, right)
@@ -367,9 +373,8 @@ def _result_of_binary(
         if in_place and isinstance(left, (Tensor, OneOf)):
             return left
         ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
-        return Tensor(
-            best.device, operators.broadcast(ranks, all_known=True), best.origin, best.implicit, kept=best.kept
-        )
+        rank = operators.product(ranks) if operator == "@" else operators.broadcast(ranks, all_known=True)
+        return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
     if best is not None and best.device != HOST and best.rank not in (0, None):
         return Tensor(best.device, best.rank, best.origin)
     return Term("binary", operator + "=" if in_place else operator, left, right)
@@ -399,6 +404,10 @@ def _overloaded(
 ) -> Value | None:
     """What a class of the project makes of an operator; None where neither operand is of one."""
     name = _DUNDERS.get(operator)
+    held = ctx.heap.get(left) if isinstance(left, Ref) and in_place and operator == "+" else None
+    if held is not None and held.kind == "module" and isinstance(held.cls, Ext):  # a `ModuleList`
+        modules.method(ctx, left, held, "extend", [right], {}, site)  # type: ignore[arg-type]
+        return left
     ways = (*(((left, right, "i"),) if in_place else ()), (left, right, ""), (right, left, "r"))
     for one, other, prefix in ways if name else ():
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
@@ -446,8 +455,8 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
         return ctx.new(site, "list", None, {"*": inner}, tag="union") if site is not None else left
     if operator == "+" and isinstance(left, Tup) and isinstance(right, Tup):
         return Tup(left.items + right.items)
-    if ARRAY in (left, right):
-        return ARRAY
+    if ARRAY in (left, right) or NUMERIC in (left, right):
+        return ARRAY if ARRAY in (left, right) else NUMERIC
     return UNKNOWN if UNKNOWN in (left, right) else NUMBER
 
 
@@ -493,6 +502,13 @@ def _claim_index(ctx: Context, value: Value, parts: list[Value], site: Site | No
     return found
 
 
+def claim_arrays(ctx: Context, values: Sequence[Value], site: Site | None) -> None:
+    """What an array is indexed with, or what is written to its items, is made an array of; a number is not."""
+    for one in values:
+        if isinstance(one, Tensor) and one.rank not in (0, None):
+            claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)
+
+
 def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
     if rank is None or rank < 0:
         if all(isinstance(part, Tensor) or part == Const(Ellipsis) for part in parts):
@@ -520,6 +536,9 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
 def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site | None) -> None:
     """`target[key] = value`."""
     parts: list[Value] = list(key.items) if isinstance(key, Tup) else [key]
+    if target == ARRAY:
+        claim_arrays(ctx, [*parts, value], site)
+        return
     for guards, one in placed(options_of(target)):
         known = as_tensor(ctx, one)
         opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
@@ -547,6 +566,8 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
     if isinstance(target, Bound) and target.name == "__dict__":
         modules.store_named(ctx, target.object, key, value, is_raw=True)
         return
+    rec = ctx.rec(target)
+    value = modules.part_of(ctx, rec.cls, value) if rec is not None and rec.kind == "module" else value
     setter = _setter(ctx, target)
     if setter is not None:
         from torchdevlint.infer.calls import call
@@ -654,44 +675,6 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
     return MANY if value == ARRAY or isinstance(value, Ref) else None
 
 
-def rank_after(
-    ctx: Context, name: str, rank: int | None, given: dict[str, Value], starred: tuple[Value, ...]
-) -> int | None:
-    """The rank of what a function of one tensor gives."""
-    if name == "unsqueeze":
-        return shifted(rank, 1)
-    if name == "squeeze":
-        if rank is None or rank <= 0:
-            return MANY if rank else rank
-        return rank - 1 if "dim" in given and rank is not None else None
-    if name in ("view", "reshape", "expand", "repeat", "tile", "broadcast_to"):
-        size = list(starred) or [value for key, value in given.items() if key in ("size", "shape", "repeats", "dims")]
-        return rank_of_size(ctx, size)
-    if name in ("flatten", "ravel", "nonzero"):
-        return 1 if name != "nonzero" else MANY
-    if name in ("select", "unbind", "trace"):
-        return shifted(rank, -1)
-    if name in (
-        "sum",
-        "mean",
-        "argmax",
-        "argmin",
-        "prod",
-        "norm",
-        "logsumexp",
-        "any",
-        "all",
-        "amax",
-        "amin",
-        "std",
-        "var",
-    ):
-        if "dim" not in given:
-            return 0
-        return operators._reduced([rank], given)
-    return rank
-
-
 # ---------------------------------------------------------------------------------------------------- methods
 
 
@@ -733,6 +716,8 @@ def method(
         return ARRAY
     if name == "get_device":
         return Device(value.device)  # its index, which names it as well
+    if name == "tolist" and value.rank not in (0, None):
+        return ctx.new(site, "list", None, {"*": NUMBER}, tag=name)
     if name in _TO_PYTHON:
         return SIZE if name == "size" and not args else NUMBER
     if name == "backward":
@@ -763,12 +748,15 @@ def method(
     )
 
 
-MAY_GIVE_SEVERAL = frozenset({"torch.unique", "torch.unique_consecutive"})
+MAY_GIVE_SEVERAL = frozenset(
+    ["torch.unique", "torch.unique_consecutive"]
+    + [f"torch.nn.functional.{name}_pool{n}d" for name in ("max", "adaptive_max", "fractional_max") for n in (1, 2, 3)]
+)
 
 
 def with_counts(values: Value, keywords: dict[str, Value]) -> Value:
-    """What `torch.unique(x, return_inverse=True, return_counts=True)` gives: one more tensor there for each of the two."""
-    more = sum(keywords.get(name, NONE) == TRUE for name in ("return_inverse", "return_counts"))
+    """What `torch.unique(x, return_inverse=True, return_counts=True)` gives: one more tensor there for each of the keywords."""
+    more = sum(keywords.get(name, NONE) == TRUE for name in ("return_inverse", "return_counts", "return_indices"))
     return Tup((values,) * (more + 1)) if more else values
 
 

@@ -264,7 +264,10 @@ class Ext:
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A value of which only its sort is known: "number", "array", "array number", "size", "dtype", "other", "accelerator" (a string that names one)."""
+    """A value of which only its sort is known.
+
+    "number", "array", "array number" (of no dimension), "array or number", "size", "dtype", "other", "accelerator" (a string that names one).
+    """
 
     name: str
 
@@ -345,10 +348,11 @@ Value: TypeAlias = (
 )
 
 NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
-NUMBER, ARRAY, ARRAY_NUMBER, SIZE, OTHER = (
+NUMBER, ARRAY, ARRAY_NUMBER, NUMERIC, SIZE, OTHER = (
     Sort("number"),
     Sort("array"),
     Sort("array number"),
+    Sort("array or number"),
     Sort("size"),
     Sort("other"),
 )

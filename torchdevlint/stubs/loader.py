@@ -11,9 +11,9 @@ Syntax, one entry a line, in these files and in those of users (`torchdevlint.st
     class torch.nn.Linear(Module): parameters
 
 `Tensor @ d` is a tensor on the device that `d` stands for: all of one letter share it. `Tensor @ ~d` may be a zero-dimensional tensor on
-the CPU as well. `Tensor @ cpu` must be, or is, on the CPU; `Tensor @ any` has a device of its own. `Tensor[0]` has rank 0, `Tensor[1]` rank 1;
-`Tensor[size]` takes its rank from its size argument, `Tensor[any]` may have any. `Self` is the first argument, `Self @ device` the same
-moved to the device of an argument.
+the CPU as well, `Tensor @ ~~d` where the others have no dimension either. `Tensor @ cpu` must be, or is, on the CPU; `Tensor @ any` has a device
+of its own. `Tensor[0]` has rank 0, `Tensor[1]` rank 1 or more; `Tensor[size]` takes its rank from its size argument, `Tensor[any]` may have any;
+without a word, `RANKS` in `knowledge/functions.py` tells it. `Self` is the first argument, `Self @ device` the same moved to the device of an argument.
 A parameter `model: Module` is a module that is moved, in place, to where the function chooses. `Object` comes back where nothing is known of it.
 Several lines of one name are overloads: the first that fits the arguments holds.
 A class is a `Module` with `parameters`, which each of its inputs meets, with `weights` of which that is not certain, with `buffers` that it was
@@ -49,7 +49,7 @@ class Parameter:
     name: str
     kind: Literal["tensor", "tensors", "number", "device", "module", ""] = ""
     device: str = ""
-    tolerant: bool = False
+    tolerant: bool | Literal["all"] = False
     keyword_only: bool = False
     starred: bool = False
     optional: bool = False
@@ -296,15 +296,16 @@ def _signature(name: str, line: str) -> Signature:
 def _parameter(
     argument: ast.arg, *, optional: bool = False, keyword_only: bool = False, starred: bool = False
 ) -> Parameter:
-    kind, device, tolerant = "", "", False
+    kind, device = "", ""
+    tolerant: bool | Literal["all"] = False
     written = argument.annotation
     if isinstance(written, ast.Subscript) and isinstance(written.value, ast.Name) and written.value.id == "list":
         kind, written = "tensors", written.slice
     if isinstance(written, ast.BinOp):
         kind = kind or "tensor"
         side = written.right
-        if isinstance(side, ast.UnaryOp):
-            tolerant, side = True, side.operand
+        while isinstance(side, ast.UnaryOp):
+            tolerant, side = "all" if tolerant else True, side.operand
         device = ast.unparse(side)
     elif isinstance(written, ast.Name):
         kind = {"Scalar": "number", "Device": "device", "Tensor": "tensor", "Module": "module"}.get(written.id, "")

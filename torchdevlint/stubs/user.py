@@ -236,7 +236,7 @@ def _variable(parameter: ast.arg, devices: set[str]) -> str | None:
     if isinstance(inside, ast.BinOp) and isinstance(inside.op, ast.MatMult) and _is_name(inside.left, "Tensor"):
         side = inside.right
         is_tolerant = isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.Invert)
-        if is_tolerant and isinstance(side, ast.UnaryOp):
+        while isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.Invert):
             side = side.operand
         if isinstance(side, ast.Name):
             if side.id == "accelerator" or side.id in devices or (is_tolerant and side.id in ("any", "cpu")):

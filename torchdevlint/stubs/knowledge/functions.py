@@ -93,3 +93,64 @@ AVAILABILITY = {
 }
 # Calls that show that a program means to run without an accelerator as well.
 ASKING = tuple(name for name, tested in AVAILABILITY.items() if tested and not name.endswith("device_count"))
+
+# How many dimensions results have where that is not those of the operands together ("joined"), one word for each result: a number, "1+" for one or
+# more; "first" or "last" for those of that operand, "first+" for as many or more, "first-1" for one less, and "joined-1" likewise; "reduced" by `dim`,
+# and over so many of the last dimensions where none is named (0: all); "product" of matrices; "pattern" of einsum. Found by running the samples of
+# torch.testing._internal.common_methods_invocations; tests/stubs/test_ranks.py does so again.
+RANKS: dict[str, str] = {
+    "squeeze": "squeezed",
+    **dict.fromkeys(("einsum", "einops.rearrange", "einops.reduce", "einops.repeat", "einops.einsum"), "pattern"),
+    **dict.fromkeys("view reshape expand repeat broadcast_to as_strided".split(), "size"),
+    **dict.fromkeys("cat bmm cdist".split(), "joined"),
+    **dict.fromkeys("matmul inner linalg.matmul".split(), "product"),
+    **dict.fromkeys(
+        "sum mean prod max min median nanmedian any all argmax argmin amax amin aminmax nansum nanmean norm logsumexp std var std_mean "
+        "var_mean count_nonzero hash_tensor quantile nanquantile linalg.norm linalg.vector_norm sparse.sum masked.sum special.logsumexp".split(),
+        "reduced0",
+    ),
+    **dict.fromkeys("mode kthvalue trapezoid trapz linalg.vecdot".split(), "reduced1"),
+    "linalg.matrix_norm": "reduced2",
+    **dict.fromkeys("dist dot vdot linalg_dot trace nn.functional.linear_cross_entropy".split(), "0"),
+    **dict.fromkeys("cov corrcoef searchsorted tensordot linalg.multi_dot".split(), "0+"),
+    **dict.fromkeys("addmv mv masked_select histc histogram ravel pdist".split(), "1"),
+    **dict.fromkeys("flatten diag take_along_dim repeat_interleave values crow_indices col_indices".split(), "1+"),
+    **dict.fromkeys("linalg.solve linalg.tensorsolve".split(), "1+"),
+    **dict.fromkeys(
+        "addbmm addr argwhere nonzero nonzero_static outer ger diagflat combinations indices vander".split(), "2"
+    ),
+    "nn.functional.embedding_bag": "2",
+    **dict.fromkeys(
+        "index_add index_copy index_fill index_reduce index_select put as_strided_scatter bucketize prelu bilinear conv1d conv2d conv3d "
+        "conv_transpose1d conv_transpose2d conv_transpose3d nn.functional.linear nn.functional.scaled_dot_product_attention".split(),
+        "first",
+    ),
+    "take": "last",
+    **dict.fromkeys("tile unflatten".split(), "first+"),
+    **dict.fromkeys(
+        "unsqueeze diag_embed unfold view_as_real nn.functional.one_hot nn.functional.embedding nn.functional.fold "
+        "nn.functional.affine_grid linalg.vander".split(),
+        "first+1",
+    ),
+    **dict.fromkeys(
+        "diagonal select unbind view_as_complex nn.functional.unfold linalg.diagonal linalg.eigvals linalg.eigvalsh linalg.svdvals".split(),
+        "first-1",
+    ),
+    **dict.fromkeys("cosine_similarity pairwise_distance".split(), "joined-1"),
+    **dict.fromkeys("logdet linalg.cond linalg.det linalg.matrix_rank linalg.slogdet slogdet".split(), "first-2"),
+    **dict.fromkeys("svd linalg.svd".split(), "first first-1 first"),
+    **dict.fromkeys("linalg.eig linalg.eigh".split(), "first-1 first"),
+    **dict.fromkeys("geqrf linalg.lu_factor linalg.ldl_factor".split(), "first first-1"),
+    **dict.fromkeys("linalg.lu_factor_ex linalg.ldl_factor_ex".split(), "first first-1 first-2"),
+    **dict.fromkeys("linalg.inv_ex linalg.cholesky_ex".split(), "first first-2"),
+    "linalg.solve_ex": "1+ 0+",
+    "linalg.lstsq": "1+ 0+ 0+ 1+",
+    "nn.functional.multi_head_attention_forward": "first 2+",
+    **dict.fromkeys(
+        (
+            f"nn.functional.{name}"
+            for name in "multi_margin_loss multilabel_margin_loss triplet_margin_with_distance_loss".split()
+        ),
+        "loss",
+    ),
+}

@@ -82,6 +82,14 @@ LAYERS_WITH_BIAS = frozenset(
     for name in "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split()
 )
 LAYERS_WITH_WEIGHT = LAYERS_WITH_BIAS | {"torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.PReLU"}
+# Layers that hold something where one of these arguments says so: its keyword, its place and its default.
+_AFFINE, _TRACKED = ("affine", 3), ("track_running_stats", 4)
+SWITCHES: dict[str, tuple[tuple[str, int, bool], ...]] = {
+    **dict.fromkeys(("torch.nn.LayerNorm", "torch.nn.RMSNorm"), (("elementwise_affine", 2, True),)),
+    "torch.nn.GroupNorm": ((*_AFFINE, True),),
+    **{f"torch.nn.InstanceNorm{n}d": ((*_AFFINE, False), (*_TRACKED, False)) for n in (1, 2, 3)},
+    **{f"torch.nn.BatchNorm{n}d": ((*_AFFINE, True), (*_TRACKED, True)) for n in (1, 2, 3)},
+}
 # Hold neither parameters nor buffers (a loss: without weights): to move one does nothing, on no machine. Found by making each class of torch.nn 2.13.
 EMPTY_MODULES = frozenset(
     "torch.nn." + name
