@@ -104,6 +104,8 @@ class Context:
                 rec = self.heap.get(one) or Rec("overlay")
                 kept = join(rec.fields[key], content) if several and key in rec.fields else content
                 self.heap[one] = rec.put(key, kept)
+                if self.mode == "module" and isinstance(one, Cls) and not self.stack:
+                    self.unit.class_fields[one.cls] = self.heap[one].fields  # as its methods find it
 
     # ------------------------------------------------------------------------------------------------ other files
 

@@ -39,6 +39,7 @@ from torchdevlint.infer.values import (
     Ext,
     Func,
     OneOf,
+    Partial,
     Rec,
     Ref,
     Site,
@@ -255,6 +256,8 @@ class Evaluation:
                 frame = reading.attribute(ctx, frame, "@parent") if frame is not None else None
             up = up.parent
         static = self.unit.statics.get(name)
+        if static is None and ctx.mode == "summary":
+            static = self.unit.decorated.get(name)
         if static is not None:
             return ctx.imported(self.unit, static.name) if isinstance(static, Ext) else static
         if name in self.unit.program.module.local_names or name in self.unit.global_stores:
@@ -275,6 +278,8 @@ class Evaluation:
         value, name, ctx, body = self._get(op.value), op.name, self.ctx, self.body
         if isinstance(value, Func) and value.body.name == name and value.body.decorators:
             value = self._decorated(value)
+            if body.kind == "module" and isinstance(value, Func):
+                self.unit.decorated[name] = value
         elif isinstance(value, Cls) and value.cls.name == name and value.cls.body.decorators:
             self._decorate_class(value)
         if name in body.global_names:
@@ -306,12 +311,23 @@ class Evaluation:
                 function = Func(body, function.frame, function.receiver, function.defaults, _FORMS[last])
                 continue
             decorator = self._get(register)
-            if last not in _BINDING and isinstance(decorator, Func):
+            if last not in _BINDING and isinstance(decorator, (Func, Cls, Ref, Partial)):
                 made = calls.call(self.ctx, decorator, [function], {}, None)
-                if not isinstance(made, Func):
+                if isinstance(made, Func):
+                    function = made
+                    self._remember_closure(made.frame)
+                elif isinstance(decorator, Func) or isinstance(made, (Ref, Partial)):
                     return made
-                function = made
         return function
+
+    def _remember_closure(self, frame: Value | None) -> None:
+        """What a decorator closes over, for who calls the function before the module has run: functions, classes and texts do not change."""
+        while frame is not None and frame not in self.unit.closures and (rec := self.ctx.rec(frame)) is not None:
+            if frame == self.unit.globals:
+                return
+            fields = rec.fields
+            self.unit.closures[frame] = {key: one for key, one in fields.items() if _stays(one) or key == ".@parent"}
+            frame = fields.get(".@parent")
 
     def _decorate_class(self, cls: Cls) -> None:
         """A decorator of a class may enter it somewhere; what it gives back is taken to be the class."""
@@ -341,6 +357,10 @@ class Evaluation:
         fields: dict[Any, Value] = {"." + name: value for name, value in inner.env.items()}
         ctx.heap[made] = Rec("overlay" if ctx.mode == "summary" else "object", None, fields)
         self.unit.class_fields[cls] = fields
+        for key, value in fields.items():
+            naming = reading.attribute(ctx, value, "__set_name__") if isinstance(value, Ref) else None
+            if isinstance(naming, Func):
+                calls.call(ctx, naming, [made, Const(key[1:])], {}, self._site(op))
         told = classes.told_of_subclass(ctx, made)
         if told is not None:
             calls.call(ctx, told, [], {}, self._site(op))
@@ -360,7 +380,8 @@ class Evaluation:
             else:
                 args.append(value)
         if function == _SUPER:
-            return self._super()
+            given = [one for one in args if not isinstance(one, (Star, DoubleStar))]
+            return Super(given[0].cls, given[1]) if len(given) == 2 and isinstance(given[0], Cls) else self._super()
         return calls.call(self.ctx, function, args, keywords, self._site(op))
 
     def _super(self) -> Value:
@@ -666,6 +687,10 @@ def _is_of(ctx: Context, value: Value, cls: Value) -> bool:
     if isinstance(cls, Ext):
         return True
     return conditions.is_instance(ctx, value, cls) == TRUE
+
+
+def _stays(value: Value) -> bool:
+    return isinstance(value, (Func, Cls, Ext, Device)) or (isinstance(value, Const) and isinstance(value.value, str))
 
 
 def _last_call(block: ir.Block) -> ir.Op | None:

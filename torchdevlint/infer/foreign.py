@@ -632,7 +632,7 @@ def _of_fields(
         given = containers.contents(ctx, "dict", args, keywords)
         for key, content in given.items():
             if isinstance(key, tuple):
-                modules.store_attribute(ctx, value, str(key[1]), content, is_raw=True)
+                modules.store_attribute(ctx, value, str(key[1]), content, by="dict_set")
         return NONE
     if name in ("get", "pop", "setdefault") and isinstance(first, Const):
         return reading.attribute(ctx, value, str(first.value), site)

@@ -34,7 +34,7 @@ OWNERS = frozenset(
 def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site | None) -> Value:
     """`super().name(*args)` in a method of `value`, and `object.name(value, *args)`."""
     if name == "__setattr__" and len(args) > 1:
-        modules.store_named(ctx, value, args[0], args[1], is_raw=True)
+        modules.store_named(ctx, value, args[0], args[1], by="raw_set")
         return NONE
     if name == "__setitem__" and len(args) > 1:
         tensors.store_item(ctx, value, args[0], args[1], site)

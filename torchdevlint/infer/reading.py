@@ -142,6 +142,9 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         return Bound(value, name)
     if rec is not None and name == "__class__" and isinstance(rec.cls, Cls):
         return rec.cls
+    if rec is None and ctx.mode == "summary" and "." + name in (closure := ctx.unit.closures.get(value, {})):
+        enclosed: Value = closure["." + name]
+        return enclosed
     if rec is None or rec.kind == "overlay":
         lent = ctx.lent(value, name) if ctx.mode != "summary" else None
         return Term("attribute", value, name) if lent is None else lent

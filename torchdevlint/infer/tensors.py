@@ -149,7 +149,7 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
         if value.op == "parameter" and ctx.mode == "root" and value in ctx.proven:
             return Tensor(Term("own", value), MANY)
         if value.op == "moved":
-            return Tensor(value.args[1], MANY)
+            return Tensor(value.args[1], MANY, value.args[2] if value.args[1] == HOST else None)
         if value.op == "sample" and (ctx.mode == "root" or not value.waits):
             if samples.is_input(ctx, value.args[0]):
                 return as_tensor(ctx, value.args[0], known)
@@ -541,7 +541,7 @@ def placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
 
 def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None) -> None:
     if isinstance(target, Bound) and target.name == "__dict__":
-        modules.store_named(ctx, target.object, key, value, is_raw=True)
+        modules.store_named(ctx, target.object, key, value, by="dict_set")
         return
     setter = _setter(ctx, target)
     if setter is not None:
@@ -550,7 +550,7 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
         call(ctx, setter, [key, value], {}, site)
         return
     if not isinstance(key, Const) and stored.renews_all(site):
-        _renew(ctx, target, value)
+        renew(ctx, target, value)
         return
     if key == SLICE and _replace_all(ctx, target, value):
         return
@@ -582,7 +582,7 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
         ctx.put(target, containers.KEYS, key if kept is None else join(kept, key))
 
 
-def _renew(ctx: Context, target: Value, value: Value) -> None:
+def renew(ctx: Context, target: Value, value: Value) -> None:
     """A loop over the keys of a dict, or the positions in a list, gives each of them another value."""
     rec = ctx.heap.get(target) if isinstance(target, Ref) else None
     if rec is not None and rec.kind in ("dict", "list"):
@@ -797,7 +797,7 @@ def open_method(
         place = devices.target_of(ctx, name, args, keywords)
         return devices.move(ctx, value, place, site) if place is not None else value
     if isinstance(value, Term) and value.op == "moved" and _is_method_of_tensors(name):
-        return method(ctx, Tensor(value.args[1], MANY), name, args, keywords, site)
+        return method(ctx, as_tensor(ctx, value), name, args, keywords, site)  # type: ignore[arg-type]
     if name == "numpy" and not args:
         claims.claim(ctx, "host", [Operand(value, False, "method")], site)
         return ARRAY

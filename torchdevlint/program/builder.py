@@ -71,8 +71,9 @@ class ProgramBuilder:
 
 
 def property_role(name: str, decorators: Sequence[str]) -> str:
-    """ "setter" or "deleter" for a function that `@name.setter` or `@name.deleter` makes a part of a property, "" for any other."""
-    return next((role for role in ("setter", "deleter") if f"{name}.{role}" in decorators), "")
+    """ "setter" or "deleter" for a function that `@name.setter` or `@Base.name.deleter` makes a part of a property, "" for any other."""
+    roles = ("setter", "deleter")
+    return next((role for role in roles if any(f".{one}".endswith(f".{name}.{role}") for one in decorators)), "")
 
 
 class BodyBuilder:
