@@ -388,7 +388,7 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
             return made
     kind = classes.container_kind(analysis, cls)
     if kind:
-        ctx.heap[ref] = Rec(kind, function, containers.contents(ctx, kind, list(args), keywords))
+        ctx.heap[ref] = Rec(kind, function, {})
     if classes.is_exception(analysis, cls):
         ctx.put(
             ref, ".args", Tup(tuple(args))
@@ -398,6 +398,7 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
         call(ctx, init, args, keywords, site)
         return ref
     if kind:
+        containers.fill(ctx, ref, list(args), keywords)
         return ref
     for base in classes.foreign_bases_of(analysis, cls):
         if ctx.stubs.places_module(base):

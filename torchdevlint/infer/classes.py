@@ -395,6 +395,11 @@ def _is_mixed_in(analysis: Analysis, cls: ir.Class) -> bool:
     return not cls.bases or any(len(one.bases) > 1 for one in _subclasses(below, cls))
 
 
+def _waits_for_object(analysis: Analysis, cls: ir.Class) -> bool:
+    """True where the object tells what `super()` has: others may be mixed in, or a container holds its items itself."""
+    return _is_mixed_in(analysis, cls) or container_kind(analysis, cls) != ""
+
+
 def _subclasses(below: Mapping[ir.Class, Sequence[ir.Class]], cls: ir.Class, deep: int = 4) -> Iterator[ir.Class]:
     for one in below.get(cls, ()) if deep else ():
         yield one
@@ -424,7 +429,7 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
     if isinstance(cls, Cls):
         own = bases_of(ctx.analysis, cls.cls)
         own = own[own.index(value.owner) :] if value.owner in own else bases_of(ctx.analysis, value.owner)
-    elif isinstance(value.receiver, Term) and ctx.mode == "summary" and _is_mixed_in(ctx.analysis, value.owner):
+    elif isinstance(value.receiver, Term) and ctx.mode == "summary" and _waits_for_object(ctx.analysis, value.owner):
         return Term("super", Cls(value.owner), value.receiver, name)
     of = cls if isinstance(cls, Cls) else Cls(value.owner)
     for one in own[1:]:
@@ -442,4 +447,6 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         placing = next((one for one in bases if ctx.analysis.stubs.places_module(one)), None)
         if placing is not None:
             return Ext(placing)
+    if container_kind(ctx.analysis, value.owner):
+        return Bound(value.receiver, name)
     return Bound(value.receiver, name) if name in _INHERITED or name in PROTOCOLS else Ext("builtins.super." + name)

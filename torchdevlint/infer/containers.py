@@ -42,6 +42,9 @@ def method(
     ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
     """`container.name(...)`."""
+    if name == "__init__":
+        fill(ctx, ref, args, keywords)
+        return NONE
     if rec.kind == "dict":
         return _of_dict(ctx, ref, rec, name, args, keywords, site)
     first = args[0] if args else UNKNOWN
@@ -117,6 +120,12 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
         else:
             fields = {"*": reading.unpacked(ctx, reading.element(ctx, first), 1, 2, starred=False)}
     return {**fields, **{("k", key): value for key, value in keywords.items()}}
+
+
+def fill(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+    """What the constructor of a list or dict does."""
+    rec = ctx.heap[ref]
+    ctx.heap[ref] = Rec(rec.kind, rec.cls, {**rec.fields, **contents(ctx, rec.kind, args, keywords)})
 
 
 def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:

@@ -79,6 +79,7 @@ class Evaluation:
         self.env = env
         self.returns: list[tuple[Any, Value, Heap]] = []
         self.yields: list[tuple[Any, Value]] = []
+        self.at_yield: Heap = {}  # at the last one
         self.registers: dict[ir.Register, Value] = {}
         self._turns: dict[ir.Register, tuple[Term, ...]] = {}  # of the comprehensions over known items
         self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
@@ -539,6 +540,7 @@ class Evaluation:
     def yield_(self, op: ir.Yield) -> Value:
         """Remembers what is yielded."""
         value = self._get(op.value)
+        self.at_yield = dict(self.ctx.heap)
         self.yields.append((self.ctx.facts, reading.element(self.ctx, value) if op.delegates else value))
         if op.delegates:
             rec = self.ctx.rec(value)
@@ -607,6 +609,11 @@ class Evaluation:
     def enter(self, op: ir.Enter) -> Value:
         """What `with` binds."""
         return foreign.entered(self.ctx, self._get(op.manager), self._site(op))
+
+    def exit_(self, op: ir.Exit) -> None:
+        """What the managers of a `with` do at its end."""
+        for manager in op.managers:
+            foreign.left(self.ctx, self._get(manager), self._site(op))
 
     def await_(self, op: ir.Await) -> Value:
         """`await value`."""
@@ -778,6 +785,7 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.Unpack: Evaluation.unpack,
     ir.Iterate: Evaluation.iterate,
     ir.Enter: Evaluation.enter,
+    ir.Exit: Evaluation.exit_,
     ir.Await: Evaluation.await_,
     ir.Yield: Evaluation.yield_,
     ir.StoreAttribute: Evaluation.store_attribute,

@@ -654,16 +654,34 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
         if rec is not None:
             if rec.kind == "generator":
                 return reading.element(ctx, one)
-            if isinstance(rec.cls, Cls):
-                method = attribute_of(ctx, rec.cls, "__enter__", one)
-                method = attribute_of(ctx, rec.cls, "__aenter__", one) if method is None else method
-                if method is not None:
-                    from torchdevlint.infer.calls import call as call_value
-
-                    return call_value(ctx, method, [], {}, site)
+            made = _of_manager(ctx, one, ("__enter__", "__aenter__"), [], site)
+            if made is not None:
+                return made
         if isinstance(one, Term) and one is not UNKNOWN:
             return Term("enter", one, site)
     return value
+
+
+def left(ctx: Context, value: Value, site: Site | None) -> None:
+    """The end of `with value`."""
+    for one in alternatives(value):
+        if isinstance(one, Term) and one.waits:
+            ctx.emit(Term("left", one, site))
+        _of_manager(ctx, one, ("__exit__", "__aexit__"), [NONE, NONE, NONE], site)
+
+
+def _of_manager(
+    ctx: Context, value: Value, names: tuple[str, str], args: list[Value], site: Site | None
+) -> Value | None:
+    """The call of a method of a context manager, or of an asynchronous one, of the project; None where it has none."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    several = [attribute_of(ctx, rec.cls, name, value) for name in names] if rec and isinstance(rec.cls, Cls) else []
+    method = next((one for one in several if one is not None), None)
+    if method is None:
+        return None
+    from torchdevlint.infer.calls import call as call_value
+
+    return call_value(ctx, method, args, {}, site)
 
 
 def has_attribute(ctx: Context, value: Value, name: str) -> Value:

@@ -338,7 +338,7 @@ class Replay:
 
 
 _DOES = frozenset(
-    {"call", "moved", "stored", "set", "raw_set", "dict_set", "saved", "loaded", "enter", "carried", "handed"}
+    {"call", "moved", "stored", "set", "raw_set", "dict_set", "saved", "loaded", "enter", "left", "carried", "handed"}
 )  # once for each call
 
 _AS_IT_IS = nullcontext()
@@ -440,6 +440,11 @@ def _carried(here: Replay, term: Term) -> Value:
     return NONE
 
 
+def _left(here: Replay, term: Term) -> Value:
+    foreign.left(here.ctx, here.value(term.args[0]), term.args[1])
+    return NONE
+
+
 def _handed(here: Replay, term: Term) -> Value:
     foreign.hand_over(here.ctx, [here.value(one) for one in term.args[1:]])
     return NONE
@@ -485,6 +490,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     NO_TENSOR: lambda here, term: no_tensor(here.value(term.args[0])),
     "handed": _handed,
     "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
+    "left": _left,
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),
     "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args[:2])),
     "equal": lambda here, term: conditions.equal(*here.all_of(term.args[:2])),

@@ -520,7 +520,7 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
         known = as_tensor(ctx, one)
         opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
         if not (isinstance(known, Tensor) and not isinstance(one, Ref)) and not opened:
-            _store_in_container(ctx, one, key, value, site)
+            store_in_container(ctx, one, key, value, site)
             continue
         with ctx.under(guards):
             if _claim_index(ctx, one, parts, site, "assigned"):
@@ -539,12 +539,14 @@ def placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
     ]
 
 
-def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None) -> None:
+def store_in_container(
+    ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None, *, is_raw: bool = False
+) -> None:
     if isinstance(target, Bound) and target.name == "__dict__":
         modules.store_named(ctx, target.object, key, value, by="dict_set")
         return
     setter = _setter(ctx, target)
-    if setter is not None:
+    if setter is not None and not is_raw:
         from torchdevlint.infer.calls import call
 
         call(ctx, setter, [key, value], {}, site)
@@ -605,7 +607,7 @@ def _replace_all(ctx: Context, target: Value, value: Value) -> bool:
 def _setter(ctx: Context, target: Value) -> Value | None:
     """The `__setitem__` of a class of the project."""
     rec = ctx.rec(target)
-    if rec is None or not isinstance(rec.cls, Cls) or rec.kind not in ("object", "module"):
+    if rec is None or not isinstance(rec.cls, Cls):
         return None
     found = attribute_of(ctx, rec.cls, "__setitem__", target)
     return found if isinstance(found, Func) else None

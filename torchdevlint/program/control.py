@@ -17,6 +17,7 @@ from torchdevlint.program.ir import (
     Choice,
     Comprehension,
     Enter,
+    Exit,
     Iterate,
     Raise,
     Register,
@@ -260,6 +261,7 @@ def comprehension(
 
 def with_(b: BodyBuilder, syntax: Syntax, items: Iterable[tuple[Any, Any, Any | None]], body: Any) -> None:
     """`with manager as target: body`; `items` are (node, manager, target)."""
+    managers: list[Register] = []
     outside = b.withs
     for node, expression, target in items:
         manager = syntax.evaluate(b, expression)
@@ -269,11 +271,13 @@ def with_(b: BodyBuilder, syntax: Syntax, items: Iterable[tuple[Any, Any, Any | 
         if target is not None:
             syntax.store(b, target, dst)
         b.withs = (*b.withs, manager)
+        managers.append(manager)
         b.enter()
     syntax.suite(b, body)
     b.withs = outside
     if b.live:
         b.enter()
+        b.ops.append(Exit(None, tuple(reversed(managers))))
 
 
 class Handler(NamedTuple):

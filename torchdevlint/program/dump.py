@@ -138,6 +138,8 @@ def _text(op: ir.Op) -> str:
             return f"store %{holder}[%{index}] = %{value}"
         case ir.Delete(name=name):
             return f"delete {name}"
+        case ir.Exit(managers=managers):
+            return f"exit {', '.join(f'%{one}' for one in managers)}"
         case ir.DeleteSubscript(object=holder, index=index):
             return f"delete %{holder}[%{index}]"
         case ir.Discard(value=value):

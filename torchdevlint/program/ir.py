@@ -362,6 +362,13 @@ class DeleteSubscript(Op):
 
 
 @dataclass(slots=True, eq=False)
+class Exit(Op):
+    """Control falls out of the end of a `with` statement: its managers, the last one first, are left."""
+
+    managers: tuple[Register, ...]
+
+
+@dataclass(slots=True, eq=False)
 class Discard(Op):
     """An expression statement: its value is thrown away."""
 
