@@ -389,6 +389,9 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     kind = classes.container_kind(analysis, cls)
     if kind:
         ctx.heap[ref] = Rec(kind, function, {})
+    wrapped = classes.wrapped_kind(analysis, cls)
+    if wrapped:
+        ctx.put(ref, ".data", ctx.new(site, wrapped, None, {}, tag=(cls, "data")))
     if classes.is_exception(analysis, cls):
         ctx.put(
             ref, ".args", Tup(tuple(args))
@@ -397,7 +400,7 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     if isinstance(init, Func):
         call(ctx, init, args, keywords, site)
         return ref
-    if kind:
+    if kind or wrapped:
         containers.fill(ctx, ref, list(args), keywords)
         return ref
     for base in classes.foreign_bases_of(analysis, cls):

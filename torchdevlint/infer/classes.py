@@ -123,12 +123,10 @@ _CONTAINERS = {
     "builtins.dict": "dict",
     "dict": "dict",
     "collections.OrderedDict": "dict",
-    "collections.UserDict": "dict",
     "typing.TypedDict": "dict",
     "typing_extensions.TypedDict": "dict",
     "builtins.list": "list",
     "list": "list",
-    "collections.UserList": "list",
     "collections.deque": "list",
 }
 
@@ -136,6 +134,23 @@ _CONTAINERS = {
 def container_kind(analysis: Analysis, cls: ir.Class) -> str:
     """ "dict" or "list" for a class that derives from one, "" for any other."""
     return next((_CONTAINERS[name] for name in foreign_bases_of(analysis, cls) if name in _CONTAINERS), "")
+
+
+_WRAPPED = {"collections.UserDict": "dict", "collections.UserList": "list"}
+
+
+def wrapped_kind(analysis: Analysis, cls: ir.Class) -> str:
+    """ "dict" or "list" for a class that keeps its items in one, as its `data` (Lib/collections/__init__.py), "" for any other."""
+    return next((_WRAPPED[name] for name in foreign_bases_of(analysis, cls) if name in _WRAPPED), "")
+
+
+def wrapped(ctx: Context, value: Value) -> Value:
+    """What holds the items of an object: the `data` of a `UserDict`, and for any other the object itself."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind != "object" or not isinstance(rec.cls, Cls) or ".data" not in rec.fields:
+        return value
+    held: Value = rec.fields[".data"]
+    return held if wrapped_kind(ctx.analysis, rec.cls.cls) else value
 
 
 def is_exception(analysis: Analysis, cls: ir.Class) -> bool:
@@ -397,7 +412,7 @@ def _is_mixed_in(analysis: Analysis, cls: ir.Class) -> bool:
 
 def _waits_for_object(analysis: Analysis, cls: ir.Class) -> bool:
     """True where the object tells what `super()` has: others may be mixed in, or a container holds its items itself."""
-    return _is_mixed_in(analysis, cls) or container_kind(analysis, cls) != ""
+    return bool(_is_mixed_in(analysis, cls) or container_kind(analysis, cls) or wrapped_kind(analysis, cls))
 
 
 def _subclasses(below: Mapping[ir.Class, Sequence[ir.Class]], cls: ir.Class, deep: int = 4) -> Iterator[ir.Class]:
@@ -447,6 +462,6 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         placing = next((one for one in bases if ctx.analysis.stubs.places_module(one)), None)
         if placing is not None:
             return Ext(placing)
-    if container_kind(ctx.analysis, value.owner):
+    if container_kind(ctx.analysis, value.owner) or wrapped_kind(ctx.analysis, value.owner):
         return Bound(value.receiver, name)
     return Bound(value.receiver, name) if name in _INHERITED or name in PROTOCOLS else Ext("builtins.super." + name)

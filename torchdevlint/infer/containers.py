@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import reading
-from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.classes import attribute_of, wrapped
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
@@ -123,9 +123,19 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
 
 
 def fill(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
-    """What the constructor of a list or dict does."""
-    rec = ctx.heap[ref]
-    ctx.heap[ref] = Rec(rec.kind, rec.cls, {**rec.fields, **contents(ctx, rec.kind, args, keywords)})
+    """What the constructor of a list or dict does, or of a class that wraps one, whose `__setitem__` is called."""
+    inner = wrapped(ctx, ref)
+    rec = ctx.heap.get(inner) if isinstance(inner, Ref) else None
+    if rec is None:
+        return
+    given = contents(ctx, rec.kind, args, keywords)
+    if inner == ref or rec.kind == "list":
+        ctx.heap[inner] = Rec(rec.kind, rec.cls, {**rec.fields, **given})
+        return
+    from torchdevlint.infer.tensors import store_item
+
+    for key, value in given.items():
+        store_item(ctx, ref, of_key(key[1]) if isinstance(key, tuple) else NUMBER, value, None)
 
 
 def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
@@ -136,6 +146,7 @@ def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
         return (
             {("k", key[1:]): rec.fields[key] for key in names if not key.startswith(".@")} if rec is not None else None
         )
+    value = wrapped(ctx, value)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or rec.kind != "dict":
         return None
@@ -239,6 +250,8 @@ def delete(ctx: Context, value: Value, key: Value, site: Site | None) -> None:
         from torchdevlint.infer.calls import call
 
         call(ctx, method, [key], {}, site)
+    elif (inner := wrapped(ctx, value)) != value:
+        delete(ctx, inner, key, site)
     elif rec.kind == "dict":
         _drop(ctx, value, rec, key)
     else:

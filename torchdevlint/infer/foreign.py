@@ -22,7 +22,7 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
-from torchdevlint.infer.classes import PROTOCOLS, attribute_of, is_named_tuple
+from torchdevlint.infer.classes import PROTOCOLS, attribute_of, is_named_tuple, wrapped
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.summary import Operand
@@ -605,6 +605,12 @@ def call_method(
             return _unknown(site) if found is None else found
         if name in ("_replace", "_asdict"):
             return containers.method(ctx, value, rec, name, args, keywords, site)
+        inner = wrapped(ctx, value)
+        if name == "__init__" and inner != value:
+            containers.fill(ctx, value, args, keywords)
+            return NONE
+        if isinstance(inner, Ref) and inner != value and inner in ctx.heap:
+            return containers.method(ctx, inner, ctx.heap[inner], name, args, keywords, site)
         of_mapping = protocols.of_mapping(ctx, value, name, args, site)
         return _unknown(site) if of_mapping is None else of_mapping
     if isinstance(value, Bound) and value.name == "__dict__":

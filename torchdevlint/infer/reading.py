@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import containers, options, paths, tensors
-from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
+from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd, wrapped
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
     MEMBER,
@@ -289,6 +289,8 @@ def _item_of_object(
             from torchdevlint.infer.calls import call
 
             return call(ctx, getter, [key], {}, site)
+    if (inner := wrapped(ctx, value)) != value:
+        return item(ctx, inner, key, site)
     if isinstance(key, Const):
         k = key.value
         if type(k) is int and k < 0 and "*" not in rec.fields:
@@ -390,6 +392,8 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
                 if following is not None:
                     return call(ctx, following, [], {}, None)
                 return UNKNOWN if made == value else element(ctx, made) if is_iterator else made
+        if (inner := wrapped(ctx, value)) != value:
+            return element(ctx, inner)
     held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
     if held:
         return join(*held)

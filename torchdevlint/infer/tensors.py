@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, containers, devices, modules, operators, paths, reading, samples, stored
-from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.classes import attribute_of, wrapped
 from torchdevlint.infer.conditions import on_accelerator
 from torchdevlint.infer.reading import holds_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
@@ -551,6 +551,7 @@ def store_in_container(
 
         call(ctx, setter, [key, value], {}, site)
         return
+    target = wrapped(ctx, target)
     if not isinstance(key, Const) and stored.renews_all(site):
         renew(ctx, target, value)
         return
