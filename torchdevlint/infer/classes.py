@@ -231,7 +231,9 @@ def attribute_of(
         found = _own(ctx, one, cls.frame, name)
         if final and not isinstance(found, (Func, ir.Body)):
             continue
-        if final and (_is_overridden(ctx, cls.cls, name) or (isinstance(found, ir.Body) and is_to_be_overridden(found))):
+        if final and (
+            _is_overridden(ctx, cls.cls, name) or (isinstance(found, ir.Body) and is_to_be_overridden(found))
+        ):
             return None
         if isinstance(found, ir.Body):
             return _method(ctx, cls, one, found, receiver, site)
@@ -351,6 +353,19 @@ def setter_of(ctx: Context, value: Value, name: str, by: str = "set") -> Value |
             if isinstance(found, Func):
                 return Partial(found, (value,), ())
     return None
+
+
+def special(ctx: Context, value: Value, name: str, args: Sequence[Value], site: Site | None = None) -> Value | None:
+    """What a class of the project makes of an operator, a statement or a builtin: the call of its `__len__`; None where it has none."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    method = (
+        attribute_of(ctx, rec.cls, name, value, site=site) if rec is not None and isinstance(rec.cls, Cls) else None
+    )
+    if not isinstance(method, Func):
+        return None
+    from torchdevlint.infer.calls import call
+
+    return call(ctx, method, args, {}, site)
 
 
 def class_of(ctx: Context, value: Ref) -> Cls | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import reading
-from torchdevlint.infer.classes import attribute_of, wrapped
+from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
@@ -13,9 +13,7 @@ from torchdevlint.infer.values import (
     SENT,
     UNKNOWN,
     Bound,
-    Cls,
     Const,
-    Func,
     Rec,
     Ref,
     Site,
@@ -245,12 +243,9 @@ def delete(ctx: Context, value: Value, key: Value, site: Site | None) -> None:
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or not isinstance(value, Ref):
         return
-    method = attribute_of(ctx, rec.cls, "__delitem__", value) if isinstance(rec.cls, Cls) else None
-    if isinstance(method, Func):
-        from torchdevlint.infer.calls import call
-
-        call(ctx, method, [key], {}, site)
-    elif (inner := wrapped(ctx, value)) != value:
+    if special(ctx, value, "__delitem__", [key], site) is not None:
+        return
+    if (inner := wrapped(ctx, value)) != value:
         delete(ctx, inner, key, site)
     elif rec.kind == "dict":
         _drop(ctx, value, rec, key)

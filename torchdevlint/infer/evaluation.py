@@ -53,6 +53,7 @@ from torchdevlint.infer.values import (
     alternatives,
     as_key,
     consistent,
+    is_member,
     join,
     lift,
     literal,
@@ -416,22 +417,24 @@ class Evaluation:
 
     def compare(self, op: ir.Compare) -> Value:
         """A comparison; of tensors, it is an operation like others."""
-        left, right = self._counted(op.left), self._counted(op.comparators[0])
-        if len(op.operators) != 1:
-            return NUMBER
-        operator = op.operators[0]
+        registers = [op.left, *op.comparators]
+        found = [self._compared(op, *pair) for pair in zip(registers, op.operators, registers[1:], strict=False)]
+        return found[0] if len(found) == 1 else _and_or("and", found)
+
+    def _compared(self, op: ir.Compare, first: ir.Register, operator: str, second: ir.Register) -> Value:
+        left, right = self._counted(first), self._counted(second)
         if isinstance(left, Device) and isinstance(right, Const) and (operator, right.value) in _ON_GPU:
             found = conditions.on_accelerator(Tensor(left.place))  # `x.get_device() >= 0`
             return found if _ON_GPU[operator, right.value] else conditions.negated(found)
         if operator in ("is", "is not") and right == NONE:
             found = conditions.is_none(left)
             return found if operator == "is" else conditions.negated(found)
-        of = self._type_asked(op.left)
+        of = self._type_asked(first)
         if of is not None and operator in ("is", "is not", "==", "!=", "in", "not in"):
             found = conditions.is_instance(self.ctx, of, right)  # taken as that: hardly a class is derived from these
             return found if operator in ("is", "==", "in") else conditions.negated(found)
         if operator in ("in", "not in"):
-            found = _contains(self.ctx, left, right)
+            found = conditions.contains(self.ctx, left, right)
             return found if operator == "in" else conditions.negated(found)
         if operator in ("is", "is not"):
             found = conditions.identical(left, right)
@@ -443,6 +446,8 @@ class Evaluation:
             or _names_device(right)
             or devices.is_device(left)
             or devices.is_device(right)
+            or is_member(left)
+            or is_member(right)
         ):
             if isinstance(right, Term) or (isinstance(left, Const) and not isinstance(right, Const)):
                 left, right = right, left
@@ -461,7 +466,7 @@ class Evaluation:
             counted = self._get(made.arguments[0].value)
             if isinstance(counted, Term) and counted is not UNKNOWN:
                 return Term("length", counted)
-        return self._get(register)
+        return reading.of_member(self.ctx, self._get(register))
 
     def _type_asked(self, register: ir.Register) -> Value | None:
         """The value of which `type(value)` is in a register; None for anything else."""
@@ -583,7 +588,10 @@ class Evaluation:
     def unary(self, op: ir.Unary) -> Value:
         """`not`, `-`, `+`, `~`."""
         value = self._get(op.operand)
-        return conditions.negated(value) if op.operator == "not" else tensors.unary(value, op.operator)
+        if op.operator != "not":
+            return lift(lambda one: tensors.unary(self.ctx, one, op.operator, self._site(op)), value)
+        known = conditions.known_outcome(self.ctx, value) if isinstance(value, Ref) else None
+        return conditions.negated(value) if known is None else Const(not known)
 
     def import_(self, op: ir.Import) -> Value:
         """An imported thing."""
@@ -746,16 +754,6 @@ FALSY = Const(False)
 
 def _names_device(value: Value) -> bool:
     return isinstance(value, Term) and value.op == "attribute" and value.args[1] in ("device", "type")
-
-
-def _contains(ctx: Context, left: Value, right: Value) -> Value:
-    known, left = reading.items(ctx, right), as_key(left)
-    if known is not None and isinstance(left, Const) and all(isinstance(one, Const) for one in known):
-        return Const(left in known)
-    rec = ctx.heap.get(right) if isinstance(right, Ref) else None
-    if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const):
-        return Const(("k", left.value) in rec.fields) if not ctx.in_loop else NUMBER
-    return NUMBER
 
 
 def _add(fields: dict[Any, Value], value: Value) -> None:

@@ -22,7 +22,7 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
-from torchdevlint.infer.classes import PROTOCOLS, attribute_of, is_named_tuple, wrapped
+from torchdevlint.infer.classes import PROTOCOLS, attribute_of, foreign_bases_of, is_named_tuple, special, wrapped
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.summary import Operand
@@ -680,14 +680,8 @@ def _of_manager(
     ctx: Context, value: Value, names: tuple[str, str], args: list[Value], site: Site | None
 ) -> Value | None:
     """The call of a method of a context manager, or of an asynchronous one, of the project; None where it has none."""
-    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    several = [attribute_of(ctx, rec.cls, name, value) for name in names] if rec and isinstance(rec.cls, Cls) else []
-    method = next((one for one in several if one is not None), None)
-    if method is None:
-        return None
-    from torchdevlint.infer.calls import call as call_value
-
-    return call_value(ctx, method, args, {}, site)
+    made = special(ctx, value, names[0], args, site)
+    return special(ctx, value, names[1], args, site) if made is None else made
 
 
 def has_attribute(ctx: Context, value: Value, name: str) -> Value:
@@ -705,7 +699,10 @@ def has_attribute(ctx: Context, value: Value, name: str) -> Value:
         return Const(hasattr([] if rec.kind == "list" else {}, name))
     if rec is not None and ("." + name in rec.fields or (name in _OF_NAMED_TUPLES and _is_named_tuple(ctx, rec))):
         return TRUE
-    return NUMBER
+    if rec is None or rec.kind != "object" or not isinstance(rec.cls, Cls) or ctx.open_call_with(value) is not None:
+        return NUMBER
+    has = [attribute_of(ctx, rec.cls, one, None) is not None for one in (name, "__getattr__", "__getattribute__")]
+    return TRUE if has[0] else FALSE if not any(has) and not foreign_bases_of(ctx.analysis, rec.cls.cls) else NUMBER
 
 
 _OF_NAMED_TUPLES = frozenset({"_fields", "_asdict", "_replace", "_make"})

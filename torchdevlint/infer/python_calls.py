@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of
+from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of, special
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     CLOCK,
@@ -25,9 +25,11 @@ from torchdevlint.infer.values import (
     Device,
     Ext,
     Func,
+    OneOf,
     Partial,
     Ref,
     Site,
+    SliceValue,
     Star,
     Tensor,
     Term,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 _TO_NUMBER = frozenset(
     "len int float str bool repr abs round range id hash any all callable issubclass ord chr divmod format input".split()
 )
+_SPECIAL = frozenset("abs bool float format int len repr reversed round str".split())
 _CLOCKS = ("time", "datetime")
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
 _MOST_TURNS = 8  # items that are told apart
@@ -66,6 +69,9 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     from torchdevlint.infer.calls import call
 
     first = args[0] if args else UNKNOWN
+    made = special(ctx, first, f"__{name}__", args[1:], site) if name in _SPECIAL else None
+    if made is not None:
+        return made
     if name == "isinstance" and len(args) > 1:
         return conditions.is_instance(ctx, first, args[1])
     if name == "hasattr" and len(args) > 1 and isinstance(args[1], Const):
@@ -80,6 +86,18 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return made
     if name == "len" and isinstance(first, Tup) and (known := reading.items(ctx, first)) is not None:
         return Const(len(known))
+    if name == "bool" and args:
+        told = conditions.known_outcome(ctx, first)
+        return (first if isinstance(first, (Term, OneOf)) else NUMBER) if told is None else Const(told)
+    if name in ("any", "all"):
+        asked = [conditions.known_outcome(ctx, one) for one in reading.items(ctx, first) or [UNKNOWN]]
+        ends = name == "any"
+        return Const(ends) if ends in asked else NUMBER if None in asked else Const(not ends)
+    if name == "int" and len(args) == 1 and isinstance(first, Const) and str(first.value).isdecimal():
+        return Const(int(first.value))
+    if name == "slice" and 0 < len(args) < 4:
+        bounds = [None if one == NONE else one if isinstance(one, Const) else UNKNOWN for one in args]
+        return SliceValue(*bounds) if len(args) > 1 else SliceValue(None, bounds[0])
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     if name == "iter" and len(args) == 2:
@@ -267,6 +285,8 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return FALSE
     if name == "types.MethodType" and len(args) > 1 and isinstance(first, Func):
         return Func(first.body, first.frame, args[1], first.defaults, first.form)
+    if name == "importlib.import_module" and isinstance(first, Const):
+        return ctx.imported(ctx.unit, str(first.value))
     if name == "functools.partial" and args:
         return Partial(first, tuple(args[1:]), tuple(sorted(keywords.items())))
     if root == "functools":

@@ -6,7 +6,14 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import containers, options, paths, tensors
-from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd, wrapped
+from torchdevlint.infer.classes import (
+    attribute_of,
+    bases_of,
+    foreign_bases_of,
+    is_enum,
+    is_function_of_autograd,
+    wrapped,
+)
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
     MEMBER,
@@ -36,6 +43,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     as_key,
+    is_member,
     join,
     of_key,
     shifted,
@@ -101,6 +109,26 @@ def _member(ctx: Context, cls: Cls, name: str, value: Value, site: Site | None) 
     if isinstance(value, Func) or name.startswith("_") or not is_enum(ctx.analysis, cls.cls):
         return value
     return ctx.new(site, "object", cls, {".value": value, ".name": Const(name)}, tag=(MEMBER, cls.cls, name))
+
+
+def of_member(ctx: Context, value: Value) -> Value:
+    """A member of an `Enum` that is a string or a number as well is that; everything else is what it is."""
+    rec = ctx.rec(value) if is_member(value) else None
+    if rec is None or not isinstance(rec.cls, Cls):
+        return value
+    is_plain = any(one.rpartition(".")[2] in _PLAIN_ENUMS for one in foreign_bases_of(ctx.analysis, rec.cls.cls))
+    plain: Value = rec.fields[".value"] if is_plain else value
+    return plain
+
+
+_PLAIN_ENUMS = frozenset({"str", "int", "StrEnum", "IntEnum", "IntFlag"})
+
+
+def _members(ctx: Context, cls: Cls) -> list[Value]:
+    """The members of an `Enum`, in the order of its body."""
+    fields = ctx.analysis.unit_of(cls.cls.body).class_fields.get(cls.cls, {})
+    names = [key[1:] for key, one in fields.items() if not isinstance(one, Func) and not key.startswith("._")]
+    return [attribute(ctx, cls, name) for name in names]
 
 
 def _of_term(ctx: Context, value: Term, name: str) -> Value:
@@ -355,6 +383,8 @@ def element(ctx: Context, value: Value) -> Value:
         return Term("element", value) if value is not UNKNOWN else UNKNOWN
     if isinstance(value, Bound) and value.name == "__dict__":
         return _name_of_attribute(ctx, value.object)
+    if isinstance(value, Cls) and is_enum(ctx.analysis, value.cls):
+        return join(*_members(ctx, value)) if _members(ctx, value) else UNKNOWN
     return NUMBER if isinstance(value, (Const, Sort)) else UNKNOWN
 
 
@@ -433,6 +463,8 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
     """The items one by one, where all are known."""
     if isinstance(value, Tup):
         return None if any(isinstance(one, Star) for one in value.items) else list(value.items)
+    if isinstance(value, Cls) and is_enum(ctx.analysis, value.cls):
+        return _members(ctx, value)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind == "generator" and ITEMS in rec.fields:
         in_order = rec.fields[ITEMS]  # on two paths it may give different ones

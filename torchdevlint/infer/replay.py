@@ -495,6 +495,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args[:2])),
     "equal": lambda here, term: conditions.equal(*here.all_of(term.args[:2])),
     "test": lambda here, term: here.value(term.args[0]),
+    "contains": lambda here, term: conditions.contains(here.ctx, *here.all_of(term.args)),
     "not": lambda here, term: conditions.negated(here.value(term.args[0])),
     "is_cuda": lambda here, term: conditions.on_accelerator(here.value(term.args[0])),
     "device_type": lambda here, term: conditions.device_type(here.place(term.args[0])),

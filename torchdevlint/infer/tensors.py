@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, containers, devices, modules, operators, paths, reading, samples, stored
-from torchdevlint.infer.classes import attribute_of, wrapped
+from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.conditions import on_accelerator
 from torchdevlint.infer.reading import holds_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
@@ -29,11 +29,9 @@ from torchdevlint.infer.values import (
     TRUE,
     UNKNOWN,
     Bound,
-    Cls,
     Const,
     Device,
     Ext,
-    Func,
     OneOf,
     Place,
     Rec,
@@ -373,6 +371,7 @@ def _result_of_binary(
 
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _IN_WORDS = frozenset(COMPARISONS.values())
+_TURNED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 _DUNDERS = {
     "+": "add",
     "-": "sub",
@@ -396,14 +395,14 @@ def _overloaded(
     """What a class of the project makes of an operator; None where neither operand is of one."""
     name = _DUNDERS.get(operator)
     ways = (*(((left, right, "i"),) if in_place else ()), (left, right, ""), (right, left, "r"))
+    if operator in _TURNED:
+        return special(ctx, left, f"__{operator}__", [right], site) or special(
+            ctx, right, f"__{_TURNED[operator]}__", [left], site
+        )
     for one, other, prefix in ways if name else ():
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
-        if rec is not None and isinstance(rec.cls, Cls):
-            method = attribute_of(ctx, rec.cls, f"__{prefix}{name}__", one, site=site)
-            if isinstance(method, Func):
-                from torchdevlint.infer.calls import call
-
-                return call(ctx, method, [other], {}, site)
+        made = special(ctx, one, f"__{prefix}{name}__", [other], site)
+        if made is not None:
+            return made
     return None
 
 
@@ -447,8 +446,14 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
     return UNKNOWN if UNKNOWN in (left, right) else NUMBER
 
 
-def unary(value: Value, operator: str = "") -> Value:
+_UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+
+def unary(ctx: Context, value: Value, operator: str, site: Site | None) -> Value:
     """`-value`, `+value`, `~value`."""
+    made = special(ctx, value, _UNARY[operator], [], site)
+    if made is not None:
+        return made
     if operator == "-" and isinstance(value, Const) and type(value.value) in (int, float):
         return Const(-value.value)
     return NUMBER if isinstance(value, Const) and type(value.value) not in (int, float) else value
@@ -545,11 +550,7 @@ def store_in_container(
     if isinstance(target, Bound) and target.name == "__dict__":
         modules.store_named(ctx, target.object, key, value, by="dict_set")
         return
-    setter = _setter(ctx, target)
-    if setter is not None and not is_raw:
-        from torchdevlint.infer.calls import call
-
-        call(ctx, setter, [key, value], {}, site)
+    if not is_raw and special(ctx, target, "__setitem__", [key, value], site) is not None:
         return
     target = wrapped(ctx, target)
     if not isinstance(key, Const) and stored.renews_all(site):
@@ -603,15 +604,6 @@ def _replace_all(ctx: Context, target: Value, value: Value) -> bool:
         return False
     ctx.heap[target] = Rec(rec.kind, rec.cls, containers.contents(ctx, "list", [value], {}))
     return True
-
-
-def _setter(ctx: Context, target: Value) -> Value | None:
-    """The `__setitem__` of a class of the project."""
-    rec = ctx.rec(target)
-    if rec is None or not isinstance(rec.cls, Cls):
-        return None
-    found = attribute_of(ctx, rec.cls, "__setitem__", target)
-    return found if isinstance(found, Func) else None
 
 
 # ---------------------------------------------------------------------------------------------------- making

@@ -80,7 +80,9 @@ class Unit:
         self.bounds: Counter[str] = Counter()
         self.looked_into: set[str] = set()  # other files, by their paths
         self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
-        self.closures: dict[Any, dict[Any, Value]] = {}  # what decorators were given, by the frames of what they have made
+        self.closures: dict[
+            Any, dict[Any, Value]
+        ] = {}  # what decorators were given, by the frames of what they have made
         self.decorated: dict[str, Value] = {}  # functions of the module that such decorators have made
         self.sets_default = not SETS_DEFAULT.isdisjoint(program.words)
         self.default_set_elsewhere = False  # by a file that imports this one

@@ -441,6 +441,11 @@ def as_key(value: Value) -> Value:
     return Const(parts) if len(parts) == len(value.items) else value
 
 
+def is_member(value: Value) -> bool:
+    """True for a member of an `Enum`."""
+    return isinstance(value, Ref) and isinstance(as_key(value), Const)
+
+
 def of_key(key: Any) -> Value:
     """What a loop over a dict gives for a key that `as_key` has made a constant of."""
     if not isinstance(key, tuple):
