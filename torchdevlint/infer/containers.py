@@ -48,6 +48,10 @@ def method(
     first = args[0] if args else UNKNOWN
     if name == "insert" and _insert(ctx, ref, rec, args):
         return NONE
+    if name == "appendleft" and _insert(ctx, ref, rec, [Const(0), *args]):
+        return NONE
+    if name == "clear" and not (ctx.stack and ctx.mode == "summary"):
+        ctx.heap[ref] = Rec(rec.kind, rec.cls, {})
     if name in _PUTS:
         _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
         return NONE
@@ -229,6 +233,20 @@ def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
     ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
 
 
+def taken(ctx: Context, iterator: Value) -> Value | None:
+    """The next item of an iterator, which has it no more then; None where it is not known which one comes."""
+    rec = ctx.heap.get(iterator) if isinstance(iterator, Ref) else None
+    known = _in_order(ctx, iterator, Const(0)) if rec is not None and isinstance(iterator, Ref) else None
+    if rec is None or known is None or not known[0]:
+        return None
+    first, *rest = known[0]
+    given: dict[Any, Value] = {("k", at): one for at, one in enumerate(rest)}
+    if rec.kind == "generator":
+        given = {**rec.fields, reading.ITEMS: Tup(tuple(rest))}
+    ctx.heap[iterator] = Rec(rec.kind, rec.cls, given)
+    return first
+
+
 def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int] | None:
     """The items of a list, and a position among them, where both are known and this is done once; None otherwise."""
     known = reading.items(ctx, ref)
@@ -307,10 +325,20 @@ def add(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
     ctx.put(ref, "*", value if old is None else join(old, value))
 
 
+def store_anywhere(ctx: Context, ref: Value, value: Value) -> None:
+    """An item under a key, or at a position, that nobody knows: each of those that are known may be it."""
+    rec = ctx.rec(ref)
+    if rec is not None:
+        held = {key: join(one, value) for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+        ctx.heap[ref] = Rec(rec.kind, rec.cls, {**rec.fields, "*": value, **held})
+
+
 def extend(ctx: Context, ref: Ref, other: Value) -> None:
     """`list.extend(other)`."""
-    rec = ctx.heap.get(ref)
-    if rec is not None:
+    rec, known = ctx.heap.get(ref), reading.items(ctx, other)
+    for one in known if known is not None and len(known) <= _MOST_ITEMS else ():
+        _append(ctx, ref, ctx.heap[ref], "append", one)
+    if rec is not None and (known is None or len(known) > _MOST_ITEMS):
         add(ctx, ref, rec, reading.element(ctx, other))
 
 
@@ -334,7 +362,7 @@ def _of_dict(
         fields.update({("k", key): given for key, given in keywords.items()})
         for key, given in fields.items():
             if key == "*":
-                add(ctx, ref, ctx.heap[ref], given)
+                store_anywhere(ctx, ref, given)
             elif isinstance(key, tuple):
                 ctx.put(ref, key, given)
         return NONE

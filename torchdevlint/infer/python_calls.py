@@ -124,7 +124,11 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "next":
         return _next(ctx, first, site, args[1] if len(args) > 1 else None)
     if name == "enumerate":
-        return ctx.new(site, "generator", None, {"*": Tup((NUMBER, reading.element(ctx, first)))}, tag=name)
+        fields = {"*": Tup((NUMBER, reading.element(ctx, first)))}
+        known = reading.items(ctx, first) if not keywords and len(args) == 1 else None
+        if known is not None and 0 < len(known) <= _MOST_TURNS:
+            fields[reading.ITEMS] = Tup(tuple(Tup((Const(at), one)) for at, one in enumerate(known)))
+        return ctx.new(site, "generator", None, fields, tag=name)
     if name == "zip":
         return _zip(ctx, args, site)
     if name == "filter" and len(args) > 1:
@@ -228,6 +232,8 @@ def _dict(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Sit
 def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
     """`zip(a, b)`; `zip(*rows)` gives the columns of rows of one form."""
     if len(args) == 1 and isinstance(args[0], Star):
+        if ctx.mode == "summary" and is_open(args[0].value):
+            return Term("call", Ext("builtins.zip"), tuple(args), (), site)
         columns = reading.items(ctx, reading.element(ctx, args[0].value))
         if columns is None:
             return _unknown(site)
@@ -267,7 +273,9 @@ def _next(ctx: Context, first: Value, site: Site | None, default: Value | None) 
         if rec is not None and "return" in rec.fields:
             fields: dict[Any, Value] = {".value": rec.fields["return"], ".args": Tup((rec.fields["return"],))}
             ctx.raise_(ctx.new(site, "object", Ext("builtins.StopIteration"), fields, tag="StopIteration"))
-    found = reading.element(ctx, first)
+    found = containers.taken(ctx, first)
+    if found is None:
+        found = reading.element(ctx, first)
     return found if default is None else join(found, default)
 
 

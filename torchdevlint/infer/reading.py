@@ -68,6 +68,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         return _of_term(ctx, value, name)
     if isinstance(value, Ref):
         return _of_object(ctx, value, name, site)
+    if name == "__name__" and isinstance(value, (Func, Cls)):
+        return Const(value.body.name if isinstance(value, Func) else value.cls.name)
     if isinstance(value, Func):
         return _of_object(ctx, Ref(("function", value.body)), name, site)
     if isinstance(value, Cls):
@@ -279,6 +281,13 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
         return Term("item", value, key)
+    if isinstance(value, Cls):
+        made = attribute_of(ctx, value, "__class_getitem__", value)
+        if isinstance(made, Func):
+            from torchdevlint.infer.calls import call
+
+            return call(ctx, made, [key], {}, site)
+        return value  # with the types that it is of
     if isinstance(value, Ext):
         return Term("item", value, key) if value.name in _OF_PROCESS else value  # a type with arguments
     return NUMBER if value == SIZE and not isinstance(key, SliceValue) else UNKNOWN

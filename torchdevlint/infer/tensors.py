@@ -579,8 +579,7 @@ def store_in_container(
         for one in known:
             ctx.put(target, ("k", one.value), value)
         return
-    old = rec.fields.get("*")
-    ctx.put(target, "*", value if old is None else one_of([(frozenset(), old), (frozenset(), value)]))
+    containers.store_anywhere(ctx, target, value)
     if rec.kind == "dict" and isinstance(key, (Ref, Tensor)):
         kept = rec.fields.get(containers.KEYS)
         ctx.put(target, containers.KEYS, key if kept is None else join(kept, key))
