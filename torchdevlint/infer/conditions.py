@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -178,6 +178,32 @@ def _truth_of_object(ctx: Context, value: Ref) -> bool | None:
     found = special(ctx, value, "__len__", []) if asked is None else asked
     ctx.mute, ctx.heap = saved
     return None if found is None else truth(found)
+
+
+def all_of(values: Sequence[Value]) -> Value:
+    """Whether all of several conditions hold."""
+    known = [truth(value) for value in values]
+    if False in known:
+        return FALSE
+    left = [value for value, outcome in zip(values, known, strict=True) if outcome is None]
+    if len(left) < 2:
+        return left[0] if left else TRUE
+    is_open = all(isinstance(one, Term) and one is not UNKNOWN for one in left)
+    return Term("all", *left) if is_open else NUMBER
+
+
+def is_sized(ctx: Context, value: Value, count: int, may_be_more: bool) -> Value:
+    """Whether a value is a sequence with so many items: what a pattern of items matches."""
+    from torchdevlint.infer import reading
+
+    if isinstance(value, Term):
+        return UNKNOWN if value is UNKNOWN else Term("sized", value, count, may_be_more)
+    known = reading.items(ctx, value) if isinstance(value, (Tup, Ref)) else None
+    if known is not None:
+        return Const(len(known) >= count if may_be_more else len(known) == count)
+    rec = ctx.rec(value)
+    is_other = isinstance(value, (Tensor, Const, Device)) or (rec is not None and rec.kind in ("dict", "module"))
+    return FALSE if is_other else NUMBER
 
 
 def contains(ctx: Context, left: Value, right: Value) -> Value:

@@ -419,7 +419,7 @@ class Evaluation:
         """A comparison; of tensors, it is an operation like others."""
         registers = [op.left, *op.comparators]
         found = [self._compared(op, *pair) for pair in zip(registers, op.operators, registers[1:], strict=False)]
-        return found[0] if len(found) == 1 else _and_or("and", found)
+        return conditions.all_of(found)
 
     def _compared(self, op: ir.Compare, first: ir.Register, operator: str, second: ir.Register) -> Value:
         left, right = self._counted(first), self._counted(second)
@@ -651,6 +651,27 @@ class Evaluation:
             value = self._part(value, step)
         return value
 
+    def matches(self, op: ir.Matches) -> Value:
+        """Whether a subject fits a pattern."""
+        return conditions.all_of([self._fits(self._get(op.subject), test) for test in op.tests])
+
+    def _fits(self, value: Value, test: tuple[Any, ...]) -> Value:
+        kind, path, *given = test
+        if kind == "any":
+            several = [conditions.all_of([self._fits(value, one) for one in tests]) for tests in given]
+            return conditions.negated(conditions.all_of([conditions.negated(one) for one in several]))
+        for step in path:
+            value = self._part(value, step)
+        if kind == "sized":
+            return conditions.is_sized(self.ctx, value, *given)
+        asked = reading.of_member(self.ctx, self._get(given[0]))
+        if kind == "key":
+            return conditions.contains(self.ctx, asked, value)
+        if kind == "class":
+            return conditions.is_instance(self.ctx, value, asked)
+        value = reading.of_member(self.ctx, value)
+        return conditions.is_none(value) if asked == NONE else conditions.equal(value, asked)
+
     def _part(self, value: Value, step: tuple[str | int, ...]) -> Value:
         ctx, (kind, *given) = self.ctx, step
         if kind == "item":
@@ -791,6 +812,7 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.DeleteSubscript: Evaluation.delete_subscript,
     ir.Return: Evaluation.return_,
     ir.Raise: Evaluation.raise_,
+    ir.Matches: Evaluation.matches,
     ir.Opaque: Evaluation.opaque,
 }
 

@@ -495,6 +495,8 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args[:2])),
     "equal": lambda here, term: conditions.equal(*here.all_of(term.args[:2])),
     "test": lambda here, term: here.value(term.args[0]),
+    "all": lambda here, term: conditions.all_of(here.all_of(term.args)),
+    "sized": lambda here, term: conditions.is_sized(here.ctx, here.value(term.args[0]), *term.args[1:]),
     "contains": lambda here, term: conditions.contains(here.ctx, *here.all_of(term.args)),
     "not": lambda here, term: conditions.negated(here.value(term.args[0])),
     "is_cuda": lambda here, term: conditions.on_accelerator(here.value(term.args[0])),

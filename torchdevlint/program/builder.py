@@ -17,6 +17,7 @@ from torchdevlint.program.ir import (
     Import,
     MakeClass,
     MakeFunction,
+    Matches,
     Op,
     Opaque,
     Program,
@@ -136,6 +137,13 @@ class BodyBuilder:
         dst = self.registers
         self.registers = dst + 1
         self.ops.append(Opaque(node, dst, (subject,), path))
+        return dst
+
+    def matches(self, node: Any, subject: Register, tests: Sequence[tuple[Any, ...]]) -> Register:
+        """Whether a subject fits a pattern."""
+        dst = self.registers
+        self.registers = dst + 1
+        self.ops.append(Matches(node, dst, subject, tuple(tests)))
         return dst
 
     def bind(self, node: Any, name: str, value: Register) -> None:

@@ -297,6 +297,18 @@ class Opaque(ValueOp):
     path: tuple[tuple[str | int, ...], ...] | None = None
 
 
+@dataclass(slots=True, eq=False)
+class Matches(ValueOp):
+    """Whether a subject of `match` fits a pattern: all of the tests hold.
+
+    A test has its kind, the path to a part of the subject (see `Opaque`), and what it asks: ("equal", path, register), ("class", path,
+    register), ("key", path, register), ("sized", path, count, whether there may be more), ("any", path, tests, tests, ...).
+    """
+
+    subject: Register
+    tests: tuple[tuple[Any, ...], ...]
+
+
 # ---------------------------------------------------------------------------------------------------- effects
 
 
