@@ -19,6 +19,7 @@ from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
+from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
 from torchdevlint.infer.state import NO_FACTS, Facts, Heap, join_heaps
 from torchdevlint.infer.stored import FILES
@@ -40,6 +41,7 @@ from torchdevlint.infer.values import (
     Site,
     Tensor,
     Term,
+    Tup,
     Value,
     alternatives,
     join,
@@ -320,6 +322,8 @@ class Analysis:
             inner = _under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
             returned = _returned(done)
             fields = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
+            if done.in_order and len({facts for facts, _ in done.yields}) == 1 and not body.is_async:
+                fields[ITEMS] = Tup(tuple(done.in_order))
             summary.result = ctx.new(None, "generator", None, fields, tag=("generator", body))
             summary.heap = ctx.heap
         else:

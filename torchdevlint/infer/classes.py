@@ -326,6 +326,10 @@ def _of_property(value: Value, position: int, name: str, receiver: Value) -> Val
     return Func(found.body, found.frame, receiver, found.defaults, found.form) if isinstance(found, Func) else None
 
 
+def _as_builtins(names: tuple[str, ...]) -> list[str]:
+    return [f"builtins.{name}" if name == "type" else name for name in names]
+
+
 def setter_of(ctx: Context, value: Value, name: str, by: str = "set") -> Value | None:
     """What is called for `value.name = ...`: the class's `__setattr__`, the setter of a property, the `__set__` of a descriptor; None where it is a
     plain attribute. `by` is "raw_set" where `object.__setattr__` asks, and "dict_set" where it is an item of `value.__dict__`.
@@ -442,12 +446,22 @@ _INHERITED = frozenset(
 
 
 def told_of_subclass(ctx: Context, cls: Cls) -> Func | None:
-    """The `__init_subclass__` that runs for a new class: the one that it inherits. None where the class statement may give it arguments."""
+    """The `__init_subclass__` that runs for a new class: the one that it inherits."""
     for one in bases_of(ctx.analysis, cls.cls)[1:]:
         method = one.methods.get("__init_subclass__")
         if method is not None:
-            own = [parameter for parameter in method.parameters[1:] if parameter.kind not in ("*", "**")]
-            return None if own else Func(method, ctx.analysis.unit_of(method).globals, cls, defaults_of(method))
+            return Func(method, ctx.analysis.unit_of(method).globals, cls, defaults_of(method))
+    return None
+
+
+def metaclass_of(ctx: Context, cls: ir.Class) -> Cls | None:
+    """The metaclass of a class, where it is one of the project."""
+    for one in bases_of(ctx.analysis, cls):
+        register = dict(one.keywords).get("metaclass")
+        if register is not None:
+            named = Lookup.of(one.parent).path(register)
+            found = ctx.analysis.named(ctx.analysis.unit_of(one.body), named)
+            return found if isinstance(found, Cls) else None
     return None
 
 
@@ -472,6 +486,8 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         from torchdevlint.infer.reading import attribute
 
         return attribute(ctx, value.receiver, "forward")  # torch/nn/modules/module.py, `_call_impl`
+    if name == "__call__" and "builtins.type" in _as_builtins(foreign_bases_of(ctx.analysis, value.owner)):
+        return Partial(Ext("builtins.type.__call__"), (value.receiver,), ())
     if name == "__init__":
         bases = foreign_bases_of(ctx.analysis, value.owner)
         placing = next((one for one in bases if ctx.analysis.stubs.places_module(one)), None)

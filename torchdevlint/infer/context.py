@@ -75,6 +75,7 @@ class Context:
         self.is_any_machine = False  # what asks for an accelerator comes out both ways
         self.default_device: Place | None = None
         self.class_frame: Value | None = None
+        self.class_made: Cls | None = None  # by a metaclass
 
     # ------------------------------------------------------------------------------------------------ heap
 

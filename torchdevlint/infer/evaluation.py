@@ -80,6 +80,7 @@ class Evaluation:
         self.env = env
         self.returns: list[tuple[Any, Value, Heap]] = []
         self.yields: list[tuple[Any, Value]] = []
+        self.in_order: list[Value] | None = []  # what is yielded one by one, where no loop does it
         self.at_yield: Heap = {}  # at the last one
         self.registers: dict[ir.Register, Value] = {}
         self._turns: dict[ir.Register, tuple[Term, ...]] = {}  # of the comprehensions over known items
@@ -363,10 +364,29 @@ class Evaluation:
             naming = reading.attribute(ctx, value, "__set_name__") if isinstance(value, Ref) else None
             if isinstance(naming, Func):
                 calls.call(ctx, naming, [made, Const(key[1:])], {}, self._site(op))
+        given = [self._get(register) for register in cls.base_registers]
+        self.unit.rows.update({cls: one for one in given if isinstance(one, Partial)})
+        keywords = {name: self._get(register) for name, register in cls.keywords if name not in ("metaclass", "**")}
         told = classes.told_of_subclass(ctx, made)
         if told is not None:
-            calls.call(ctx, told, [], {}, self._site(op))
+            calls.call(ctx, told, [], keywords, self._site(op))
+        meta = classes.metaclass_of(ctx, cls) if cls.keywords or cls.bases else None
+        for name in ("__new__", "__init__") if meta is not None else ():
+            self._told_of_class(meta, name, made, fields, self._site(op))
+        self.unit.class_fields[cls] = ctx.heap[made].fields  # with what they put there
         return made
+
+    def _told_of_class(self, meta: Cls, name: str, made: Cls, fields: dict[Any, Value], site: Site) -> None:
+        """A metaclass makes a class; the one that its `super().__new__` gives is the one of the statement."""
+        ctx = self.ctx
+        method = classes.attribute_of(ctx, meta, name, None)
+        if isinstance(method, Func):
+            held = {("k", key[1:]): value for key, value in fields.items()}
+            space = ctx.new(site, "dict", None, held, tag="namespace")
+            saved, ctx.class_made = ctx.class_made, made
+            of = meta if name == "__new__" else made
+            calls.call(ctx, method, [of, Const(made.cls.name), Tup(()), space], {}, site)
+            ctx.class_made = saved
 
     def call(self, op: ir.Call) -> Value:
         """A call."""
@@ -545,6 +565,8 @@ class Evaluation:
     def yield_(self, op: ir.Yield) -> Value:
         """Remembers what is yielded."""
         value = self._get(op.value)
+        is_in_order = self.in_order is not None and not op.delegates and not self.ctx.in_loop
+        self.in_order = [*(self.in_order or ()), value] if is_in_order else None
         self.at_yield = dict(self.ctx.heap)
         self.yields.append((self.ctx.facts, reading.element(self.ctx, value) if op.delegates else value))
         if op.delegates:

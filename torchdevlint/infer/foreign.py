@@ -169,14 +169,23 @@ def _unknown(site: Site | None) -> Value:
     return Term("unknown", site) if site is not None else UNKNOWN
 
 
+_MAKE = frozenset(
+    {"builtins.super.__new__", "builtins.object.__new__", "builtins.type.__new__", "builtins.type.__call__"}
+)
+
+
 def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
-    if name in ("builtins.super.__new__", "builtins.object.__new__") and args:
+    if name in _MAKE and args:
+        from torchdevlint.infer.calls import construct, residual
+
+        if name == "builtins.type.__call__" and isinstance(args[0], Cls):
+            return construct(ctx, args[0], args[1:], keywords, site, is_raw=True)
+        if len(args) == 4 and ctx.class_made is not None:
+            return ctx.class_made
         if isinstance(args[0], Cls):
             return ctx.new(site, "object", args[0], {}, tag="new")
         if is_open(args[0]) and ctx.mode == "summary":
-            from torchdevlint.infer.calls import residual
-
             return residual(ctx, Ext(name), args, keywords, site)
     if ctx.stubs.is_given(name):
         return _stubbed(ctx, name, args, keywords, site)

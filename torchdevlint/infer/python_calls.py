@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of, special
+from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of, field_names, special
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     CLOCK,
@@ -319,6 +319,10 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return Partial(Ext("collections.namedtuple.make"), (), (("@defaults", defaults), ("@names", names)))
     if name == "collections.namedtuple.make":
         return _named_tuple(ctx, args, dict(keywords), site)
+    if name == "collections.namedtuple._make" and "@class" in keywords:
+        from torchdevlint.infer.calls import call
+
+        return call(ctx, keywords["@class"], [Star(first)], {}, site)
     if name == "collections.namedtuple._make":
         given = reading.items(ctx, first)
         if given is None:
@@ -335,6 +339,12 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
             factory = Partial(Ext("functools.wraps.call"), (keywords["default"],), ())
         return Partial(Ext("dataclasses.field"), () if factory is None else (factory,), written)
     if name == "dataclasses.replace" and args:
+        rec = ctx.rec(first)
+        if rec is not None and isinstance(rec.cls, Cls):
+            from torchdevlint.infer.calls import call
+
+            held = {name: rec.fields.get("." + name, UNKNOWN) for name, _ in field_names(ctx.analysis, rec.cls.cls)}
+            return call(ctx, rec.cls, [], {**held, **keywords}, site)
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)

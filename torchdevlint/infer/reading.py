@@ -12,6 +12,8 @@ from torchdevlint.infer.classes import (
     foreign_bases_of,
     is_enum,
     is_function_of_autograd,
+    is_named_tuple,
+    metaclass_of,
     wrapped,
 )
 from torchdevlint.infer.conditions import device_type
@@ -88,6 +90,12 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
             return _member(ctx, value, name, found, site)
         if name == "__new__":
             return Ext("builtins.object.__new__")
+        meta = metaclass_of(ctx, value.cls)
+        of_meta = attribute_of(ctx, meta, name, value, site=site) if meta is not None else None
+        if of_meta is not None:
+            return of_meta
+        if name == "_make" and is_named_tuple(ctx.analysis, value.cls):
+            return Partial(Ext("collections.namedtuple._make"), (), (("@class", value),))
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
     if isinstance(value, Ext):
         return ctx.imported(ctx.unit, f"{value.name}.{name}")
@@ -283,6 +291,8 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         return Term("item", value, key)
     if isinstance(value, Cls):
         made = attribute_of(ctx, value, "__class_getitem__", value)
+        meta = metaclass_of(ctx, value.cls)
+        made = attribute_of(ctx, meta, "__getitem__", value) if meta is not None else made
         if isinstance(made, Func):
             from torchdevlint.infer.calls import call
 

@@ -80,6 +80,7 @@ class Unit:
         self.bounds: Counter[str] = Counter()
         self.looked_into: set[str] = set()  # other files, by their paths
         self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
+        self.rows: dict[ir.Class, Value] = {}  # what `namedtuple` made, of which a class derives
         self.closures: dict[
             Any, dict[Any, Value]
         ] = {}  # what decorators were given, by the frames of what they have made

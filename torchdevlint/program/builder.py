@@ -204,12 +204,19 @@ class BodyBuilder:
         self.program.pending.append(builder)
         return builder
 
-    def class_(self, name: str, node: Any, bases: tuple[str, ...], registers: tuple[Register, ...]) -> BodyBuilder:
+    def class_(
+        self,
+        name: str,
+        node: Any,
+        bases: tuple[str, ...],
+        registers: tuple[Register, ...],
+        keywords: tuple[tuple[str, Register], ...],
+    ) -> BodyBuilder:
         """A class made here; its body is lowered at once."""
         qualname = self.qualified(name)
         made = Body("class", name, qualname, node, self.body)
         cls = Class(name, qualname, node, bases, registers, made, self.body)
-        made.owner = cls
+        made.owner, cls.keywords = cls, keywords
         self.body.classes.append(cls)
         self.program.classes.append(cls)
         return BodyBuilder(self.program, made)

@@ -417,9 +417,8 @@ def _class(b: BodyBuilder, node: ast.ClassDef) -> None:
     decorators, decorator_registers = _decorators(b, node.decorator_list)
     bases = tuple("?" if isinstance(base, ast.Starred) else _base_name(base) for base in node.bases)
     registers = tuple(evaluate(b, base.value if isinstance(base, ast.Starred) else base) for base in node.bases)
-    for keyword in node.keywords:
-        evaluate(b, keyword.value)
-    inner = b.class_(node.name, node, bases, registers)
+    keywords = tuple((keyword.arg or "**", evaluate(b, keyword.value)) for keyword in node.keywords)
+    inner = b.class_(node.name, node, bases, registers, keywords)
     inner.body.decorators = decorators
     inner.body.decorator_registers = decorator_registers
     _type_parameters(inner, node)

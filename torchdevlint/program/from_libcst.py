@@ -388,9 +388,8 @@ def _class(b: BodyBuilder, node: cst.ClassDef) -> None:
     decorators, decorator_registers = _decorators(b, node.decorators)
     bases = tuple("?" if arg.star else _base_name(arg.value) for arg in node.bases)
     registers = tuple(evaluate(b, arg.value) for arg in node.bases)
-    for arg in node.keywords:
-        evaluate(b, arg.value)
-    inner = b.class_(node.name.value, node, bases, registers)
+    keywords = tuple((arg.keyword.value if arg.keyword else "**", evaluate(b, arg.value)) for arg in node.keywords)
+    inner = b.class_(node.name.value, node, bases, registers, keywords)
     inner.body.decorators = decorators
     inner.body.decorator_registers = decorator_registers
     _type_parameters(inner, node.type_parameters)

@@ -514,6 +514,7 @@ class Class:
     body: Body
     parent: Body
     methods: dict[str, Body] = field(default_factory=dict)
+    keywords: tuple[tuple[str, Register], ...] = ()  # likewise: its metaclass, and what `__init_subclass__` is given
 
 
 class Row(NamedTuple):
