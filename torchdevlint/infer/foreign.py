@@ -260,6 +260,11 @@ def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
     """NumPy reads a tensor through `__array__`, which refuses what is not on the CPU."""
     _claim_arrays(ctx, name, args, keywords, site)
     last = name.removeprefix("numpy.")
+    if last in ("empty", "zeros", "full", "array", "asarray") and not host_libraries.is_of_numbers(
+        last, args, keywords
+    ):
+        held = {} if last in ("empty", "zeros") else {"*": reading.element(ctx, args[0]) if last != "full" else args[1]}
+        return ctx.new(site, "list", None, dict(held), tag="objects")
     if last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_"):
         return ARRAY_NUMBER
     if last in _UFUNCS and args:
