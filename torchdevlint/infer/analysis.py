@@ -19,8 +19,9 @@ from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
+from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
-from torchdevlint.infer.state import NO_FACTS, Facts, Heap
+from torchdevlint.infer.state import NO_FACTS, Facts, Heap, join_heaps
 from torchdevlint.infer.stored import FILES
 from torchdevlint.infer.summary import Fault, Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -40,6 +41,7 @@ from torchdevlint.infer.values import (
     Site,
     Tensor,
     Term,
+    Tup,
     Value,
     alternatives,
     join,
@@ -312,11 +314,16 @@ class Analysis:
             fields.update({"." + name: value for name, value in env.items()})
             frame = ctx.new(None, "frame", None, fields, tag=body)
         done = Evaluation(ctx, body, env, frame).run()
+        if body.is_generator and any(name.endswith("contextmanager") for name in body.decorators):
+            # what `with` finds is one thing, what is left behind it another
+            ctx.heap = join_heaps([done.at_yield, ctx.heap], [NO_FACTS, NO_FACTS])
         summary = Summary(ctx.events, {}, NONE, ctx.made, ctx.proven, ctx.heap)
         if body.is_generator:
             inner = _under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
             returned = _returned(done)
             fields = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
+            if done.in_order and len({facts for facts, _ in done.yields}) == 1 and not body.is_async:
+                fields[ITEMS] = Tup(tuple(done.in_order))
             summary.result = ctx.new(None, "generator", None, fields, tag=("generator", body))
             summary.heap = ctx.heap
         else:

@@ -366,9 +366,15 @@ def _part(ctx: Context, value: Value, position: int) -> Value:
     return reading.item(ctx, value, Const(position)) if is_sequence else reading.element(ctx, value)
 
 
-def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
-    """A call of a class of the project."""
+def construct(
+    ctx: Context, function: Cls, args: Arguments, keywords: Keywords, site: Site | None, *, is_raw: bool = False
+) -> Value:
+    """A call of a class of the project. `is_raw`: by the `__call__` of its metaclass."""
     analysis, cls = ctx.analysis, function.cls
+    meta = classes.metaclass_of(ctx, cls) if not is_raw else None
+    caller = classes.attribute_of(ctx, meta, "__call__", function) if meta is not None else None
+    if caller is not None:
+        return call(ctx, caller, args, keywords, site)
     if classes.is_enum(analysis, cls) and len(args) == 1 and not keywords:
         return _member(ctx, function, args[0], site)
     is_module = classes.is_module(analysis, cls)
@@ -386,9 +392,17 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
             ref = made
         if ctx.rec(ref) is None or ctx.rec(ref).cls != function:  # type: ignore[union-attr]
             return made
+    row = analysis.unit_of(cls.body).rows.get(cls)
+    made_row = ctx.rec(call(ctx, row, args, keywords, site)) if row is not None else None
+    if made_row is not None:
+        ctx.heap[ref] = Rec("object", function, made_row.fields)
+        return ref
     kind = classes.container_kind(analysis, cls)
     if kind:
-        ctx.heap[ref] = Rec(kind, function, containers.contents(ctx, kind, list(args), keywords))
+        ctx.heap[ref] = Rec(kind, function, {})
+    wrapped = classes.wrapped_kind(analysis, cls)
+    if wrapped:
+        ctx.put(ref, ".data", ctx.new(site, wrapped, None, {}, tag=(cls, "data")))
     if classes.is_exception(analysis, cls):
         ctx.put(
             ref, ".args", Tup(tuple(args))
@@ -397,7 +411,8 @@ def construct(ctx: Context, function: Cls, args: Arguments, keywords: Keywords, 
     if isinstance(init, Func):
         call(ctx, init, args, keywords, site)
         return ref
-    if kind:
+    if kind or wrapped:
+        containers.fill(ctx, ref, list(args), keywords)
         return ref
     for base in classes.foreign_bases_of(analysis, cls):
         if ctx.stubs.places_module(base):

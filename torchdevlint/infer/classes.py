@@ -123,12 +123,10 @@ _CONTAINERS = {
     "builtins.dict": "dict",
     "dict": "dict",
     "collections.OrderedDict": "dict",
-    "collections.UserDict": "dict",
     "typing.TypedDict": "dict",
     "typing_extensions.TypedDict": "dict",
     "builtins.list": "list",
     "list": "list",
-    "collections.UserList": "list",
     "collections.deque": "list",
 }
 
@@ -136,6 +134,23 @@ _CONTAINERS = {
 def container_kind(analysis: Analysis, cls: ir.Class) -> str:
     """ "dict" or "list" for a class that derives from one, "" for any other."""
     return next((_CONTAINERS[name] for name in foreign_bases_of(analysis, cls) if name in _CONTAINERS), "")
+
+
+_WRAPPED = {"collections.UserDict": "dict", "collections.UserList": "list"}
+
+
+def wrapped_kind(analysis: Analysis, cls: ir.Class) -> str:
+    """ "dict" or "list" for a class that keeps its items in one, as its `data` (Lib/collections/__init__.py), "" for any other."""
+    return next((_WRAPPED[name] for name in foreign_bases_of(analysis, cls) if name in _WRAPPED), "")
+
+
+def wrapped(ctx: Context, value: Value) -> Value:
+    """What holds the items of an object: the `data` of a `UserDict`, and for any other the object itself."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is None or rec.kind != "object" or not isinstance(rec.cls, Cls) or ".data" not in rec.fields:
+        return value
+    held: Value = rec.fields[".data"]
+    return held if wrapped_kind(ctx.analysis, rec.cls.cls) else value
 
 
 def is_exception(analysis: Analysis, cls: ir.Class) -> bool:
@@ -212,28 +227,38 @@ def attribute_of(
 
     With `final`, the receiver may be of a subclass: nothing is said of a method that a subclass of the file overrides, or that is there for those of others.
     """
-    analysis = ctx.analysis
-    for one in bases_of(analysis, cls.cls):
-        method = one.methods.get(name)
-        if method is not None:
-            unit = analysis.unit_of(method)
-            overriding = (sub for sub in unit.subclasses.get(cls.cls, ()) if name in sub.methods)
-            if final and (any(overriding) or is_to_be_overridden(method)):
-                return None
-            return _method(ctx, cls, one, method, receiver, site)
-        if final:
+    for one in bases_of(ctx.analysis, cls.cls):
+        found = _own(ctx, one, cls.frame, name)
+        if final and not isinstance(found, (Func, ir.Body)):
             continue
-        rec = ctx.heap.get(Cls(one, cls.frame))
-        if rec is not None and "." + name in rec.fields:
-            found: Value = rec.fields["." + name]
-            return _bound(ctx, found, cls, receiver, site)
-        kept = analysis.unit_of(one.body).class_fields.get(one, {}).get("." + name)
-        if kept is not None:
-            kept = _of_import(kept)
-            if ctx.mode == "summary" and receiver is not None and isinstance(kept, Ref) and kept not in ctx.heap:
+        if final and (
+            _is_overridden(ctx, cls.cls, name) or (isinstance(found, ir.Body) and is_to_be_overridden(found))
+        ):
+            return None
+        if isinstance(found, ir.Body):
+            return _method(ctx, cls, one, found, receiver, site)
+        if found is not None:
+            if ctx.mode == "summary" and receiver is not None and isinstance(found, Ref) and found not in ctx.heap:
                 return Term("attribute", receiver, name)  # an object of the class body: the callers know it
-            return _bound(ctx, kept, cls, receiver, site)
+            return _bound(ctx, found, cls, receiver, site)
     return None
+
+
+def _is_overridden(ctx: Context, cls: ir.Class, name: str) -> bool:
+    return any(name in sub.methods for sub in ctx.analysis.unit_of(cls.body).subclasses.get(cls, ()))
+
+
+def _own(ctx: Context, cls: ir.Class, frame: Value | None, name: str) -> Value | ir.Body | None:
+    """What a class itself has under a name: a method of its body, or what the body binds, a decorator made of a method, or somebody put there later."""
+    method = cls.methods.get(name)
+    rec, key = ctx.heap.get(Cls(cls, frame)), "." + name
+    kept: Value | None = rec.fields.get(key) if rec is not None else None
+    if kept is None:
+        kept = ctx.analysis.unit_of(cls.body).class_fields.get(cls, {}).get(key)
+        kept = _of_import(kept) if kept is not None else None
+    if isinstance(kept, Func) and kept.body.name == name and any(kept.body is one for one in cls.methods.values()):
+        return method  # of a property, the getter
+    return kept if method is None or isinstance(kept, (Func, Ref, Cls, Partial)) else method
 
 
 def is_to_be_overridden(method: ir.Body) -> bool:
@@ -301,16 +326,20 @@ def _of_property(value: Value, position: int, name: str, receiver: Value) -> Val
     return Func(found.body, found.frame, receiver, found.defaults, found.form) if isinstance(found, Func) else None
 
 
-def setter_of(ctx: Context, value: Value, name: str, *, is_raw: bool = False) -> Value | None:
+def _as_builtins(names: tuple[str, ...]) -> list[str]:
+    return [f"builtins.{name}" if name == "type" else name for name in names]
+
+
+def setter_of(ctx: Context, value: Value, name: str, by: str = "set") -> Value | None:
     """What is called for `value.name = ...`: the class's `__setattr__`, the setter of a property, the `__set__` of a descriptor; None where it is a
-    plain attribute. With `is_raw`, `__setattr__` is who asks.
+    plain attribute. `by` is "raw_set" where `object.__setattr__` asks, and "dict_set" where it is an item of `value.__dict__`.
     """
     rec = ctx.rec(value)
     cls = rec.cls if rec is not None else ctx.analysis.class_of_receiver(value)
-    if not isinstance(cls, Cls):
+    if not isinstance(cls, Cls) or by == "dict_set":
         return None
     own = bases_of(ctx.analysis, cls.cls)
-    if not is_raw and any("__setattr__" in one.methods for one in own):
+    if by == "set" and any("__setattr__" in one.methods for one in own):
         of_class = attribute_of(ctx, cls, "__setattr__", value)
         if isinstance(of_class, Func):
             return Partial(of_class, (Const(name),), ())
@@ -322,12 +351,35 @@ def setter_of(ctx: Context, value: Value, name: str, *, is_raw: bool = False) ->
         written = _of_property(kept, 1, "fset", value) if kept is not None else None
         if written is not None:
             return written
-        inner = ctx.heap.get(kept) if isinstance(kept, Ref) else None
-        if inner is not None and isinstance(inner.cls, Cls) and inner.kind == "object":
-            found = attribute_of(ctx, inner.cls, "__set__", kept)
+        made = class_of(ctx, kept) if isinstance(kept, Ref) else None
+        if made is not None:
+            found = attribute_of(ctx, made, "__set__", kept)
             if isinstance(found, Func):
                 return Partial(found, (value,), ())
     return None
+
+
+def special(ctx: Context, value: Value, name: str, args: Sequence[Value], site: Site | None = None) -> Value | None:
+    """What a class of the project makes of an operator, a statement or a builtin: the call of its `__len__`; None where it has none."""
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    method = (
+        attribute_of(ctx, rec.cls, name, value, site=site) if rec is not None and isinstance(rec.cls, Cls) else None
+    )
+    if not isinstance(method, Func):
+        return None
+    from torchdevlint.infer.calls import call
+
+    return call(ctx, method, args, {}, site)
+
+
+def class_of(ctx: Context, value: Ref) -> Cls | None:
+    """The class of the project that an object is of, which its place tells where it lives in the heap of another."""
+    rec, place = ctx.heap.get(value), value.place
+    while isinstance(place, tuple) and place[0] == "at":
+        place = place[2]
+    made = place[1] if isinstance(place, tuple) and len(place) == 3 else None
+    cls = rec.cls if rec is not None else Cls(made) if isinstance(made, ir.Class) else None
+    return cls if isinstance(cls, Cls) else None
 
 
 def _method(
@@ -345,7 +397,7 @@ def _method(
     if method.is_static or (receiver is None and not method.is_class_method):
         return found
     if method.is_class_method:
-        return Func(found.body, found.frame, cls, found.defaults)
+        return Func(found.body, found.frame, receiver if isinstance(receiver, Cls) else cls, found.defaults)
     bound = Func(found.body, found.frame, receiver, found.defaults, found.form)
     if {name.rpartition(".")[2] for name in method.decorators} & {"property", "cached_property", "lazy_property"}:
         from torchdevlint.infer.calls import call
@@ -377,6 +429,11 @@ def _is_mixed_in(analysis: Analysis, cls: ir.Class) -> bool:
     return not cls.bases or any(len(one.bases) > 1 for one in _subclasses(below, cls))
 
 
+def _waits_for_object(analysis: Analysis, cls: ir.Class) -> bool:
+    """True where the object tells what `super()` has: others may be mixed in, or a container holds its items itself."""
+    return bool(_is_mixed_in(analysis, cls) or container_kind(analysis, cls) or wrapped_kind(analysis, cls))
+
+
 def _subclasses(below: Mapping[ir.Class, Sequence[ir.Class]], cls: ir.Class, deep: int = 4) -> Iterator[ir.Class]:
     for one in below.get(cls, ()) if deep else ():
         yield one
@@ -389,12 +446,22 @@ _INHERITED = frozenset(
 
 
 def told_of_subclass(ctx: Context, cls: Cls) -> Func | None:
-    """The `__init_subclass__` that runs for a new class: the one that it inherits. None where the class statement may give it arguments."""
+    """The `__init_subclass__` that runs for a new class: the one that it inherits."""
     for one in bases_of(ctx.analysis, cls.cls)[1:]:
         method = one.methods.get("__init_subclass__")
         if method is not None:
-            own = [parameter for parameter in method.parameters[1:] if parameter.kind not in ("*", "**")]
-            return None if own else Func(method, ctx.analysis.unit_of(method).globals, cls, defaults_of(method))
+            return Func(method, ctx.analysis.unit_of(method).globals, cls, defaults_of(method))
+    return None
+
+
+def metaclass_of(ctx: Context, cls: ir.Class) -> Cls | None:
+    """The metaclass of a class, where it is one of the project."""
+    for one in bases_of(ctx.analysis, cls):
+        register = dict(one.keywords).get("metaclass")
+        if register is not None:
+            named = Lookup.of(one.parent).path(register)
+            found = ctx.analysis.named(ctx.analysis.unit_of(one.body), named)
+            return found if isinstance(found, Cls) else None
     return None
 
 
@@ -406,19 +473,26 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
     if isinstance(cls, Cls):
         own = bases_of(ctx.analysis, cls.cls)
         own = own[own.index(value.owner) :] if value.owner in own else bases_of(ctx.analysis, value.owner)
-    elif isinstance(value.receiver, Term) and ctx.mode == "summary" and _is_mixed_in(ctx.analysis, value.owner):
+    elif isinstance(value.receiver, Term) and ctx.mode == "summary" and _waits_for_object(ctx.analysis, value.owner):
         return Term("super", Cls(value.owner), value.receiver, name)
+    of = cls if isinstance(cls, Cls) else Cls(value.owner)
     for one in own[1:]:
-        method = one.methods.get(name)
-        if method is not None:
-            return Func(method, ctx.analysis.unit_of(method).globals, value.receiver, defaults_of(method))
+        found = _own(ctx, one, of.frame, name)
+        if isinstance(found, ir.Body):
+            return _method(ctx, of, one, found, value.receiver, None)
+        if found is not None:
+            return _bound(ctx, found, of, value.receiver, None)
     if name == "__call__" and is_module(ctx.analysis, value.owner):
         from torchdevlint.infer.reading import attribute
 
         return attribute(ctx, value.receiver, "forward")  # torch/nn/modules/module.py, `_call_impl`
+    if name == "__call__" and "builtins.type" in _as_builtins(foreign_bases_of(ctx.analysis, value.owner)):
+        return Partial(Ext("builtins.type.__call__"), (value.receiver,), ())
     if name == "__init__":
         bases = foreign_bases_of(ctx.analysis, value.owner)
         placing = next((one for one in bases if ctx.analysis.stubs.places_module(one)), None)
         if placing is not None:
             return Ext(placing)
+    if container_kind(ctx.analysis, value.owner) or wrapped_kind(ctx.analysis, value.owner):
+        return Bound(value.receiver, name)
     return Bound(value.receiver, name) if name in _INHERITED or name in PROTOCOLS else Ext("builtins.super." + name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -38,9 +38,11 @@ from torchdevlint.infer.values import (
     Text,
     Tup,
     Value,
+    as_key,
     consistent,
     is_accelerator,
     is_elsewhere,
+    is_member,
     one_of,
     options_of,
     waits,
@@ -76,7 +78,7 @@ def truth(value: Value) -> bool | None:
     if isinstance(value, (Func, Cls, Device)):
         return True
     if isinstance(value, Ext):
-        return None if is_unbound(value) else True
+        return None if is_unbound(value) else value.name not in _ONLY_FOR_CHECKERS
     if isinstance(value, OneOf) and value.options:
         first = truth(value.options[0][1])
         for _, option in value.options if first is not None else ():
@@ -84,6 +86,9 @@ def truth(value: Value) -> bool | None:
                 return None
         return first
     return None
+
+
+_ONLY_FOR_CHECKERS = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
 
 
 def is_unbound(value: Ext) -> bool:
@@ -151,8 +156,8 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
         found = truth(value)
         if found is not None:
             return found
-        if isinstance(value, Ref) and _holds_something(ctx, value):
-            return True
+        if isinstance(value, Ref):
+            return True if _holds_something(ctx, value) else _truth_of_object(ctx, value)
     if not ctx.facts:
         return None
     if isinstance(value, Term) and value is not UNKNOWN:
@@ -162,6 +167,66 @@ def known_outcome(ctx: Context, value: Value) -> bool | None:
         if (term, False) in ctx.facts:
             return not outcome
     return None
+
+
+def _truth_of_object(ctx: Context, value: Ref) -> bool | None:
+    """What the `__bool__` of a class of the project says, or its `__len__`."""
+    from torchdevlint.infer.classes import special
+
+    saved, ctx.mute, ctx.heap = (ctx.mute, ctx.heap), True, dict(ctx.heap)
+    asked = special(ctx, value, "__bool__", [])
+    found = special(ctx, value, "__len__", []) if asked is None else asked
+    ctx.mute, ctx.heap = saved
+    return None if found is None else truth(found)
+
+
+def all_of(values: Sequence[Value]) -> Value:
+    """Whether all of several conditions hold."""
+    known = [truth(value) for value in values]
+    if False in known:
+        return FALSE
+    left = [value for value, outcome in zip(values, known, strict=True) if outcome is None]
+    if len(left) < 2:
+        return left[0] if left else TRUE
+    is_open = all(isinstance(one, Term) and one is not UNKNOWN for one in left)
+    return Term("all", *left) if is_open else NUMBER
+
+
+def is_sized(ctx: Context, value: Value, count: int, may_be_more: bool) -> Value:
+    """Whether a value is a sequence with so many items: what a pattern of items matches."""
+    from torchdevlint.infer import reading
+
+    if isinstance(value, Term):
+        return UNKNOWN if value is UNKNOWN else Term("sized", value, count, may_be_more)
+    known = reading.items(ctx, value) if isinstance(value, (Tup, Ref)) else None
+    if known is not None:
+        return Const(len(known) >= count if may_be_more else len(known) == count)
+    rec = ctx.rec(value)
+    is_other = isinstance(value, (Tensor, Const, Device)) or (rec is not None and rec.kind in ("dict", "module"))
+    return FALSE if is_other else NUMBER
+
+
+def contains(ctx: Context, left: Value, right: Value) -> Value:
+    """`left in right`."""
+    from torchdevlint.infer import reading
+    from torchdevlint.infer.classes import special, wrapped
+
+    asked = special(ctx, right, "__contains__", [left])
+    if asked is not None:
+        return asked
+    if ctx.mode == "summary" and (waits(left) or isinstance(right, Term)) and not is_member(left):
+        return Term("contains", left, right)
+    right, left = wrapped(ctx, right), as_key(left)
+    if isinstance(right, Const) and isinstance(right.value, str) and isinstance(left, Const):
+        return Const(str(left.value) in right.value)
+    known = reading.items(ctx, right)
+    keys = [as_key(one) for one in known] if known is not None else [UNKNOWN]
+    if isinstance(left, Const) and all(isinstance(one, Const) for one in keys):
+        return Const(left in keys)
+    rec = ctx.heap.get(right) if isinstance(right, Ref) else None
+    if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const) and not ctx.in_loop:
+        return Const(("k", left.value) in rec.fields)
+    return NUMBER
 
 
 def _holds_something(ctx: Context, value: Ref) -> bool:
@@ -254,7 +319,7 @@ def equal(first: Value, second: Value) -> Value:
     if isinstance(first, Device) and isinstance(second, Device) and HOST in (first.place, second.place):
         is_known = first == second or is_elsewhere(first.place) or is_elsewhere(second.place)
         return Const(first == second) if is_known else _of_open_place(first, second)
-    if isinstance(second, (Ext, Cls)):
+    if isinstance(second, (Ext, Cls)) or is_member(first) or is_member(second):
         return identical(first, second)
     if isinstance(second, (Const, Device, Term)) and isinstance(first, Term) and first is not UNKNOWN:
         return NUMBER if second is UNKNOWN else Term("equal", first, second)
@@ -309,10 +374,12 @@ def identical(first: Value, second: Value) -> Value:
         return one_of([(guards, identical(option, second)) for guards, option in first.options])
     if isinstance(first, (Ext, Cls)) and isinstance(second, (Ext, Cls)):
         return TRUE if first == second else FALSE if _is_another(first, second) else NUMBER
-    if isinstance(first, Term) and first is not UNKNOWN and isinstance(second, (Ext, Cls)):
+    if isinstance(first, Ref) and isinstance(second, Ref) and is_member(first) and is_member(second):
+        return Const(as_key(first) == as_key(second))
+    if isinstance(first, Term) and first is not UNKNOWN and (isinstance(second, (Ext, Cls)) or is_member(second)):
         return Term("equal", first, second)
-    if isinstance(second, Term) and isinstance(first, (Ext, Cls)):
-        return identical(second, first)
+    if isinstance(second, Term) and (isinstance(first, (Ext, Cls)) or is_member(first)):
+        return identical(second, first) if second is not UNKNOWN else NUMBER
     if isinstance(first, Const) and isinstance(second, Const) and isinstance(second.value, bool):
         return Const(first.value is second.value)
     return NUMBER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import reading
-from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
@@ -13,9 +13,7 @@ from torchdevlint.infer.values import (
     SENT,
     UNKNOWN,
     Bound,
-    Cls,
     Const,
-    Func,
     Rec,
     Ref,
     Site,
@@ -42,11 +40,18 @@ def method(
     ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
     """`container.name(...)`."""
+    if name == "__init__":
+        fill(ctx, ref, args, keywords)
+        return NONE
     if rec.kind == "dict":
         return _of_dict(ctx, ref, rec, name, args, keywords, site)
     first = args[0] if args else UNKNOWN
     if name == "insert" and _insert(ctx, ref, rec, args):
         return NONE
+    if name == "appendleft" and _insert(ctx, ref, rec, [Const(0), *args]):
+        return NONE
+    if name == "clear" and not (ctx.stack and ctx.mode == "summary"):
+        ctx.heap[ref] = Rec(rec.kind, rec.cls, {})
     if name in _PUTS:
         _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
         return NONE
@@ -119,6 +124,22 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
     return {**fields, **{("k", key): value for key, value in keywords.items()}}
 
 
+def fill(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+    """What the constructor of a list or dict does, or of a class that wraps one, whose `__setitem__` is called."""
+    inner = wrapped(ctx, ref)
+    rec = ctx.heap.get(inner) if isinstance(inner, Ref) else None
+    if rec is None:
+        return
+    given = contents(ctx, rec.kind, args, keywords)
+    if inner == ref or rec.kind == "list":
+        ctx.heap[inner] = Rec(rec.kind, rec.cls, {**rec.fields, **given})
+        return
+    from torchdevlint.infer.tensors import store_item
+
+    for key, value in given.items():
+        store_item(ctx, ref, of_key(key[1]) if isinstance(key, tuple) else NUMBER, value, None)
+
+
 def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
     """What a dict holds, or the `__dict__` of an object; None for anything else."""
     if isinstance(value, Bound) and value.name == "__dict__":
@@ -127,6 +148,7 @@ def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
         return (
             {("k", key[1:]): rec.fields[key] for key in names if not key.startswith(".@")} if rec is not None else None
         )
+    value = wrapped(ctx, value)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or rec.kind != "dict":
         return None
@@ -211,6 +233,20 @@ def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
     ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
 
 
+def taken(ctx: Context, iterator: Value) -> Value | None:
+    """The next item of an iterator, which has it no more then; None where it is not known which one comes."""
+    rec = ctx.heap.get(iterator) if isinstance(iterator, Ref) else None
+    known = _in_order(ctx, iterator, Const(0)) if rec is not None and isinstance(iterator, Ref) else None
+    if rec is None or known is None or not known[0]:
+        return None
+    first, *rest = known[0]
+    given: dict[Any, Value] = {("k", at): one for at, one in enumerate(rest)}
+    if rec.kind == "generator":
+        given = {**rec.fields, reading.ITEMS: Tup(tuple(rest))}
+    ctx.heap[iterator] = Rec(rec.kind, rec.cls, given)
+    return first
+
+
 def _in_order(ctx: Context, ref: Ref, position: Value) -> tuple[list[Value], int] | None:
     """The items of a list, and a position among them, where both are known and this is done once; None otherwise."""
     known = reading.items(ctx, ref)
@@ -225,11 +261,10 @@ def delete(ctx: Context, value: Value, key: Value, site: Site | None) -> None:
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or not isinstance(value, Ref):
         return
-    method = attribute_of(ctx, rec.cls, "__delitem__", value) if isinstance(rec.cls, Cls) else None
-    if isinstance(method, Func):
-        from torchdevlint.infer.calls import call
-
-        call(ctx, method, [key], {}, site)
+    if special(ctx, value, "__delitem__", [key], site) is not None:
+        return
+    if (inner := wrapped(ctx, value)) != value:
+        delete(ctx, inner, key, site)
     elif rec.kind == "dict":
         _drop(ctx, value, rec, key)
     else:
@@ -290,10 +325,20 @@ def add(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
     ctx.put(ref, "*", value if old is None else join(old, value))
 
 
+def store_anywhere(ctx: Context, ref: Value, value: Value) -> None:
+    """An item under a key, or at a position, that nobody knows: each of those that are known may be it."""
+    rec = ctx.rec(ref)
+    if rec is not None:
+        held = {key: join(one, value) for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+        ctx.heap[ref] = Rec(rec.kind, rec.cls, {**rec.fields, "*": value, **held})
+
+
 def extend(ctx: Context, ref: Ref, other: Value) -> None:
     """`list.extend(other)`."""
-    rec = ctx.heap.get(ref)
-    if rec is not None:
+    rec, known = ctx.heap.get(ref), reading.items(ctx, other)
+    for one in known if known is not None and len(known) <= _MOST_ITEMS else ():
+        _append(ctx, ref, ctx.heap[ref], "append", one)
+    if rec is not None and (known is None or len(known) > _MOST_ITEMS):
         add(ctx, ref, rec, reading.element(ctx, other))
 
 
@@ -317,7 +362,7 @@ def _of_dict(
         fields.update({("k", key): given for key, given in keywords.items()})
         for key, given in fields.items():
             if key == "*":
-                add(ctx, ref, ctx.heap[ref], given)
+                store_anywhere(ctx, ref, given)
             elif isinstance(key, tuple):
                 ctx.put(ref, key, given)
         return NONE

@@ -75,6 +75,7 @@ class Context:
         self.is_any_machine = False  # what asks for an accelerator comes out both ways
         self.default_device: Place | None = None
         self.class_frame: Value | None = None
+        self.class_made: Cls | None = None  # by a metaclass
 
     # ------------------------------------------------------------------------------------------------ heap
 
@@ -104,6 +105,8 @@ class Context:
                 rec = self.heap.get(one) or Rec("overlay")
                 kept = join(rec.fields[key], content) if several and key in rec.fields else content
                 self.heap[one] = rec.put(key, kept)
+                if self.mode == "module" and isinstance(one, Cls) and not self.stack:
+                    self.unit.class_fields[one.cls] = self.heap[one].fields  # as its methods find it
 
     # ------------------------------------------------------------------------------------------------ other files
 

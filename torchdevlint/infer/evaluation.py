@@ -39,6 +39,7 @@ from torchdevlint.infer.values import (
     Ext,
     Func,
     OneOf,
+    Partial,
     Rec,
     Ref,
     Site,
@@ -52,6 +53,7 @@ from torchdevlint.infer.values import (
     alternatives,
     as_key,
     consistent,
+    is_member,
     join,
     lift,
     literal,
@@ -78,6 +80,8 @@ class Evaluation:
         self.env = env
         self.returns: list[tuple[Any, Value, Heap]] = []
         self.yields: list[tuple[Any, Value]] = []
+        self.in_order: list[Value] | None = []  # what is yielded one by one, where no loop does it
+        self.at_yield: Heap = {}  # at the last one
         self.registers: dict[ir.Register, Value] = {}
         self._turns: dict[ir.Register, tuple[Term, ...]] = {}  # of the comprehensions over known items
         self._owners: dict[ir.Register, Value] = {}  # whose attribute a register holds
@@ -255,6 +259,8 @@ class Evaluation:
                 frame = reading.attribute(ctx, frame, "@parent") if frame is not None else None
             up = up.parent
         static = self.unit.statics.get(name)
+        if static is None and ctx.mode == "summary":
+            static = self.unit.decorated.get(name)
         if static is not None:
             return ctx.imported(self.unit, static.name) if isinstance(static, Ext) else static
         if name in self.unit.program.module.local_names or name in self.unit.global_stores:
@@ -275,6 +281,8 @@ class Evaluation:
         value, name, ctx, body = self._get(op.value), op.name, self.ctx, self.body
         if isinstance(value, Func) and value.body.name == name and value.body.decorators:
             value = self._decorated(value)
+            if body.kind == "module" and isinstance(value, Func):
+                self.unit.decorated[name] = value
         elif isinstance(value, Cls) and value.cls.name == name and value.cls.body.decorators:
             self._decorate_class(value)
         if name in body.global_names:
@@ -306,12 +314,23 @@ class Evaluation:
                 function = Func(body, function.frame, function.receiver, function.defaults, _FORMS[last])
                 continue
             decorator = self._get(register)
-            if last not in _BINDING and isinstance(decorator, Func):
+            if last not in _BINDING and isinstance(decorator, (Func, Cls, Ref, Partial)):
                 made = calls.call(self.ctx, decorator, [function], {}, None)
-                if not isinstance(made, Func):
+                if isinstance(made, Func):
+                    function = made
+                    self._remember_closure(made.frame)
+                elif isinstance(decorator, Func) or isinstance(made, (Ref, Partial)):
                     return made
-                function = made
         return function
+
+    def _remember_closure(self, frame: Value | None) -> None:
+        """What a decorator closes over, for who calls the function before the module has run: functions, classes and texts do not change."""
+        while frame is not None and frame not in self.unit.closures and (rec := self.ctx.rec(frame)) is not None:
+            if frame == self.unit.globals:
+                return
+            fields = rec.fields
+            self.unit.closures[frame] = {key: one for key, one in fields.items() if _stays(one) or key == ".@parent"}
+            frame = fields.get(".@parent")
 
     def _decorate_class(self, cls: Cls) -> None:
         """A decorator of a class may enter it somewhere; what it gives back is taken to be the class."""
@@ -341,10 +360,35 @@ class Evaluation:
         fields: dict[Any, Value] = {"." + name: value for name, value in inner.env.items()}
         ctx.heap[made] = Rec("overlay" if ctx.mode == "summary" else "object", None, fields)
         self.unit.class_fields[cls] = fields
+        for key, value in fields.items():
+            naming = reading.attribute(ctx, value, "__set_name__") if isinstance(value, Ref) else None
+            if isinstance(naming, Func):
+                calls.call(ctx, naming, [made, Const(key[1:])], {}, self._site(op))
+        for base in map(self._get, cls.base_registers):
+            if isinstance(base, Partial):
+                self.unit.rows[cls] = base
+        keywords = {name: self._get(register) for name, register in cls.keywords if name not in ("metaclass", "**")}
         told = classes.told_of_subclass(ctx, made)
         if told is not None:
-            calls.call(ctx, told, [], {}, self._site(op))
+            calls.call(ctx, told, [], keywords, self._site(op))
+        meta = classes.metaclass_of(ctx, cls) if cls.keywords or cls.bases else None
+        if meta is not None:
+            for name in ("__new__", "__init__"):
+                self._told_of_class(meta, name, made, fields, self._site(op))
+        self.unit.class_fields[cls] = ctx.heap[made].fields  # with what they put there
         return made
+
+    def _told_of_class(self, meta: Cls, name: str, made: Cls, fields: dict[Any, Value], site: Site) -> None:
+        """A metaclass makes a class; the one that its `super().__new__` gives is the one of the statement."""
+        ctx = self.ctx
+        method = classes.attribute_of(ctx, meta, name, None)
+        if isinstance(method, Func):
+            held = {("k", key[1:]): value for key, value in fields.items()}
+            space = ctx.new(site, "dict", None, held, tag="namespace")
+            saved, ctx.class_made = ctx.class_made, made
+            of = meta if name == "__new__" else made
+            calls.call(ctx, method, [of, Const(made.cls.name), Tup(()), space], {}, site)
+            ctx.class_made = saved
 
     def call(self, op: ir.Call) -> Value:
         """A call."""
@@ -360,7 +404,8 @@ class Evaluation:
             else:
                 args.append(value)
         if function == _SUPER:
-            return self._super()
+            given = [one for one in args if not isinstance(one, (Star, DoubleStar))]
+            return Super(given[0].cls, given[1]) if len(given) == 2 and isinstance(given[0], Cls) else self._super()
         return calls.call(self.ctx, function, args, keywords, self._site(op))
 
     def _super(self) -> Value:
@@ -394,22 +439,24 @@ class Evaluation:
 
     def compare(self, op: ir.Compare) -> Value:
         """A comparison; of tensors, it is an operation like others."""
-        left, right = self._counted(op.left), self._counted(op.comparators[0])
-        if len(op.operators) != 1:
-            return NUMBER
-        operator = op.operators[0]
+        registers = [op.left, *op.comparators]
+        found = [self._compared(op, *pair) for pair in zip(registers, op.operators, registers[1:], strict=False)]
+        return conditions.all_of(found)
+
+    def _compared(self, op: ir.Compare, first: ir.Register, operator: str, second: ir.Register) -> Value:
+        left, right = self._counted(first), self._counted(second)
         if isinstance(left, Device) and isinstance(right, Const) and (operator, right.value) in _ON_GPU:
             found = conditions.on_accelerator(Tensor(left.place))  # `x.get_device() >= 0`
             return found if _ON_GPU[operator, right.value] else conditions.negated(found)
         if operator in ("is", "is not") and right == NONE:
             found = conditions.is_none(left)
             return found if operator == "is" else conditions.negated(found)
-        of = self._type_asked(op.left)
+        of = self._type_asked(first)
         if of is not None and operator in ("is", "is not", "==", "!=", "in", "not in"):
             found = conditions.is_instance(self.ctx, of, right)  # taken as that: hardly a class is derived from these
             return found if operator in ("is", "==", "in") else conditions.negated(found)
         if operator in ("in", "not in"):
-            found = _contains(self.ctx, left, right)
+            found = conditions.contains(self.ctx, left, right)
             return found if operator == "in" else conditions.negated(found)
         if operator in ("is", "is not"):
             found = conditions.identical(left, right)
@@ -421,6 +468,8 @@ class Evaluation:
             or _names_device(right)
             or devices.is_device(left)
             or devices.is_device(right)
+            or is_member(left)
+            or is_member(right)
         ):
             if isinstance(right, Term) or (isinstance(left, Const) and not isinstance(right, Const)):
                 left, right = right, left
@@ -439,7 +488,7 @@ class Evaluation:
             counted = self._get(made.arguments[0].value)
             if isinstance(counted, Term) and counted is not UNKNOWN:
                 return Term("length", counted)
-        return self._get(register)
+        return reading.of_member(self.ctx, self._get(register))
 
     def _type_asked(self, register: ir.Register) -> Value | None:
         """The value of which `type(value)` is in a register; None for anything else."""
@@ -518,6 +567,9 @@ class Evaluation:
     def yield_(self, op: ir.Yield) -> Value:
         """Remembers what is yielded."""
         value = self._get(op.value)
+        is_in_order = self.in_order is not None and not op.delegates and not self.ctx.in_loop
+        self.in_order = [*(self.in_order or ()), value] if is_in_order else None
+        self.at_yield = dict(self.ctx.heap)
         self.yields.append((self.ctx.facts, reading.element(self.ctx, value) if op.delegates else value))
         if op.delegates:
             rec = self.ctx.rec(value)
@@ -560,7 +612,10 @@ class Evaluation:
     def unary(self, op: ir.Unary) -> Value:
         """`not`, `-`, `+`, `~`."""
         value = self._get(op.operand)
-        return conditions.negated(value) if op.operator == "not" else tensors.unary(value, op.operator)
+        if op.operator != "not":
+            return lift(lambda one: tensors.unary(self.ctx, one, op.operator, self._site(op)), value)
+        known = conditions.known_outcome(self.ctx, value) if isinstance(value, Ref) else None
+        return conditions.negated(value) if known is None else Const(not known)
 
     def import_(self, op: ir.Import) -> Value:
         """An imported thing."""
@@ -586,6 +641,11 @@ class Evaluation:
     def enter(self, op: ir.Enter) -> Value:
         """What `with` binds."""
         return foreign.entered(self.ctx, self._get(op.manager), self._site(op))
+
+    def exit_(self, op: ir.Exit) -> None:
+        """What the managers of a `with` do at its end."""
+        for manager in op.managers:
+            foreign.left(self.ctx, self._get(manager), self._site(op))
 
     def await_(self, op: ir.Await) -> Value:
         """`await value`."""
@@ -614,6 +674,27 @@ class Evaluation:
         for step in op.path:
             value = self._part(value, step)
         return value
+
+    def matches(self, op: ir.Matches) -> Value:
+        """Whether a subject fits a pattern."""
+        return conditions.all_of([self._fits(self._get(op.subject), test) for test in op.tests])
+
+    def _fits(self, value: Value, test: tuple[Any, ...]) -> Value:
+        kind, path, *given = test
+        if kind == "any":
+            several = [conditions.all_of([self._fits(value, one) for one in tests]) for tests in given]
+            return conditions.negated(conditions.all_of([conditions.negated(one) for one in several]))
+        for step in path:
+            value = self._part(value, step)
+        if kind == "sized":
+            return conditions.is_sized(self.ctx, value, *given)
+        asked = reading.of_member(self.ctx, self._get(given[0]))
+        if kind == "key":
+            return conditions.contains(self.ctx, asked, value)
+        if kind == "class":
+            return conditions.is_instance(self.ctx, value, asked)
+        value = reading.of_member(self.ctx, value)
+        return conditions.is_none(value) if asked == NONE else conditions.equal(value, asked)
 
     def _part(self, value: Value, step: tuple[str | int, ...]) -> Value:
         ctx, (kind, *given) = self.ctx, step
@@ -668,6 +749,10 @@ def _is_of(ctx: Context, value: Value, cls: Value) -> bool:
     return conditions.is_instance(ctx, value, cls) == TRUE
 
 
+def _stays(value: Value) -> bool:
+    return isinstance(value, (Func, Cls, Ext, Device)) or (isinstance(value, Const) and isinstance(value.value, str))
+
+
 def _last_call(block: ir.Block) -> ir.Op | None:
     """The last operation of a block that may well raise."""
     return next((op for op in reversed(block.ops) if isinstance(op, ir.Call)), None)
@@ -716,16 +801,6 @@ def _names_device(value: Value) -> bool:
     return isinstance(value, Term) and value.op == "attribute" and value.args[1] in ("device", "type")
 
 
-def _contains(ctx: Context, left: Value, right: Value) -> Value:
-    known, left = reading.items(ctx, right), as_key(left)
-    if known is not None and isinstance(left, Const) and all(isinstance(one, Const) for one in known):
-        return Const(left in known)
-    rec = ctx.heap.get(right) if isinstance(right, Ref) else None
-    if rec is not None and rec.kind == "dict" and "*" not in rec.fields and isinstance(left, Const):
-        return Const(("k", left.value) in rec.fields) if not ctx.in_loop else NUMBER
-    return NUMBER
-
-
 def _add(fields: dict[Any, Value], value: Value) -> None:
     fields["*"] = join(fields["*"], value) if "*" in fields else value
 
@@ -753,6 +828,7 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.Unpack: Evaluation.unpack,
     ir.Iterate: Evaluation.iterate,
     ir.Enter: Evaluation.enter,
+    ir.Exit: Evaluation.exit_,
     ir.Await: Evaluation.await_,
     ir.Yield: Evaluation.yield_,
     ir.StoreAttribute: Evaluation.store_attribute,
@@ -760,6 +836,7 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.DeleteSubscript: Evaluation.delete_subscript,
     ir.Return: Evaluation.return_,
     ir.Raise: Evaluation.raise_,
+    ir.Matches: Evaluation.matches,
     ir.Opaque: Evaluation.opaque,
 }
 

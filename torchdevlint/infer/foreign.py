@@ -22,7 +22,7 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
-from torchdevlint.infer.classes import PROTOCOLS, attribute_of, is_named_tuple
+from torchdevlint.infer.classes import PROTOCOLS, attribute_of, foreign_bases_of, is_named_tuple, special, wrapped
 from torchdevlint.infer.conditions import TENSOR_ATTRIBUTES
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.summary import Operand
@@ -169,14 +169,23 @@ def _unknown(site: Site | None) -> Value:
     return Term("unknown", site) if site is not None else UNKNOWN
 
 
+_MAKE = frozenset(
+    {"builtins.super.__new__", "builtins.object.__new__", "builtins.type.__new__", "builtins.type.__call__"}
+)
+
+
 def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
-    if name in ("builtins.super.__new__", "builtins.object.__new__") and args:
+    if name in _MAKE and args:
+        from torchdevlint.infer.calls import construct, residual
+
+        if name == "builtins.type.__call__" and isinstance(args[0], Cls):
+            return construct(ctx, args[0], args[1:], keywords, site, is_raw=True)
+        if len(args) == 4 and ctx.class_made is not None:
+            return ctx.class_made
         if isinstance(args[0], Cls):
             return ctx.new(site, "object", args[0], {}, tag="new")
         if is_open(args[0]) and ctx.mode == "summary":
-            from torchdevlint.infer.calls import residual
-
             return residual(ctx, Ext(name), args, keywords, site)
     if ctx.stubs.is_given(name):
         return _stubbed(ctx, name, args, keywords, site)
@@ -605,6 +614,12 @@ def call_method(
             return _unknown(site) if found is None else found
         if name in ("_replace", "_asdict"):
             return containers.method(ctx, value, rec, name, args, keywords, site)
+        inner = wrapped(ctx, value)
+        if name == "__init__" and inner != value:
+            containers.fill(ctx, value, args, keywords)
+            return NONE
+        if isinstance(inner, Ref) and inner != value and inner in ctx.heap:
+            return containers.method(ctx, inner, ctx.heap[inner], name, args, keywords, site)
         of_mapping = protocols.of_mapping(ctx, value, name, args, site)
         return _unknown(site) if of_mapping is None else of_mapping
     if isinstance(value, Bound) and value.name == "__dict__":
@@ -632,7 +647,7 @@ def _of_fields(
         given = containers.contents(ctx, "dict", args, keywords)
         for key, content in given.items():
             if isinstance(key, tuple):
-                modules.store_attribute(ctx, value, str(key[1]), content, is_raw=True)
+                modules.store_attribute(ctx, value, str(key[1]), content, by="dict_set")
         return NONE
     if name in ("get", "pop", "setdefault") and isinstance(first, Const):
         return reading.attribute(ctx, value, str(first.value), site)
@@ -654,16 +669,28 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
         if rec is not None:
             if rec.kind == "generator":
                 return reading.element(ctx, one)
-            if isinstance(rec.cls, Cls):
-                method = attribute_of(ctx, rec.cls, "__enter__", one)
-                method = attribute_of(ctx, rec.cls, "__aenter__", one) if method is None else method
-                if method is not None:
-                    from torchdevlint.infer.calls import call as call_value
-
-                    return call_value(ctx, method, [], {}, site)
+            made = _of_manager(ctx, one, ("__enter__", "__aenter__"), [], site)
+            if made is not None:
+                return made
         if isinstance(one, Term) and one is not UNKNOWN:
             return Term("enter", one, site)
     return value
+
+
+def left(ctx: Context, value: Value, site: Site | None) -> None:
+    """The end of `with value`."""
+    for one in alternatives(value):
+        if isinstance(one, Term) and one.waits:
+            ctx.emit(Term("left", one, site))
+        _of_manager(ctx, one, ("__exit__", "__aexit__"), [NONE, NONE, NONE], site)
+
+
+def _of_manager(
+    ctx: Context, value: Value, names: tuple[str, str], args: list[Value], site: Site | None
+) -> Value | None:
+    """The call of a method of a context manager, or of an asynchronous one, of the project; None where it has none."""
+    made = special(ctx, value, names[0], args, site)
+    return special(ctx, value, names[1], args, site) if made is None else made
 
 
 def has_attribute(ctx: Context, value: Value, name: str) -> Value:
@@ -681,7 +708,10 @@ def has_attribute(ctx: Context, value: Value, name: str) -> Value:
         return Const(hasattr([] if rec.kind == "list" else {}, name))
     if rec is not None and ("." + name in rec.fields or (name in _OF_NAMED_TUPLES and _is_named_tuple(ctx, rec))):
         return TRUE
-    return NUMBER
+    if rec is None or rec.kind != "object" or not isinstance(rec.cls, Cls) or ctx.open_call_with(value) is not None:
+        return NUMBER
+    has = [attribute_of(ctx, rec.cls, one, None) is not None for one in (name, "__getattr__", "__getattribute__")]
+    return TRUE if has[0] else FALSE if not any(has) and not foreign_bases_of(ctx.analysis, rec.cls.cls) else NUMBER
 
 
 _OF_NAMED_TUPLES = frozenset({"_fields", "_asdict", "_replace", "_make"})

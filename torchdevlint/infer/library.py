@@ -29,6 +29,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    is_open,
     join,
     lift,
 )
@@ -292,16 +293,23 @@ def _fields_of(ctx: Context, value: Value) -> list[tuple[str, Value]]:
     return [(name, rec.fields["." + name]) for name in names if "." + name in rec.fields]
 
 
+def _when_known(ctx: Context, name: str, value: Value, site: Site | None) -> Value:
+    """A function of `dataclasses`, once a caller has said what the object is."""
+    if ctx.mode == "summary" and is_open(value):
+        return Term("call", Ext(f"dataclasses.{name}"), (value,), (), site)
+    return Term("unknown", site) if site is not None else UNKNOWN
+
+
 def _as_dict(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     found = _fields_of(ctx, _at(args, 0))
     if not found:
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return _when_known(ctx, "asdict", _at(args, 0), site)
     return ctx.new(site, "dict", None, {("k", name): value for name, value in found}, tag="asdict")
 
 
 def _as_tuple(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     found = _fields_of(ctx, _at(args, 0))
-    return Tup(tuple(value for _, value in found)) if found else Term("unknown", site) if site is not None else UNKNOWN
+    return Tup(tuple(value for _, value in found)) if found else _when_known(ctx, "astuple", _at(args, 0), site)
 
 
 # ---------------------------------------------------------------------------------------------------- what runs elsewhere
@@ -490,7 +498,7 @@ def _fields(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> 
     rec = ctx.rec(value)
     cls = value if isinstance(value, Cls) else rec.cls if rec is not None else None
     if not isinstance(cls, Cls):
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return _when_known(ctx, "fields", value, site)
     names = [name for name, _ in classes.field_names(ctx.analysis, cls.cls)]
     return Tup(tuple(ctx.new(site, "object", None, {".name": Const(name)}, tag=("field", name)) for name in names))
 

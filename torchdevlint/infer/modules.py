@@ -594,14 +594,14 @@ def replace_data(ctx: Context, owner: Value | None, value: Value) -> None:
         ctx.put(owner, "@device", devices.device_of(ctx, value))
 
 
-def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, is_raw: bool = False) -> None:
-    """`target.name = value`: a tensor that an object keeps is known by its name, also in a list or dict. `is_raw`: as `object.__setattr__` does it."""
+def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by: str = "set") -> None:
+    """`target.name = value`: a tensor that an object keeps is known by its name, also in a list or dict. `by`: see `setter_of`."""
     from torchdevlint.infer.classes import setter_of
 
     if isinstance(target, Func):
         target = Ref(("function", target.body))
     for one in alternatives(target):
-        setter = setter_of(ctx, one, name, is_raw=is_raw)
+        setter = setter_of(ctx, one, name, by)
         if setter is not None:
             from torchdevlint.infer.calls import call as call_value
 
@@ -638,7 +638,7 @@ def _part(value: Value) -> Value:
     return one_of(found)
 
 
-def store_named(ctx: Context, target: Value, name: Value, value: Value, *, is_raw: bool = False) -> None:
+def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: str = "set") -> None:
     """`setattr(target, name, value)`: each name with the value that it may have."""
     found: dict[str, list[tuple[Any, Value]]] = {}
     for guards, one in options_of(name):
@@ -646,7 +646,7 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, is_ra
             several = [(inner, kept) for inner, kept in options_of(value) if consistent(guards, inner)]
             found.setdefault(str(one.value), []).extend(several)
         elif waits(one) and ctx.mode == "summary":
-            ctx.emit(Term("raw_set" if is_raw else "set", target, name, value))
+            ctx.emit(Term(by, target, name, value))
             return
         elif isinstance(one, Text) and paths.glob_of(one) != "*":
             several = found.setdefault(paths.glob_of(one), [])
@@ -655,7 +655,7 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, is_ra
             several += [(NO_FACTS, rec.fields[key]) for rec in recs if rec is not None and key in rec.fields]
             several += options_of(value)
     for key, several in found.items():
-        store_attribute(ctx, target, key, one_of([(frozenset(), kept) for _, kept in several]), is_raw=is_raw)
+        store_attribute(ctx, target, key, one_of([(frozenset(), kept) for _, kept in several]), by=by)
 
 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:

@@ -12,6 +12,7 @@ from torchdevlint.infer.values import (
     UNKNOWN,
     Cls,
     Const,
+    Ext,
     Func,
     Ref,
     Site,
@@ -19,6 +20,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    is_open,
     join,
     waits,
 )
@@ -34,10 +36,14 @@ OWNERS = frozenset(
 def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site | None) -> Value:
     """`super().name(*args)` in a method of `value`, and `object.name(value, *args)`."""
     if name == "__setattr__" and len(args) > 1:
-        modules.store_named(ctx, value, args[0], args[1], is_raw=True)
+        modules.store_named(ctx, value, args[0], args[1], by="raw_set")
         return NONE
     if name == "__setitem__" and len(args) > 1:
-        tensors.store_item(ctx, value, args[0], args[1], site)
+        for one in alternatives(value):
+            if ctx.mode == "summary" and is_open(one):
+                ctx.emit(Term("call", Ext("builtins.dict.__setitem__"), (one, *args), (), site))
+            else:
+                tensors.store_in_container(ctx, one, args[0], args[1], site, is_raw=True)
         return NONE
     if name == "__getattr__" and args:
         return held(ctx, value, args[0])

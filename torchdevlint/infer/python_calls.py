@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of
+from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of, field_names, special
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     CLOCK,
@@ -25,9 +25,11 @@ from torchdevlint.infer.values import (
     Device,
     Ext,
     Func,
+    OneOf,
     Partial,
     Ref,
     Site,
+    SliceValue,
     Star,
     Tensor,
     Term,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 _TO_NUMBER = frozenset(
     "len int float str bool repr abs round range id hash any all callable issubclass ord chr divmod format input".split()
 )
+_SPECIAL = frozenset("abs bool float format int len repr reversed round str".split())
 _CLOCKS = ("time", "datetime")
 _SEQUENCES = frozenset({"list", "tuple", "set", "frozenset", "iter", "reversed"})
 _MOST_TURNS = 8  # items that are told apart
@@ -66,6 +69,9 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     from torchdevlint.infer.calls import call
 
     first = args[0] if args else UNKNOWN
+    made = special(ctx, first, f"__{name}__", args[1:], site) if name in _SPECIAL else None
+    if made is not None:
+        return made
     if name == "isinstance" and len(args) > 1:
         return conditions.is_instance(ctx, first, args[1])
     if name == "hasattr" and len(args) > 1 and isinstance(args[1], Const):
@@ -80,6 +86,18 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return made
     if name == "len" and isinstance(first, Tup) and (known := reading.items(ctx, first)) is not None:
         return Const(len(known))
+    if name == "bool" and args:
+        told = conditions.known_outcome(ctx, first)
+        return (first if isinstance(first, (Term, OneOf)) else NUMBER) if told is None else Const(told)
+    if name in ("any", "all"):
+        asked = [conditions.known_outcome(ctx, one) for one in reading.items(ctx, first) or [UNKNOWN]]
+        ends = name == "any"
+        return Const(ends) if ends in asked else NUMBER if None in asked else Const(not ends)
+    if name == "int" and len(args) == 1 and isinstance(first, Const) and str(first.value).isdecimal():
+        return Const(int(first.value))
+    if name == "slice" and 0 < len(args) < 4:
+        bounds = [None if one == NONE else one if isinstance(one, Const) else UNKNOWN for one in args]
+        return SliceValue(*bounds) if len(args) > 1 else SliceValue(None, bounds[0])
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     if name == "iter" and len(args) == 2:
@@ -106,7 +124,11 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "next":
         return _next(ctx, first, site, args[1] if len(args) > 1 else None)
     if name == "enumerate":
-        return ctx.new(site, "generator", None, {"*": Tup((NUMBER, reading.element(ctx, first)))}, tag=name)
+        fields = {"*": Tup((NUMBER, reading.element(ctx, first)))}
+        known = reading.items(ctx, first) if not keywords and len(args) == 1 else None
+        if known is not None and 0 < len(known) <= _MOST_TURNS:
+            fields[reading.ITEMS] = Tup(tuple(Tup((Const(at), one)) for at, one in enumerate(known)))
+        return ctx.new(site, "generator", None, fields, tag=name)
     if name == "zip":
         return _zip(ctx, args, site)
     if name == "filter" and len(args) > 1:
@@ -210,6 +232,8 @@ def _dict(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Sit
 def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
     """`zip(a, b)`; `zip(*rows)` gives the columns of rows of one form."""
     if len(args) == 1 and isinstance(args[0], Star):
+        if ctx.mode == "summary" and is_open(args[0].value):
+            return Term("call", Ext("builtins.zip"), tuple(args), (), site)
         columns = reading.items(ctx, reading.element(ctx, args[0].value))
         if columns is None:
             return _unknown(site)
@@ -249,7 +273,9 @@ def _next(ctx: Context, first: Value, site: Site | None, default: Value | None) 
         if rec is not None and "return" in rec.fields:
             fields: dict[Any, Value] = {".value": rec.fields["return"], ".args": Tup((rec.fields["return"],))}
             ctx.raise_(ctx.new(site, "object", Ext("builtins.StopIteration"), fields, tag="StopIteration"))
-    found = reading.element(ctx, first)
+    found = containers.taken(ctx, first)
+    if found is None:
+        found = reading.element(ctx, first)
     return found if default is None else join(found, default)
 
 
@@ -267,6 +293,8 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return FALSE
     if name == "types.MethodType" and len(args) > 1 and isinstance(first, Func):
         return Func(first.body, first.frame, args[1], first.defaults, first.form)
+    if name == "importlib.import_module" and isinstance(first, Const):
+        return ctx.imported(ctx.unit, str(first.value))
     if name == "functools.partial" and args:
         return Partial(first, tuple(args[1:]), tuple(sorted(keywords.items())))
     if root == "functools":
@@ -291,6 +319,10 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return Partial(Ext("collections.namedtuple.make"), (), (("@defaults", defaults), ("@names", names)))
     if name == "collections.namedtuple.make":
         return _named_tuple(ctx, args, dict(keywords), site)
+    if name == "collections.namedtuple._make" and "@class" in keywords:
+        from torchdevlint.infer.calls import call
+
+        return call(ctx, keywords["@class"], [Star(first)], {}, site)
     if name == "collections.namedtuple._make":
         given = reading.items(ctx, first)
         if given is None:
@@ -307,6 +339,12 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
             factory = Partial(Ext("functools.wraps.call"), (keywords["default"],), ())
         return Partial(Ext("dataclasses.field"), () if factory is None else (factory,), written)
     if name == "dataclasses.replace" and args:
+        rec = ctx.rec(first)
+        if rec is not None and isinstance(rec.cls, Cls):
+            from torchdevlint.infer.calls import call
+
+            held = {name: rec.fields.get("." + name, UNKNOWN) for name, _ in field_names(ctx.analysis, rec.cls.cls)}
+            return call(ctx, rec.cls, [], {**held, **keywords}, site)
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)

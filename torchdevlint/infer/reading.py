@@ -6,7 +6,16 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import containers, options, paths, tensors
-from torchdevlint.infer.classes import attribute_of, bases_of, is_enum, is_function_of_autograd
+from torchdevlint.infer.classes import (
+    attribute_of,
+    bases_of,
+    foreign_bases_of,
+    is_enum,
+    is_function_of_autograd,
+    is_named_tuple,
+    metaclass_of,
+    wrapped,
+)
 from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.values import (
     MEMBER,
@@ -36,6 +45,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     as_key,
+    is_member,
     join,
     of_key,
     shifted,
@@ -60,6 +70,8 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
         return _of_term(ctx, value, name)
     if isinstance(value, Ref):
         return _of_object(ctx, value, name, site)
+    if name == "__name__" and isinstance(value, (Func, Cls)):
+        return Const(value.body.name if isinstance(value, Func) else value.cls.name)
     if isinstance(value, Func):
         return _of_object(ctx, Ref(("function", value.body)), name, site)
     if isinstance(value, Cls):
@@ -78,6 +90,12 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
             return _member(ctx, value, name, found, site)
         if name == "__new__":
             return Ext("builtins.object.__new__")
+        meta = metaclass_of(ctx, value.cls)
+        of_meta = attribute_of(ctx, meta, name, value, site=site) if meta is not None else None
+        if of_meta is not None:
+            return of_meta
+        if name == "_make" and is_named_tuple(ctx.analysis, value.cls):
+            return Partial(Ext("collections.namedtuple._make"), (), (("@class", value),))
         return Term("attribute", value, name) if ctx.mode == "summary" else UNKNOWN
     if isinstance(value, Ext):
         return ctx.imported(ctx.unit, f"{value.name}.{name}")
@@ -101,6 +119,26 @@ def _member(ctx: Context, cls: Cls, name: str, value: Value, site: Site | None) 
     if isinstance(value, Func) or name.startswith("_") or not is_enum(ctx.analysis, cls.cls):
         return value
     return ctx.new(site, "object", cls, {".value": value, ".name": Const(name)}, tag=(MEMBER, cls.cls, name))
+
+
+def of_member(ctx: Context, value: Value) -> Value:
+    """A member of an `Enum` that is a string or a number as well is that; everything else is what it is."""
+    rec = ctx.rec(value) if is_member(value) else None
+    if rec is None or not isinstance(rec.cls, Cls):
+        return value
+    is_plain = any(one.rpartition(".")[2] in _PLAIN_ENUMS for one in foreign_bases_of(ctx.analysis, rec.cls.cls))
+    plain: Value = rec.fields[".value"] if is_plain else value
+    return plain
+
+
+_PLAIN_ENUMS = frozenset({"str", "int", "StrEnum", "IntEnum", "IntFlag"})
+
+
+def _members(ctx: Context, cls: Cls) -> list[Value]:
+    """The members of an `Enum`, in the order of its body."""
+    fields = ctx.analysis.unit_of(cls.cls.body).class_fields.get(cls.cls, {})
+    names = [key[1:] for key, one in fields.items() if not isinstance(one, Func) and not key.startswith("._")]
+    return [attribute(ctx, cls, name) for name in names]
 
 
 def _of_term(ctx: Context, value: Term, name: str) -> Value:
@@ -142,6 +180,9 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         return Bound(value, name)
     if rec is not None and name == "__class__" and isinstance(rec.cls, Cls):
         return rec.cls
+    if rec is None and ctx.mode == "summary" and "." + name in (closure := ctx.unit.closures.get(value, {})):
+        enclosed: Value = closure["." + name]
+        return enclosed
     if rec is None or rec.kind == "overlay":
         lent = ctx.lent(value, name) if ctx.mode != "summary" else None
         return Term("attribute", value, name) if lent is None else lent
@@ -248,6 +289,15 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
         return Term("item", value, key)
+    if isinstance(value, Cls):
+        made = attribute_of(ctx, value, "__class_getitem__", value)
+        meta = metaclass_of(ctx, value.cls)
+        made = attribute_of(ctx, meta, "__getitem__", value) if meta is not None else made
+        if isinstance(made, Func):
+            from torchdevlint.infer.calls import call
+
+            return call(ctx, made, [key], {}, site)
+        return value  # with the types that it is of
     if isinstance(value, Ext):
         return Term("item", value, key) if value.name in _OF_PROCESS else value  # a type with arguments
     return NUMBER if value == SIZE and not isinstance(key, SliceValue) else UNKNOWN
@@ -286,6 +336,8 @@ def _item_of_object(
             from torchdevlint.infer.calls import call
 
             return call(ctx, getter, [key], {}, site)
+    if (inner := wrapped(ctx, value)) != value:
+        return item(ctx, inner, key, site)
     if isinstance(key, Const):
         k = key.value
         if type(k) is int and k < 0 and "*" not in rec.fields:
@@ -350,6 +402,8 @@ def element(ctx: Context, value: Value) -> Value:
         return Term("element", value) if value is not UNKNOWN else UNKNOWN
     if isinstance(value, Bound) and value.name == "__dict__":
         return _name_of_attribute(ctx, value.object)
+    if isinstance(value, Cls) and is_enum(ctx.analysis, value.cls):
+        return join(*_members(ctx, value)) if _members(ctx, value) else UNKNOWN
     return NUMBER if isinstance(value, (Const, Sort)) else UNKNOWN
 
 
@@ -387,6 +441,8 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
                 if following is not None:
                     return call(ctx, following, [], {}, None)
                 return UNKNOWN if made == value else element(ctx, made) if is_iterator else made
+        if (inner := wrapped(ctx, value)) != value:
+            return element(ctx, inner)
     held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
     if held:
         return join(*held)
@@ -426,6 +482,8 @@ def items(ctx: Context, value: Value) -> list[Value] | None:
     """The items one by one, where all are known."""
     if isinstance(value, Tup):
         return None if any(isinstance(one, Star) for one in value.items) else list(value.items)
+    if isinstance(value, Cls) and is_enum(ctx.analysis, value.cls):
+        return _members(ctx, value)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind == "generator" and ITEMS in rec.fields:
         in_order = rec.fields[ITEMS]  # on two paths it may give different ones

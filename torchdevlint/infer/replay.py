@@ -22,7 +22,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
-from torchdevlint.infer.state import NO_FACTS, Facts, join_heaps
+from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
@@ -200,6 +200,9 @@ class Replay:
                     new = self.place(content)
                     for one in alternatives(target):
                         devices.move_module(ctx, one, new)
+                elif key == RENEWED:
+                    for one in alternatives(target):
+                        tensors.renew(ctx, one, self.value(content))
                 else:
                     here = self._field(key, content)
                     is_attribute = isinstance(key, str) and key.startswith(".")
@@ -335,7 +338,7 @@ class Replay:
 
 
 _DOES = frozenset(
-    {"call", "moved", "stored", "set", "raw_set", "saved", "loaded", "enter", "carried", "handed"}
+    {"call", "moved", "stored", "set", "raw_set", "dict_set", "saved", "loaded", "enter", "left", "carried", "handed"}
 )  # once for each call
 
 _AS_IT_IS = nullcontext()
@@ -400,7 +403,7 @@ def _loaded(here: Replay, term: Term) -> Value:
 
 def _set(here: Replay, term: Term) -> Value:
     target, name, value = map(here.value, term.args)
-    modules.store_named(here.ctx, target, name, value, is_raw=term.op == "raw_set")
+    modules.store_named(here.ctx, target, name, value, by=term.op)
     return NONE
 
 
@@ -437,6 +440,11 @@ def _carried(here: Replay, term: Term) -> Value:
     return NONE
 
 
+def _left(here: Replay, term: Term) -> Value:
+    foreign.left(here.ctx, here.value(term.args[0]), term.args[1])
+    return NONE
+
+
 def _handed(here: Replay, term: Term) -> Value:
     foreign.hand_over(here.ctx, [here.value(one) for one in term.args[1:]])
     return NONE
@@ -460,6 +468,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "type": lambda here, term: call(here.ctx, Ext("builtins.type"), here.all_of(term.args[:1]), {}, here.site),
     "set": _set,
     "raw_set": _set,
+    "dict_set": _set,
     "super": lambda here, term: classes.attribute_of_super(
         here.ctx, Super(term.args[0].cls, here.value(term.args[1])), term.args[2]
     ),
@@ -481,10 +490,14 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     NO_TENSOR: lambda here, term: no_tensor(here.value(term.args[0])),
     "handed": _handed,
     "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
+    "left": _left,
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),
     "isinstance": lambda here, term: conditions.is_instance(here.ctx, *here.all_of(term.args[:2])),
     "equal": lambda here, term: conditions.equal(*here.all_of(term.args[:2])),
     "test": lambda here, term: here.value(term.args[0]),
+    "all": lambda here, term: conditions.all_of(here.all_of(term.args)),
+    "sized": lambda here, term: conditions.is_sized(here.ctx, here.value(term.args[0]), *term.args[1:]),
+    "contains": lambda here, term: conditions.contains(here.ctx, *here.all_of(term.args)),
     "not": lambda here, term: conditions.negated(here.value(term.args[0])),
     "is_cuda": lambda here, term: conditions.on_accelerator(here.value(term.args[0])),
     "device_type": lambda here, term: conditions.device_type(here.place(term.args[0])),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, containers, devices, modules, operators, paths, reading, samples, stored
-from torchdevlint.infer.classes import attribute_of
+from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.conditions import on_accelerator
 from torchdevlint.infer.reading import holds_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
@@ -29,11 +29,9 @@ from torchdevlint.infer.values import (
     TRUE,
     UNKNOWN,
     Bound,
-    Cls,
     Const,
     Device,
     Ext,
-    Func,
     OneOf,
     Place,
     Rec,
@@ -149,7 +147,7 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
         if value.op == "parameter" and ctx.mode == "root" and value in ctx.proven:
             return Tensor(Term("own", value), MANY)
         if value.op == "moved":
-            return Tensor(value.args[1], MANY)
+            return Tensor(value.args[1], MANY, value.args[2] if value.args[1] == HOST else None)
         if value.op == "sample" and (ctx.mode == "root" or not value.waits):
             if samples.is_input(ctx, value.args[0]):
                 return as_tensor(ctx, value.args[0], known)
@@ -373,6 +371,7 @@ def _result_of_binary(
 
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _IN_WORDS = frozenset(COMPARISONS.values())
+_TURNED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 _DUNDERS = {
     "+": "add",
     "-": "sub",
@@ -396,14 +395,14 @@ def _overloaded(
     """What a class of the project makes of an operator; None where neither operand is of one."""
     name = _DUNDERS.get(operator)
     ways = (*(((left, right, "i"),) if in_place else ()), (left, right, ""), (right, left, "r"))
+    if operator in _TURNED:
+        return special(ctx, left, f"__{operator}__", [right], site) or special(
+            ctx, right, f"__{_TURNED[operator]}__", [left], site
+        )
     for one, other, prefix in ways if name else ():
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
-        if rec is not None and isinstance(rec.cls, Cls):
-            method = attribute_of(ctx, rec.cls, f"__{prefix}{name}__", one, site=site)
-            if isinstance(method, Func):
-                from torchdevlint.infer.calls import call
-
-                return call(ctx, method, [other], {}, site)
+        made = special(ctx, one, f"__{prefix}{name}__", [other], site)
+        if made is not None:
+            return made
     return None
 
 
@@ -447,8 +446,14 @@ def _of_python_values(ctx: Context, operator: str, left: Value, right: Value, si
     return UNKNOWN if UNKNOWN in (left, right) else NUMBER
 
 
-def unary(value: Value, operator: str = "") -> Value:
+_UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+
+
+def unary(ctx: Context, value: Value, operator: str, site: Site | None) -> Value:
     """`-value`, `+value`, `~value`."""
+    made = special(ctx, value, _UNARY[operator], [], site)
+    if made is not None:
+        return made
     if operator == "-" and isinstance(value, Const) and type(value.value) in (int, float):
         return Const(-value.value)
     return NUMBER if isinstance(value, Const) and type(value.value) not in (int, float) else value
@@ -520,7 +525,7 @@ def store_item(ctx: Context, target: Value, key: Value, value: Value, site: Site
         known = as_tensor(ctx, one)
         opened = is_open(one) and any(isinstance(part, Tensor) for part in parts)
         if not (isinstance(known, Tensor) and not isinstance(one, Ref)) and not opened:
-            _store_in_container(ctx, one, key, value, site)
+            store_in_container(ctx, one, key, value, site)
             continue
         with ctx.under(guards):
             if _claim_index(ctx, one, parts, site, "assigned"):
@@ -539,18 +544,17 @@ def placed(options: Sequence[tuple[Facts, Value]]) -> list[tuple[Facts, Value]]:
     ]
 
 
-def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None) -> None:
+def store_in_container(
+    ctx: Context, target: Value, key: Value, value: Value, site: Site | None = None, *, is_raw: bool = False
+) -> None:
     if isinstance(target, Bound) and target.name == "__dict__":
-        modules.store_named(ctx, target.object, key, value, is_raw=True)
+        modules.store_named(ctx, target.object, key, value, by="dict_set")
         return
-    setter = _setter(ctx, target)
-    if setter is not None:
-        from torchdevlint.infer.calls import call
-
-        call(ctx, setter, [key, value], {}, site)
+    if not is_raw and special(ctx, target, "__setitem__", [key, value], site) is not None:
         return
+    target = wrapped(ctx, target)
     if not isinstance(key, Const) and stored.renews_all(site):
-        _renew(ctx, target, value)
+        renew(ctx, target, value)
         return
     if key == SLICE and _replace_all(ctx, target, value):
         return
@@ -575,14 +579,13 @@ def _store_in_container(ctx: Context, target: Value, key: Value, value: Value, s
         for one in known:
             ctx.put(target, ("k", one.value), value)
         return
-    old = rec.fields.get("*")
-    ctx.put(target, "*", value if old is None else one_of([(frozenset(), old), (frozenset(), value)]))
+    containers.store_anywhere(ctx, target, value)
     if rec.kind == "dict" and isinstance(key, (Ref, Tensor)):
         kept = rec.fields.get(containers.KEYS)
         ctx.put(target, containers.KEYS, key if kept is None else join(kept, key))
 
 
-def _renew(ctx: Context, target: Value, value: Value) -> None:
+def renew(ctx: Context, target: Value, value: Value) -> None:
     """A loop over the keys of a dict, or the positions in a list, gives each of them another value."""
     rec = ctx.heap.get(target) if isinstance(target, Ref) else None
     if rec is not None and rec.kind in ("dict", "list"):
@@ -600,15 +603,6 @@ def _replace_all(ctx: Context, target: Value, value: Value) -> bool:
         return False
     ctx.heap[target] = Rec(rec.kind, rec.cls, containers.contents(ctx, "list", [value], {}))
     return True
-
-
-def _setter(ctx: Context, target: Value) -> Value | None:
-    """The `__setitem__` of a class of the project."""
-    rec = ctx.rec(target)
-    if rec is None or not isinstance(rec.cls, Cls) or rec.kind not in ("object", "module"):
-        return None
-    found = attribute_of(ctx, rec.cls, "__setitem__", target)
-    return found if isinstance(found, Func) else None
 
 
 # ---------------------------------------------------------------------------------------------------- making
@@ -797,7 +791,7 @@ def open_method(
         place = devices.target_of(ctx, name, args, keywords)
         return devices.move(ctx, value, place, site) if place is not None else value
     if isinstance(value, Term) and value.op == "moved" and _is_method_of_tensors(name):
-        return method(ctx, Tensor(value.args[1], MANY), name, args, keywords, site)
+        return method(ctx, as_tensor(ctx, value), name, args, keywords, site)  # type: ignore[arg-type]
     if name == "numpy" and not args:
         claims.claim(ctx, "host", [Operand(value, False, "method")], site)
         return ARRAY

@@ -9,11 +9,10 @@ from typing import Any
 
 from torchdevlint.infer.values import NUMBER, Cls, Const, Ext, Func, Ref, Site, Term, Tup, Value
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.source.grounds import Ground
 
-_PLAIN_DECORATORS = frozenset(
-    {"torch.no_grad", "torch.jit.script", "torch.inference_mode", "torch.compile", "staticmethod"}
-)
+_PLAIN_DECORATORS = frozenset({"staticmethod", "contextmanager", "asynccontextmanager", "lru_cache", "cache"})
 _CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
 SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
 REGISTERS = frozenset({"register_buffer", "register_parameter", "Parameter"})
@@ -81,6 +80,11 @@ class Unit:
         self.bounds: Counter[str] = Counter()
         self.looked_into: set[str] = set()  # other files, by their paths
         self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
+        self.rows: dict[ir.Class, Value] = {}  # what `namedtuple` made, of which a class derives
+        self.closures: dict[
+            Any, dict[Any, Value]
+        ] = {}  # what decorators were given, by the frames of what they have made
+        self.decorated: dict[str, Value] = {}  # functions of the module that such decorators have made
         self.sets_default = not SETS_DEFAULT.isdisjoint(program.words)
         self.default_set_elsewhere = False  # by a file that imports this one
         self.ground: Ground | None = None  # of the run of its module
@@ -147,12 +151,14 @@ class Unit:
         """Module-level names that are bound to functions, classes and imports alone, or once to what no caller needs to decide."""
         stored: dict[str, list[ir.ValueOp | None]] = {}
         made: dict[ir.Register, ir.ValueOp] = {}
+        where: dict[str, int] = {}
         for block in self.program.module.blocks:
             for op in block.ops:
                 if isinstance(op, ir.ValueOp):
                     made[op.dst] = op
                 elif isinstance(op, ir.Store):
                     stored.setdefault(op.name, []).append(made.get(op.value))
+                    where[op.name] = block.index
         literals = _Literals(made, stored)
         found: dict[str, Value] = {}
         for name, ops in stored.items():
@@ -160,7 +166,8 @@ class Unit:
             if name in self.global_stores or _is_of_either(ops):
                 continue
             if all(isinstance(op, (ir.MakeFunction, ir.MakeClass, ir.Import)) for op in ops):
-                value = self._static(ops[-1], literals)
+                is_certain = len(ops) == 1 or isinstance(ops[0], ir.Import) or self._is_always_run(where[name])
+                value = self._static(ops[-1], literals) if is_certain else None
             elif all(isinstance(op, ir.Import) or (isinstance(op, ir.Constant) and op.value is None) for op in ops):
                 # `except ImportError: name = None`: what needs it is not run without it
                 value = self._static(next((op for op in ops if isinstance(op, ir.Import)), None), literals)
@@ -169,6 +176,12 @@ class Unit:
             if value is not None:
                 found[name] = value
         return found
+
+    def _is_always_run(self, block: int) -> bool:
+        """True for a block of the module through which each run of it comes."""
+        cfg = Cfg.of(self.program.module)
+        last = cfg.last_certain
+        return last is not None and cfg.block_dominates(block, last)
 
     def _static(self, op: ir.ValueOp | None, literals: _Literals) -> Value | None:
         if isinstance(op, ir.Import):
@@ -179,7 +192,7 @@ class Unit:
             return None
         function = op.function
         if any(
-            name not in _PLAIN_DECORATORS and not name.startswith(("functools.", "torch."))
+            name not in _PLAIN_DECORATORS and not name.startswith(("functools.", "torch.", "contextlib."))
             for name in function.decorators
         ):
             return None

@@ -430,15 +430,21 @@ def as_key(value: Value) -> Value:
         return Const((Ext, value.name))
     if isinstance(value, (Cls, Func)):
         return Const((type(value), value.cls if isinstance(value, Cls) else value.body))
-    if isinstance(value, Ref) and isinstance(value.place, tuple) and value.place[0] == "at":
-        return as_key(Ref(value.place[2]))
-    if isinstance(value, Ref) and isinstance(value.place, tuple) and len(value.place) == 3:
-        tag = value.place[1]
+    if isinstance(value, Ref):
+        place = value.place
+        while isinstance(place, tuple) and place[0] == "at":
+            place = place[2]
+        tag = place[1] if isinstance(place, tuple) and len(place) == 3 else None
         return Const(tag) if isinstance(tag, tuple) and tag[:1] == (MEMBER,) else value
     if not isinstance(value, Tup):
         return value
     parts = tuple(one.value for one in map(as_key, value.items) if isinstance(one, Const))
     return Const(parts) if len(parts) == len(value.items) else value
+
+
+def is_member(value: Value) -> bool:
+    """True for a member of an `Enum`."""
+    return isinstance(value, Ref) and isinstance(as_key(value), Const)
 
 
 def of_key(key: Any) -> Value:

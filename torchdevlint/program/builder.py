@@ -17,6 +17,7 @@ from torchdevlint.program.ir import (
     Import,
     MakeClass,
     MakeFunction,
+    Matches,
     Op,
     Opaque,
     Program,
@@ -71,8 +72,9 @@ class ProgramBuilder:
 
 
 def property_role(name: str, decorators: Sequence[str]) -> str:
-    """ "setter" or "deleter" for a function that `@name.setter` or `@name.deleter` makes a part of a property, "" for any other."""
-    return next((role for role in ("setter", "deleter") if f"{name}.{role}" in decorators), "")
+    """ "setter" or "deleter" for a function that `@name.setter` or `@Base.name.deleter` makes a part of a property, "" for any other."""
+    roles = ("setter", "deleter")
+    return next((role for role in roles if any(f".{one}".endswith(f".{name}.{role}") for one in decorators)), "")
 
 
 class BodyBuilder:
@@ -137,6 +139,13 @@ class BodyBuilder:
         self.ops.append(Opaque(node, dst, (subject,), path))
         return dst
 
+    def matches(self, node: Any, subject: Register, tests: Sequence[tuple[Any, ...]]) -> Register:
+        """Whether a subject fits a pattern."""
+        dst = self.registers
+        self.registers = dst + 1
+        self.ops.append(Matches(node, dst, subject, tuple(tests)))
+        return dst
+
     def bind(self, node: Any, name: str, value: Register) -> None:
         """Binds a name that no comprehension renames."""
         self.words.add(name)
@@ -195,12 +204,19 @@ class BodyBuilder:
         self.program.pending.append(builder)
         return builder
 
-    def class_(self, name: str, node: Any, bases: tuple[str, ...], registers: tuple[Register, ...]) -> BodyBuilder:
+    def class_(
+        self,
+        name: str,
+        node: Any,
+        bases: tuple[str, ...],
+        registers: tuple[Register, ...],
+        keywords: tuple[tuple[str, Register], ...],
+    ) -> BodyBuilder:
         """A class made here; its body is lowered at once."""
         qualname = self.qualified(name)
         made = Body("class", name, qualname, node, self.body)
         cls = Class(name, qualname, node, bases, registers, made, self.body)
-        made.owner = cls
+        made.owner, cls.keywords = cls, keywords
         self.body.classes.append(cls)
         self.program.classes.append(cls)
         return BodyBuilder(self.program, made)

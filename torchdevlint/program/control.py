@@ -17,6 +17,7 @@ from torchdevlint.program.ir import (
     Choice,
     Comprehension,
     Enter,
+    Exit,
     Iterate,
     Raise,
     Register,
@@ -260,6 +261,7 @@ def comprehension(
 
 def with_(b: BodyBuilder, syntax: Syntax, items: Iterable[tuple[Any, Any, Any | None]], body: Any) -> None:
     """`with manager as target: body`; `items` are (node, manager, target)."""
+    managers: list[Register] = []
     outside = b.withs
     for node, expression, target in items:
         manager = syntax.evaluate(b, expression)
@@ -269,11 +271,13 @@ def with_(b: BodyBuilder, syntax: Syntax, items: Iterable[tuple[Any, Any, Any | 
         if target is not None:
             syntax.store(b, target, dst)
         b.withs = (*b.withs, manager)
+        managers.append(manager)
         b.enter()
     syntax.suite(b, body)
     b.withs = outside
     if b.live:
         b.enter()
+        b.ops.append(Exit(None, tuple(reversed(managers))))
 
 
 class Handler(NamedTuple):
@@ -356,6 +360,11 @@ class Captures:
     def __init__(self, path: tuple[Step, ...] = ()) -> None:
         self.path = path
         self.found: list[tuple[Any, str, tuple[Step, ...]]] = []
+        self.tests: list[tuple[Any, ...]] = []  # see `ir.Matches`
+
+    def ask(self, kind: str, *given: object) -> None:
+        """A test of what the path leads to."""
+        self.tests.append((kind, self.path, *given))
 
     def note(self, node: Any, name: str, *step: str | int) -> None:
         """Captures what the path leads to, or the part of it that a step leads to."""
@@ -401,7 +410,10 @@ def match_(
         always = case.guard is None and is_irrefutable(case.pattern)
         matched = b.enter() if always else b.new_block()
         otherwise = None if always else b.new_block()
-        if otherwise is not None:
+        if otherwise is not None and captures.tests:
+            b.branch(b.matches(case.pattern, value, captures.tests), matched, otherwise)
+            b.begin(matched)
+        elif otherwise is not None:
             b.edge(b.block, matched)
             b.edge(b.block, otherwise)
             b.begin(matched)
@@ -426,11 +438,15 @@ def match_(
 def alternatives(b: BodyBuilder, patterns: Iterable[Any], captures: Captures, lower_pattern: Pattern) -> None:
     """`a | b`: every pattern binds the same names."""
     bound = {name for _, name, _ in captures.found}
+    several = []
     for pattern in patterns:
         inner = Captures(captures.path)
         lower_pattern(b, pattern, inner)
         captures.found += [capture for capture in inner.found if capture[1] not in bound]
         bound.update(name for _, name, _ in inner.found)
+        several.append(tuple(inner.tests))
+    if all(several):
+        captures.ask("any", *several)
 
 
 def sequence_pattern(
@@ -438,6 +454,7 @@ def sequence_pattern(
 ) -> None:
     """`[a, *b, c]`; `star` is the position of the starred part, which is left to the caller."""
     count = len(patterns)
+    captures.ask("sized", count - (star is not None), star is not None)
     for at, pattern in enumerate(patterns):
         index = at if star is None or at < star else at - count
         step = ("rest", at, count - 1 - at) if at == star else ("item", index)

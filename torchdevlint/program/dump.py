@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import reads
 
 
 def dump(program: ir.Program) -> str:
@@ -126,6 +127,8 @@ def _text(op: ir.Op) -> str:
             return f"yield {'from ' * delegates}{_register(value)}"
         case ir.AugmentedAssign(operator=operator, target=target, value=value):
             return f"%{target} {operator}= %{value}"
+        case ir.Matches(subject=subject):
+            return f"%{subject} matches {', '.join(f'%{one}' for one in reads(op)[1:])}"
         case ir.Opaque(operands=operands):
             return f"opaque({_registers(operands)})"
         case ir.Store(name=name, value=value, annotation=annotation):
@@ -138,6 +141,8 @@ def _text(op: ir.Op) -> str:
             return f"store %{holder}[%{index}] = %{value}"
         case ir.Delete(name=name):
             return f"delete {name}"
+        case ir.Exit(managers=managers):
+            return f"exit {', '.join(f'%{one}' for one in managers)}"
         case ir.DeleteSubscript(object=holder, index=index):
             return f"delete %{holder}[%{index}]"
         case ir.Discard(value=value):

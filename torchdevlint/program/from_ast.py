@@ -28,6 +28,7 @@ from torchdevlint.program.control import Captures
 from torchdevlint.program.ir import (
     Attribute,
     AugmentedAssign,
+    Constant,
     Declare,
     Delete,
     DeleteSubscript,
@@ -334,7 +335,14 @@ def _pattern(b: BodyBuilder, pattern: ast.pattern, captures: Captures) -> None:
 
 
 def _match_value(b: BodyBuilder, pattern: ast.MatchValue, captures: Captures) -> None:
-    evaluate(b, pattern.value)
+    captures.ask("equal", evaluate(b, pattern.value))
+
+
+def _match_singleton(b: BodyBuilder, pattern: ast.MatchSingleton, captures: Captures) -> None:
+    dst = b.registers
+    b.registers = dst + 1
+    b.ops.append(Constant(pattern, dst, pattern.value))
+    captures.ask("equal", dst)
 
 
 def _match_as(b: BodyBuilder, pattern: ast.MatchAs, captures: Captures) -> None:
@@ -356,14 +364,16 @@ def _match_sequence(b: BodyBuilder, pattern: ast.MatchSequence, captures: Captur
 
 def _match_mapping(b: BodyBuilder, pattern: ast.MatchMapping, captures: Captures) -> None:
     for key, element in zip(pattern.keys, pattern.patterns, strict=True):
-        with captures.inside("key", evaluate(b, key)):
+        name = evaluate(b, key)
+        captures.ask("key", name)
+        with captures.inside("key", name):
             _pattern(b, element, captures)
     if pattern.rest is not None:
         captures.note(pattern, pattern.rest, "others")
 
 
 def _match_class(b: BodyBuilder, pattern: ast.MatchClass, captures: Captures) -> None:
-    evaluate(b, pattern.cls)
+    captures.ask("class", evaluate(b, pattern.cls))
     for at, element in enumerate(pattern.patterns):
         with captures.inside("position", at):
             _pattern(b, element, captures)
@@ -407,9 +417,8 @@ def _class(b: BodyBuilder, node: ast.ClassDef) -> None:
     decorators, decorator_registers = _decorators(b, node.decorator_list)
     bases = tuple("?" if isinstance(base, ast.Starred) else _base_name(base) for base in node.bases)
     registers = tuple(evaluate(b, base.value if isinstance(base, ast.Starred) else base) for base in node.bases)
-    for keyword in node.keywords:
-        evaluate(b, keyword.value)
-    inner = b.class_(node.name, node, bases, registers)
+    keywords = tuple((keyword.arg or "**", evaluate(b, keyword.value)) for keyword in node.keywords)
+    inner = b.class_(node.name, node, bases, registers, keywords)
     inner.body.decorators = decorators
     inner.body.decorator_registers = decorator_registers
     _type_parameters(inner, node)
@@ -472,6 +481,7 @@ _STATEMENTS.update(
 _PATTERNS.update(
     {
         ast.MatchValue: _match_value,
+        ast.MatchSingleton: _match_singleton,
         ast.MatchAs: _match_as,
         ast.MatchStar: _match_star,
         ast.MatchSequence: _match_sequence,

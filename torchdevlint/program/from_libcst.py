@@ -310,8 +310,8 @@ def _pattern(b: BodyBuilder, pattern: cst.CSTNode, captures: Captures) -> None:
         handler(b, pattern, captures)
 
 
-def _match_value(b: BodyBuilder, pattern: cst.MatchValue, captures: Captures) -> None:
-    evaluate(b, pattern.value)
+def _match_value(b: BodyBuilder, pattern: cst.MatchValue | cst.MatchSingleton, captures: Captures) -> None:
+    captures.ask("equal", evaluate(b, pattern.value))
 
 
 def _match_as(b: BodyBuilder, pattern: cst.MatchAs, captures: Captures) -> None:
@@ -334,14 +334,16 @@ def _match_sequence(b: BodyBuilder, pattern: cst.MatchList | cst.MatchTuple, cap
 
 def _match_mapping(b: BodyBuilder, pattern: cst.MatchMapping, captures: Captures) -> None:
     for element in pattern.elements:
-        with captures.inside("key", evaluate(b, element.key)):
+        name = evaluate(b, element.key)
+        captures.ask("key", name)
+        with captures.inside("key", name):
             _pattern(b, element.pattern, captures)
     if pattern.rest is not None:
         captures.note(pattern.rest, pattern.rest.value, "others")
 
 
 def _match_class(b: BodyBuilder, pattern: cst.MatchClass, captures: Captures) -> None:
-    evaluate(b, pattern.cls)
+    captures.ask("class", evaluate(b, pattern.cls))
     for at, element in enumerate(pattern.patterns):
         with captures.inside("position", at):
             _pattern(b, element.value, captures)
@@ -386,9 +388,8 @@ def _class(b: BodyBuilder, node: cst.ClassDef) -> None:
     decorators, decorator_registers = _decorators(b, node.decorators)
     bases = tuple("?" if arg.star else _base_name(arg.value) for arg in node.bases)
     registers = tuple(evaluate(b, arg.value) for arg in node.bases)
-    for arg in node.keywords:
-        evaluate(b, arg.value)
-    inner = b.class_(node.name.value, node, bases, registers)
+    keywords = tuple((arg.keyword.value if arg.keyword else "**", evaluate(b, arg.value)) for arg in node.keywords)
+    inner = b.class_(node.name.value, node, bases, registers, keywords)
     inner.body.decorators = decorators
     inner.body.decorator_registers = decorator_registers
     _type_parameters(inner, node.type_parameters)
@@ -458,6 +459,7 @@ _STATEMENTS.update(
 _PATTERNS.update(
     {
         cst.MatchValue: _match_value,
+        cst.MatchSingleton: _match_value,
         cst.MatchAs: _match_as,
         cst.MatchStar: _match_star,
         cst.MatchList: _match_sequence,

@@ -297,6 +297,18 @@ class Opaque(ValueOp):
     path: tuple[tuple[str | int, ...], ...] | None = None
 
 
+@dataclass(slots=True, eq=False)
+class Matches(ValueOp):
+    """Whether a subject of `match` fits a pattern: all of the tests hold.
+
+    A test has its kind, the path to a part of the subject (see `Opaque`), and what it asks: ("equal", path, register), ("class", path,
+    register), ("key", path, register), ("sized", path, count, whether there may be more), ("any", path, tests, tests, ...).
+    """
+
+    subject: Register
+    tests: tuple[tuple[Any, ...], ...]
+
+
 # ---------------------------------------------------------------------------------------------------- effects
 
 
@@ -359,6 +371,13 @@ class DeleteSubscript(Op):
 
     object: Register
     index: Register
+
+
+@dataclass(slots=True, eq=False)
+class Exit(Op):
+    """Control falls out of the end of a `with` statement: its managers, the last one first, are left."""
+
+    managers: tuple[Register, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -495,6 +514,7 @@ class Class:
     body: Body
     parent: Body
     methods: dict[str, Body] = field(default_factory=dict)
+    keywords: tuple[tuple[str, Register], ...] = ()  # likewise: its metaclass, and what `__init_subclass__` is given
 
 
 class Row(NamedTuple):

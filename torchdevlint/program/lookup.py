@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from torchdevlint.program import ir
 
@@ -266,6 +266,15 @@ _ONE: dict[type[ir.Op], tuple[str, ...]] = {
 }
 
 
+def _asked(tests: tuple[tuple[Any, ...], ...]) -> list[ir.Register]:
+    """The registers that the tests of a pattern compare with."""
+    found: list[ir.Register] = []
+    for kind, _, *given in tests:
+        if kind != "sized":
+            found += [one for several in given for one in _asked(several)] if kind == "any" else given
+    return found
+
+
 def reads(op: ir.Op | None) -> list[ir.Register]:
     """The registers that an operation takes, in the order in which they are written."""
     fields = _ONE.get(type(op)) if op is not None else None
@@ -283,6 +292,8 @@ def reads(op: ir.Op | None) -> list[ir.Register]:
         return [register for register in (*op.keys, *op.values) if register is not None]
     if isinstance(op, ir.FormattedString):
         return [*op.parts]
+    if isinstance(op, ir.Matches):
+        return [op.subject, *_asked(op.tests)]
     if isinstance(op, ir.Opaque):
         return [*op.operands]
     return []
