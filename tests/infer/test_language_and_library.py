@@ -17,7 +17,7 @@ from torchdevlint.infer.analysis import analyse
 from torchdevlint.program import from_ast
 
 IMPORTS = """
-import asyncio, collections, contextlib, contextvars, dataclasses, functools, heapq, io, itertools, operator, os, queue, tempfile, threading
+import asyncio, collections, contextlib, contextvars, dataclasses, functools, heapq, importlib, io, itertools, operator, os, queue, tempfile, threading
 from collections import ChainMap, UserDict, deque, namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -44,9 +44,10 @@ class Case(NamedTuple):
     lines: str
 
 
-def _cases() -> list[Case]:
+def cases_of(table: str) -> list[Case]:
+    """The entries of a table beside this file."""
     found = []
-    for part in (Path(__file__).parent / "language_and_library.txt").read_text(encoding="utf-8").split("==== ")[1:]:
+    for part in (Path(__file__).parent / table).read_text(encoding="utf-8").split("==== ")[1:]:
         header, _, body = part.partition("\n")
         kind, _, name = header.partition(" ")
         top, marked, lines = body.rpartition("----\n")
@@ -55,7 +56,7 @@ def _cases() -> list[Case]:
 
 
 def _cases_of(kind: str) -> pytest.MarkDecorator:
-    several = [case for case in _cases() if case.kind == kind]
+    several = [case for case in cases_of("language_and_library.txt") if case.kind == kind]
     return pytest.mark.parametrize("case", several, ids=[case.name for case in several])
 
 

@@ -448,6 +448,10 @@ def _fill(ctx: Context, function: Cls, ref: Ref, args: list[Value], keywords: Ke
         value = keywords.get(name)
         if is_argument and args and not isinstance(args[0], (Star, DoubleStar)):
             value = args.pop(0)
+        if value is None and is_argument and args:
+            given_by = args[-1]
+            value = reading.item(ctx, given_by.value, Const(name)) if isinstance(given_by, DoubleStar) else None
+            value = None if value in (UNKNOWN, NOTHING) else value
         if value is None:
             value = default if field is None else call(ctx, field.args[0], [], {}, site) if field.args else None
         content = value if value is not None else UNKNOWN

@@ -188,16 +188,30 @@ def positional(ctx: Context, value: Value, position: int) -> Value:
 
 
 def field_names(analysis: Analysis, cls: ir.Class, *, with_given: bool = False) -> list[tuple[str, bool]]:
-    """The annotated fields of a dataclass or named tuple, in their order, and whether they have a default.
+    """The annotated fields of a dataclass or named tuple, as its constructor takes them, and whether they have a default.
 
     `with_given`: and what `__post_init__` is given and the object does not keep (Lib/dataclasses.py, `InitVar`).
     """
     found: dict[str, bool] = {}
+    by_keyword: set[str] = set()
     for one in reversed(bases_of(analysis, cls)):
-        for op in _annotated(one):
-            if op.annotation is not None and (with_given or not is_given_once(op.annotation)):
+        marks = [op.name for op in _ops_annotated(one) if op.annotation and _last(op.annotation) == "KW_ONLY"]
+        is_by_keyword = _takes_keywords_alone(one)
+        for op in _ops_annotated(one):
+            is_by_keyword = is_by_keyword or op.name in marks
+            if op in _annotated(one) and op.annotation and (with_given or not is_given_once(op.annotation)):
                 found[op.name] = isinstance(op, ir.Store)
-    return list(found.items())
+                by_keyword |= {op.name} if is_by_keyword else set()
+    return sorted(found.items(), key=lambda row: row[0] in by_keyword)
+
+
+def _takes_keywords_alone(cls: ir.Class) -> bool:
+    """True behind `@dataclass(kw_only=True)`."""
+    lookup = Lookup.of(cls.parent)
+    made = [lookup.definition(register) for register in cls.body.decorator_registers]
+    given = [op.keyword("kw_only") for op in made if isinstance(op, ir.Call)]
+    told = [lookup.definition(register) for register in given if register is not None]
+    return any(isinstance(op, ir.Constant) and op.value is True for op in told)
 
 
 def given_once(analysis: Analysis, cls: ir.Class) -> list[str]:
@@ -208,13 +222,21 @@ def given_once(analysis: Analysis, cls: ir.Class) -> list[str]:
 
 def is_given_once(annotation: ir.Annotation) -> bool:
     """True for `InitVar[int]`."""
-    return annotation.name.rpartition(".")[2] == "InitVar"
+    return _last(annotation) == "InitVar"
 
 
 def _annotated(cls: ir.Class) -> list[ir.Declare | ir.Store]:
     """The annotated names of a class body that stand for fields."""
+    return [op for op in _ops_annotated(cls) if op.annotation and _last(op.annotation) not in _NO_FIELDS]
+
+
+def _ops_annotated(cls: ir.Class) -> list[ir.Declare | ir.Store]:
     ops = [op for block in cls.body.blocks for op in block.ops if isinstance(op, (ir.Declare, ir.Store))]
-    return [op for op in ops if op.annotation and op.annotation.name.rpartition(".")[2] not in _NO_FIELDS]
+    return [op for op in ops if op.annotation]
+
+
+def _last(annotation: ir.Annotation) -> str:
+    return annotation.name.rpartition(".")[2]
 
 
 _NO_FIELDS = frozenset({"ClassVar", "KW_ONLY"})

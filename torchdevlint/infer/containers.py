@@ -10,6 +10,7 @@ from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
     NUMBER,
+    OTHER,
     SENT,
     UNKNOWN,
     Bound,
@@ -63,7 +64,7 @@ def method(
         held = [reading.element(ctx, one) for one in (ref, *args)]
         return ctx.new(site, "list", None, {"*": join(*held)}, tag=name)
     if name in ("difference", "intersection"):
-        return copied(ctx, ref, site)
+        return copied(ctx, ref, site, deep=False)
     if name in ("get", "get_nowait", "popright"):
         return reading.element(ctx, ref)
     if name in ("pop", "popleft"):
@@ -72,7 +73,7 @@ def method(
         _take(ctx, ref, rec, position)
         return taken
     if name == "copy":
-        return copied(ctx, ref, site)
+        return copied(ctx, ref, site, deep=False)
     if name == "save_for_backward" and rec.kind == "object":
         ctx.put(ref, ".saved_tensors", Tup(tuple(args)))
         return NONE
@@ -84,7 +85,7 @@ def method(
         _reorder(ctx, ref, rec, name)
         return NONE
     if name in ("_replace", "_asdict"):
-        made = copied(ctx, ref, site)
+        made = copied(ctx, ref, site, deep=False)
         names = [key[1:] for key in rec.fields if isinstance(key, str) and key.startswith(".")]
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)
@@ -367,7 +368,7 @@ def _of_dict(
                 ctx.put(ref, key, given)
         return NONE
     if name == "copy":
-        return copied(ctx, ref, site)
+        return copied(ctx, ref, site, deep=False)
     if name == "new_child":
         return ctx.new(site, "dict", None, {**rec.fields, **(entries(ctx, first) or {})}, tag=name)
     return NONE if name == "clear" else UNKNOWN
@@ -428,6 +429,9 @@ def copied(ctx: Context, value: Value, site: Site | None, *, deep: bool = True) 
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or not isinstance(value, Ref):
         return value
+    made = special(ctx, value, "__deepcopy__" if deep else "__copy__", [OTHER] if deep else [], site)
+    if made is not None:
+        return made
     ref = ctx.new(site, rec.kind, rec.cls, {}, tag=("copy", _root(value.place)))
     fields = {}
     for key, content in rec.fields.items():

@@ -258,9 +258,8 @@ class Evaluation:
                     return reading.attribute(ctx, frame, name) if frame is not None else UNKNOWN
                 frame = reading.attribute(ctx, frame, "@parent") if frame is not None else None
             up = up.parent
-        static = self.unit.statics.get(name)
-        if static is None and ctx.mode == "summary":
-            static = self.unit.decorated.get(name)
+        static = self.unit.decorated.get(name) if ctx.mode == "summary" else None
+        static = self.unit.statics.get(name) if static is None else static
         if static is not None:
             return ctx.imported(self.unit, static.name) if isinstance(static, Ext) else static
         if name in self.unit.program.module.local_names or name in self.unit.global_stores:
@@ -284,7 +283,9 @@ class Evaluation:
             if self.body.kind == "module" and isinstance(value, Func):
                 self.unit.decorated[name] = value
         elif isinstance(value, Cls) and value.cls.name == name and value.cls.body.decorators:
-            self._decorate_class(value)
+            value = self._decorate_class(value)
+            if self.body.kind == "module":
+                self.unit.decorated[name] = value
         self._bind(name, value)
 
     def _bind(self, name: str, value: Value) -> None:
@@ -336,16 +337,18 @@ class Evaluation:
             self.unit.closures[frame] = {key: one for key, one in fields.items() if _stays(one) or key == ".@parent"}
             frame = fields.get(".@parent")
 
-    def _decorate_class(self, cls: Cls) -> None:
-        """A decorator of a class may enter it somewhere; what it gives back is taken to be the class."""
-        body = cls.cls.body
+    def _decorate_class(self, cls: Cls) -> Cls:
+        """A decorator of a class may enter it somewhere, and give another class back."""
+        body, given = cls.cls.body, cls
         for register in reversed(body.decorator_registers):
             decorator = self._get(register)
             if isinstance(decorator, Func):
-                calls.call(self.ctx, decorator, [cls], {}, None)
+                made = calls.call(self.ctx, decorator, [given], {}, None)
+                given = made if isinstance(made, Cls) else given
         rec = self.ctx.rec(cls)
         if rec is not None:
             self.unit.class_fields[cls.cls] = dict(rec.fields)  # with what they put there
+        return given
 
     def make_function(self, op: ir.MakeFunction) -> Value:
         """A function object, with its defaults and the frame it closes over."""
@@ -368,8 +371,9 @@ class Evaluation:
             naming = reading.attribute(ctx, value, "__set_name__") if isinstance(value, Ref) else None
             if isinstance(naming, Func):
                 calls.call(ctx, naming, [made, Const(key[1:])], {}, self._site(op))
-        given = [self._get(register) for register in cls.base_registers]
-        self.unit.rows.update((cls, one) for one in given if isinstance(one, Partial))
+        for base in map(self._get, cls.base_registers):
+            if isinstance(base, Partial):
+                self.unit.rows[cls] = base
         keywords = {name: self._get(register) for name, register in cls.keywords if name not in ("metaclass", "**")}
         told = classes.told_of_subclass(ctx, made)
         if told is not None:

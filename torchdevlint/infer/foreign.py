@@ -661,6 +661,11 @@ def call_method(
             return of_object(ctx, value, rec.cls.name, name, args, keywords, site)
         if name in ("_replace", "_asdict"):
             return containers.method(ctx, value, rec, name, args, keywords, site)
+        if name == "start" and isinstance(rec.cls, Cls):
+            bases = foreign_bases_of(ctx.analysis, rec.cls.cls)
+            if any(base.endswith((".Thread", ".Process")) for base in bases):
+                special(ctx, value, "run", [], site)
+                return NONE
         inner = wrapped(ctx, value)
         if name == "__init__" and inner != value:
             containers.fill(ctx, value, args, keywords)

@@ -336,6 +336,14 @@ def _as_dict(ctx: Context, args: Args, keywords: Keywords, site: Site | None) ->
     return ctx.new(site, "dict", None, {("k", name): value for name, value in found}, tag="asdict")
 
 
+def _shallow(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`copy.copy(object)`; of `self`, a caller tells what it holds."""
+    value = _at(args, 0)
+    if ctx.mode == "summary" and ctx.analysis.class_of_receiver(value) is not None:
+        return Term("call", Ext("copy.copy"), (value,), (), site)
+    return lift(lambda one: containers.copied(ctx, one, site, deep=False), value)
+
+
 def _as_tuple(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     found = _fields_of(ctx, _at(args, 0))
     return Tup(tuple(value for _, value in found)) if found else _when_known(ctx, "astuple", _at(args, 0), site)
@@ -851,9 +859,7 @@ _TABLE: dict[str, Handler] = {
     **dict.fromkeys(_TREE_UNFLATTENS, _unflattened),
     "typing.cast": lambda ctx, args, keywords, site: _at(args, 1),
     "typing.assert_type": lambda ctx, args, keywords, site: _at(args, 0),
-    "copy.copy": lambda ctx, args, keywords, site: lift(
-        lambda one: containers.copied(ctx, one, site, deep=False), _at(args, 0)
-    ),
+    "copy.copy": _shallow,
     **dict.fromkeys(_EMPTY_WEIGHTS, lambda ctx, args, keywords, site: Device(NOWHERE)),
     "tqdm.tqdm": _first,
     "tqdm.auto.tqdm": _first,

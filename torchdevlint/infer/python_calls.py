@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, attribute_of, field_names, special
+from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, field_names, special
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     CLOCK,
@@ -273,14 +273,11 @@ def _sum(ctx: Context, values: Value, start: Value | None, site: Site | None) ->
 
 
 def _next(ctx: Context, first: Value, site: Site | None, default: Value | None) -> Value:
-    from torchdevlint.infer.calls import call
-
     for one in alternatives(first):
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
-        if rec is not None and isinstance(rec.cls, Cls):
-            method = attribute_of(ctx, rec.cls, "__next__", one)
-            if method is not None:
-                return call(ctx, method, [], {}, site)
+        made = special(ctx, one, "__next__", [], site)
+        if made is not None:
+            return made
         if rec is not None and "return" in rec.fields:
             fields: dict[Any, Value] = {".value": rec.fields["return"], ".args": Tup((rec.fields["return"],))}
             ctx.raise_(ctx.new(site, "object", Ext("builtins.StopIteration"), fields, tag="StopIteration"))

@@ -14,6 +14,7 @@ from torchdevlint.infer.classes import (
     is_function_of_autograd,
     is_named_tuple,
     metaclass_of,
+    special,
     wrapped,
 )
 from torchdevlint.infer.conditions import device_type
@@ -209,12 +210,9 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         drawn = distributions.attribute(ctx, value, rec, name)
         if drawn is not None:
             return drawn
-    if isinstance(rec.cls, Cls) and not name.startswith("__"):
-        getter = attribute_of(ctx, rec.cls, "__getattr__", value, site=site)
-        if isinstance(getter, Func):
-            from torchdevlint.infer.calls import call
-
-            return call(ctx, getter, [Const(name)], {}, site)
+    got = special(ctx, value, "__getattr__", [Const(name)], site) if not name.startswith("__") else None
+    if got is not None:
+        return got
     if rec.kind == "dict" and ("k", name) in rec.fields and shows_items(ctx, value, rec):
         return item(ctx, value, Const(name), site)
     if rec.kind in ("list", "dict", "generator", "module", "object"):
@@ -334,17 +332,10 @@ def _item_of_object(
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)
     if rec.kind == "module" and isinstance(key, Sort):
         return element(ctx, value)
-    if (
-        not is_raw
-        and isinstance(rec.cls, Cls)
-        and rec.kind in ("object", "module", "dict")
-        and ("k", 0) not in rec.fields
-    ):
-        getter = attribute_of(ctx, rec.cls, "__getitem__", value, site=site)
-        if getter is not None:
-            from torchdevlint.infer.calls import call
-
-            return call(ctx, getter, [key], {}, site)
+    if not is_raw and rec.kind in ("object", "module", "dict") and ("k", 0) not in rec.fields:
+        got = special(ctx, value, "__getitem__", [key], site)
+        if got is not None:
+            return got
     if (inner := wrapped(ctx, value)) != value:
         return item(ctx, inner, key, site)
     if isinstance(key, Const):
@@ -359,11 +350,9 @@ def _item_of_object(
         if "default" in rec.fields:
             return _made_by_default(ctx, value, rec, ("k", k), site)
         if rec.kind == "dict":
-            missing = attribute_of(ctx, rec.cls, "__missing__", value, site=site) if isinstance(rec.cls, Cls) else None
-            if missing is not None and "*" not in rec.fields:
-                from torchdevlint.infer.calls import call
-
-                return call(ctx, missing, [key], {}, site)
+            missing = special(ctx, value, "__missing__", [key], site) if "*" not in rec.fields else None
+            if missing is not None:
+                return missing
             others: Value = rec.fields.get("*", NOTHING)  # a key that is not there raises
             return others
     elif (
@@ -441,32 +430,21 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
             return rec.fields.get(containers.KEYS, NUMBER)  # type: ignore[no-any-return]
         return join(*keys) if keys else NUMBER
     if rec.kind in ("object", "module") and isinstance(rec.cls, Cls):
-        for name in ("__iter__", "__aiter__", "__getitem__"):
-            method = attribute_of(ctx, rec.cls, name, value)
-            if isinstance(method, Func):
-                from torchdevlint.infer.calls import call
-
-                is_iterator = name != "__getitem__"
-                made = call(ctx, method, [] if is_iterator else [NUMBER], {}, None)
-                following = _next_of(ctx, made) if is_iterator else None
-                if following is not None:
-                    return call(ctx, following, [], {}, None)
-                return UNKNOWN if made == value else element(ctx, made) if is_iterator else made
+        for name in ("__iter__", "__aiter__"):
+            made = special(ctx, value, name, [])
+            if made is not None:
+                several = (special(ctx, made, following, []) for following in ("__next__", "__anext__"))
+                one = next((one for one in several if one is not None), None)
+                return one if one is not None else UNKNOWN if made == value else element(ctx, made)
+        got = special(ctx, value, "__getitem__", [NUMBER])
+        if got is not None:
+            return got
         if (inner := wrapped(ctx, value)) != value:
             return element(ctx, inner)
     held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
     if held:
         return join(*held)
     return NOTHING if rec.kind in ("list", "generator") else UNKNOWN
-
-
-def _next_of(ctx: Context, value: Value) -> Value | None:
-    """The `__next__` or `__anext__` of an iterator whose class is one of the project."""
-    rec = ctx.rec(value)
-    if rec is None or not isinstance(rec.cls, Cls):
-        return None
-    found = attribute_of(ctx, rec.cls, "__next__", value)
-    return attribute_of(ctx, rec.cls, "__anext__", value) if found is None else found
 
 
 def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) -> Value:

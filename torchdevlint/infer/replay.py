@@ -195,6 +195,7 @@ class Replay:
             if len(fields) > MOST_EFFECTS:
                 ctx.analysis.hit("effects of a call")
                 fields = [item for item in fields if item[0] == "@device"] + fields[:MOST_EFFECTS]
+            written: list[tuple[Any, Any]] = []  # together: `self.a, self.b = self.b, self.a`
             for key, content in fields:
                 if key == "@device":
                     new = self.place(content)
@@ -208,7 +209,9 @@ class Replay:
                     if key == ".data":
                         modules.replace_data(ctx, None, target, here)
                     is_attribute = isinstance(key, str) and key.startswith(".")
-                    ctx.put(target, key, modules.still_following(ctx, target, key, here) if is_attribute else here)
+                    written.append((key, modules.still_following(ctx, target, key, here) if is_attribute else here))
+            for key, here in written:
+                ctx.put(target, key, here)
 
     def place(self, place: Any) -> Any:
         """A place of the summary, here."""

@@ -1,0 +1,49 @@
+"""The language, chapter by chapter: what brings a tensor to where it meets another, and what moves it on the way.
+
+language.txt holds the cases, `==== KIND CHAPTER/NAME` with definitions that end in `----` where there are any, and lines that bind `o`. They are
+given `t`, and `x`, which is on a GPU. KIND says what a run of them shows (each was run on the virtual machine): `carries`, `o` is where `t` is;
+`moves`, it is on the GPU wherever `t` is; `leaves`, it is on the CPU wherever `t` is.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+from test_language_and_library import IMPORTS, Case, cases_of
+
+from torchdevlint.infer.analysis import analyse
+from torchdevlint.program import from_ast
+
+_INLINE = """
+def main(x):
+    t = {made}
+{lines}
+    print(x + o)
+
+main(torch.ones(4, 4, device="cuda"))
+"""
+_IN_A_FUNCTION = """
+def work_on(x, t):
+{lines}
+    return x + o
+
+def main():
+    print(work_on(torch.ones(4, 4, device="cuda"), {made}))
+
+main()
+"""
+
+
+def _broken(case: Case, form: str, made: str) -> bool:
+    lines = textwrap.indent(case.lines, "    ")
+    text = f"{IMPORTS}\n{case.top}\n{form.format(made=made, lines=lines)}"
+    return any(fault.verdict == "broken" for fault in analyse(from_ast.lower(ast.parse(text))).decided())
+
+
+@pytest.mark.parametrize("form", [_INLINE, _IN_A_FUNCTION], ids=["inline", "function"])
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in cases_of("language.txt")])
+def test_a_run_shows_the_same(case: Case, form: str) -> None:
+    assert _broken(case, form, "torch.ones(4, 4)") == (case.kind != "moves")
+    assert _broken(case, form, 'torch.ones(4, 4, device="cuda")') == (case.kind == "leaves")
