@@ -384,6 +384,18 @@ CASES = {
         (c if t.is_cpu else t) + t
         (c if not t.is_cpu else t) + t  # fault
     """,
+    "a number of a function's caller leaves the result where the other one is": """
+        def scaled(x, s):
+            return x / s.sqrt()
+        def added(x, s):
+            return torch.add(x, s.sqrt())
+        layer = nn.Linear(4, 4).cuda()
+        layer(scaled(t, n))
+        layer(added(t, n))
+        layer(scaled(c, n))  # fault
+        layer(added(c, n))  # fault
+        scaled(t, w.sum()) + t
+    """,
 }
 
 

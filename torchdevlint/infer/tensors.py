@@ -265,6 +265,9 @@ def _combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
             if proven:
                 return Tensor(Term("device_of", proven[0]), MANY if rank is None else rank)
             return _open_binary(operands)
+        is_left_open = ctx.mode == "summary" and isinstance(best.device, Term) and len(operands) == 2
+        if is_left_open and pending and all(operand.tolerant for operand in operands):
+            return _open_binary(operands)
         return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
     if pending:
         if pending[0] in ctx.proven:
@@ -371,7 +374,8 @@ def _result_of_binary(
         ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
         rank = operators.product(ranks) if operator == "@" else operators.broadcast(ranks, all_known=True)
         return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
-    if best is not None and best.device != HOST and best.rank not in (0, None):
+    is_left_open = ctx.mode == "summary" and best is not None and isinstance(best.device, Term)
+    if best is not None and best.device != HOST and best.rank not in (0, None) and not is_left_open:
         return Tensor(best.device, best.rank, best.origin)
     return Term("binary", operator + "=" if in_place else operator, left, right)
 
