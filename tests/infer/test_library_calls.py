@@ -396,6 +396,21 @@ CASES = {
         layer(added(c, n))  # fault
         scaled(t, w.sum()) + t
     """,
+    "causal masks are not read": """
+        causal = nn.Transformer.generate_square_subsequent_mask(4)
+        encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, 4), 1).cuda()
+        encoder(t[:, None], mask=causal)
+        encoder(t[:, None], causal)
+        encoder(t[:, None], causal, torch.zeros(1, 4, device="cuda"))  # fault
+        encoder(c[:, None], causal)  # fault
+        decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 1, 4), 1).cuda()
+        decoder(t[:, None], t[:, None], tgt_mask=causal)
+        decoder(t[:, None], c[:, None])  # fault
+        decoder(t[:, None], t[:, None], memory_mask=c)  # fault
+        nn.TransformerEncoderLayer(4, 1, 4).cuda()(t[:, None], src_mask=causal)  # fault
+        nn.MultiheadAttention(4, 1).cuda()(t, t, t, attn_mask=causal)  # fault
+        nn.Transformer(4, 1, 1, 1, 4).cuda()(t[:, None], t[:, None], causal, causal)
+    """,
 }
 
 
