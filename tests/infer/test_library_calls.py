@@ -384,6 +384,69 @@ CASES = {
         (c if t.is_cpu else t) + t
         (c if not t.is_cpu else t) + t  # fault
     """,
+    "a number of a function's caller leaves the result where the other one is": """
+        def scaled(x, s):
+            return x / s.sqrt()
+        def added(x, s):
+            return torch.add(x, s.sqrt())
+        layer = nn.Linear(4, 4).cuda()
+        layer(scaled(t, n))
+        layer(added(t, n))
+        layer(scaled(c, n))  # fault
+        layer(added(c, n))  # fault
+        scaled(t, w.sum()) + t
+    """,
+    "causal masks are not read": """
+        causal = nn.Transformer.generate_square_subsequent_mask(4)
+        encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, 4), 1).cuda()
+        encoder(t[:, None], mask=causal)
+        encoder(t[:, None], causal)
+        encoder(t[:, None], causal, torch.zeros(1, 4, device="cuda"))  # fault
+        encoder(c[:, None], causal)  # fault
+        decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 1, 4), 1).cuda()
+        decoder(t[:, None], t[:, None], tgt_mask=causal)
+        decoder(t[:, None], c[:, None])  # fault
+        decoder(t[:, None], t[:, None], memory_mask=c)  # fault
+        nn.TransformerEncoderLayer(4, 1, 4).cuda()(t[:, None], src_mask=causal)  # fault
+        nn.MultiheadAttention(4, 1).cuda()(t, t, t, attn_mask=causal)  # fault
+        nn.Transformer(4, 1, 1, 1, 4).cuda()(t[:, None], t[:, None], causal, causal)
+    """,
+    "names of the modules that define them": """
+        from torch.autograd.function import Function
+        from torch.autograd.variable import Variable
+        from torch.functional import einsum
+        from torch.nn.modules.batchnorm import BatchNorm1d
+        from torch.nn.modules.container import Sequential
+        from torch.nn.modules.linear import Linear
+        from torch.nn.modules.loss import MSELoss
+        from torch.nn.modules.module import Module
+        from torch.nn.parameter import Parameter
+        from torch.nn.utils.convert_parameters import parameters_to_vector
+        from torch.utils.data._utils.collate import default_collate
+        from torch.utils.data.dataset import Subset
+        Linear(4, 4).cuda()(c)  # fault
+        Sequential(Linear(4, 4), BatchNorm1d(4)).cuda()(c)  # fault
+        Sequential(Linear(4, 4), BatchNorm1d(4)).cuda()(t)
+        MSELoss()(t, c)  # fault
+        einsum("ij->i", c) + v  # fault
+        Variable(c) + t  # fault
+        class Doubled(Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+        Doubled.apply(c) + t  # fault
+        class Scaled(Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = Parameter(torch.ones(4))
+            def forward(self, x):
+                return x * self.scale
+        Scaled().cuda()(c)  # fault
+        Scaled().cuda()(t)
+        parameters_to_vector(Linear(1, 1).cuda().parameters()) + torch.ones(2)  # fault
+        default_collate([w, w]) + v  # fault
+        Subset(TensorDataset(c), [0])[0][0] + v  # fault
+    """,
 }
 
 

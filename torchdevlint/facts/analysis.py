@@ -21,6 +21,7 @@ from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member
 from torchdevlint.program.roles import Roles
 from torchdevlint.source.grounds import Ground, kept_in
+from torchdevlint.stubs.loader import public
 
 if TYPE_CHECKING:
     from torchdevlint.infer.walk import Walk
@@ -112,9 +113,7 @@ class FileFacts:
         """The value of a dotted name, made once."""
         found = self._symbols.get(name)
         if found is None:
-            if name.startswith("torch.nn.modules.") and name.rpartition(".")[2][:1].isupper():
-                name = "torch.nn." + name.rpartition(".")[2]
-            found = self._symbols[name] = values.symbol(name)
+            found = self._symbols[name] = values.symbol(public(name) if name.startswith("torch.") else name)
         return found
 
     def resolve_text(self, dotted: str) -> str:

@@ -51,7 +51,7 @@ from torchdevlint.infer.values import (
 from torchdevlint.program import ir
 from torchdevlint.source import deadline, grounds
 from torchdevlint.stubs.knowledge import functions
-from torchdevlint.stubs.loader import Stubs
+from torchdevlint.stubs.loader import Stubs, public
 
 if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
@@ -158,6 +158,7 @@ class Analysis:
 
     def foreign(self, unit: Unit, name: str) -> Value:
         """What is imported under a dotted name: something of the project, or something foreign."""
+        name = public(name) if name.startswith("torch.") else name
         found = self.kept.imports.resolve(unit, name) if not self.stubs.is_given(name) else None
         if found is None or (isinstance(found, Ext) and self.stubs.is_home(name)):
             return Ext(name)

@@ -622,7 +622,8 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
         }
         return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
     if isinstance(value, Tensor):
-        return Tensor(HOST, shifted(value.rank, 1), value.origin, "batch") if value.device == HOST else value
+        rank = shifted(value.rank, 1)
+        return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
     if isinstance(value, Tup):
         return Tup(tuple(_batched(item, ctx) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)

@@ -44,7 +44,7 @@ from torchdevlint.infer.values import (
     options_of,
     waits,
 )
-from torchdevlint.stubs.knowledge.modules import LAYERS_WITH_BIAS, LAYERS_WITH_WEIGHT, SWITCHES
+from torchdevlint.stubs.knowledge.modules import CAUSAL_MASKS, LAYERS_WITH_BIAS, LAYERS_WITH_WEIGHT, SWITCHES
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -405,8 +405,9 @@ def _call_layer(
     place: Place = rec.fields.get("@device", NOWHERE)
     origin = rec.fields.get("@origin")
     layer = Tensor(place, MANY, origin, weights(rec).implicit)
-    named = [one for name, one in keywords.items() if name in _INPUTS]
-    given = [one.value if isinstance(one, Star) else one for one in [*args, *named]]
+    unread = _unread_masks(name, args, keywords)
+    named = [one for key, one in keywords.items() if key in _INPUTS and key not in unread]
+    given = [one.value if isinstance(one, Star) else one for at, one in enumerate(args) if at not in unread] + named
     flat = [part for one in given[:6] for part in tensors.flattened(ctx, one)]
     replaced = [rec.fields["." + name] for name in _WEIGHTS if "." + name in rec.fields]
     for one in alternatives(args[0]) if args else ():
@@ -426,6 +427,16 @@ def _call_layer(
     if name in _RECURRENT:
         return Tup((result, Tup((result, result)) if name.endswith("LSTM") else result))
     return Tup((result, result)) if name in ("torch.nn.MultiheadAttention", "torch.nn.LSTMCell") else result
+
+
+def _unread_masks(name: str, args: list[Value], keywords: dict[str, Value]) -> tuple[int | str, ...]:
+    """The arguments, by place and by keyword, that a causal mask may be given for: torch computes it by itself and reads no other (`_detect_is_causal_mask`)."""
+    masks = CAUSAL_MASKS.get(name, ())
+    is_padded = (
+        any("padding" in key for key in keywords)
+        or len(args) > max((one for one in masks if isinstance(one, int)), default=0) + 1
+    )
+    return () if is_padded else masks
 
 
 def _call_empty(

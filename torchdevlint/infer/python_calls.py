@@ -313,8 +313,6 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return (
             Ext("functools.wraps.call") if last in ("wraps", "lru_cache", "update_wrapper", "cache") else _unknown(site)
         )
-    if name == "copy.deepcopy" and args:
-        return lift(lambda one: containers.copied(ctx, one, site), first)
     if name == "collections.defaultdict":
         return ctx.new(site, "dict", None, {"default": first} if args and first != NONE else {}, tag=name)
     if name == "collections.OrderedDict":

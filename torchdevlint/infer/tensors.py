@@ -267,12 +267,19 @@ def _combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
             if proven:
                 return Tensor(Term("device_of", proven[0]), MANY if rank is None else rank)
             return _open_binary(operands)
+        if pending and len(operands) == 2 and all(one.tolerant for one in operands) and _is_left_open(ctx, best):
+            return _open_binary(operands)
         return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
     if pending:
         if pending[0] in ctx.proven:
             return Tensor(Term("device_of", pending[0]), MANY if rank is None else rank)
         return _open_binary(operands)
     return UNKNOWN
+
+
+def _is_left_open(ctx: Context, best: Tensor) -> bool:
+    """True for what is where a parameter is: a caller may give a number there, and the other operand tells where the result is."""
+    return ctx.mode == "summary" and isinstance(best.device, Term) and best.device.op in ("own", "device_of")
 
 
 def _open_binary(operands: list[Operand]) -> Value:
@@ -373,7 +380,7 @@ def _result_of_binary(
         ranks = [one.rank for one in (as_tensor(ctx, option) for option in several) if isinstance(one, Tensor)]
         rank = operators.product(ranks) if operator == "@" else operators.broadcast(ranks, all_known=True)
         return Tensor(best.device, rank, best.origin, best.implicit, kept=best.kept)
-    if best is not None and best.device != HOST and best.rank not in (0, None):
+    if best is not None and best.device != HOST and best.rank not in (0, None) and not _is_left_open(ctx, best):
         return Tensor(best.device, best.rank, best.origin)
     return Term("binary", operator + "=" if in_place else operator, left, right)
 

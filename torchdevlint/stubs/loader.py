@@ -173,6 +173,34 @@ class Stubs:
         return found if isinstance(found, ModuleStub) else None
 
 
+# Modules of torch that define what another one offers.
+_OFFERED_BY = {
+    "torch.functional": "torch",
+    "torch.nn.modules": "torch.nn",
+    "torch.nn.parameter": "torch.nn",
+    "torch.cuda.amp.grad_scaler": "torch.cuda.amp",
+    **dict.fromkeys(("torch.nn.parallel.data_parallel", "torch.nn.parallel.distributed"), "torch.nn.parallel"),
+    **{f"torch.nn.utils.{name}": "torch.nn.utils" for name in ("clip_grad", "convert_parameters", "fusion", "init")},
+    **{f"torch.nn.utils.{name}": "torch.nn.utils" for name in ("spectral_norm", "weight_norm")},
+    **{
+        f"torch.utils.data.{name}": "torch.utils.data"
+        for name in ("dataset", "dataloader", "sampler", "_utils.collate")
+    },
+    **{f"torch.autograd.{name}": "torch.autograd" for name in ("function", "variable")},
+    **{f"torch.amp.{name}": "torch.amp" for name in ("grad_scaler", "autocast_mode")},
+}
+
+
+def public(name: str) -> str:
+    """The name under which torch offers what is imported by a dotted name: `torch.nn.Linear` for `torch.nn.modules.linear.Linear`."""
+    module, _, last = name.rpartition(".")
+    if module.startswith("torch.nn.modules."):
+        module = "torch.nn.modules"
+    is_class = last[:1].isupper()
+    home = _OFFERED_BY.get(module) if is_class or module != "torch.nn.modules" else None
+    return name if home is None else f"{home}.{last}"
+
+
 def alias_of(line: str) -> str | None:
     """The `b` of `a = b`; None for any other entry."""
     if line.startswith(("def ", "class ")):

@@ -111,8 +111,12 @@ RANKS: dict[str, str] = {
     ),
     **dict.fromkeys("mode kthvalue trapezoid trapz linalg.vecdot".split(), "reduced1"),
     "linalg.matrix_norm": "reduced2",
-    **dict.fromkeys("dist dot vdot linalg_dot trace nn.functional.linear_cross_entropy".split(), "0"),
-    **dict.fromkeys("cov corrcoef searchsorted tensordot linalg.multi_dot".split(), "0+"),
+    **dict.fromkeys("dist dot vdot trace nn.functional.linear_cross_entropy".split(), "0"),
+    **dict.fromkeys(
+        "cov corrcoef searchsorted tensordot linalg.multi_dot frobenius_norm nuclear_norm native_norm kl_div ctc_loss cosine_embedding_loss "
+        "hinge_embedding_loss margin_ranking_loss poisson_nll_loss triplet_margin_loss binary_cross_entropy_with_logits".split(),
+        "0+",
+    ),
     **dict.fromkeys("addmv mv masked_select histc histogram ravel pdist".split(), "1"),
     **dict.fromkeys("flatten diag take_along_dim repeat_interleave values crow_indices col_indices".split(), "1+"),
     **dict.fromkeys("linalg.solve linalg.tensorsolve".split(), "1+"),
@@ -137,7 +141,7 @@ RANKS: dict[str, str] = {
         "first-1",
     ),
     **dict.fromkeys("cosine_similarity pairwise_distance".split(), "joined-1"),
-    **dict.fromkeys("logdet linalg.cond linalg.det linalg.matrix_rank linalg.slogdet slogdet".split(), "first-2"),
+    **dict.fromkeys("det logdet linalg.cond linalg.det linalg.matrix_rank linalg.slogdet slogdet".split(), "first-2"),
     **dict.fromkeys("svd linalg.svd".split(), "first first-1 first"),
     **dict.fromkeys("linalg.eig linalg.eigh".split(), "first-1 first"),
     **dict.fromkeys("geqrf linalg.lu_factor linalg.ldl_factor".split(), "first first-1"),

@@ -90,6 +90,12 @@ SWITCHES: dict[str, tuple[tuple[str, int, bool], ...]] = {
     **{f"torch.nn.InstanceNorm{n}d": ((*_AFFINE, False), (*_TRACKED, False)) for n in (1, 2, 3)},
     **{f"torch.nn.BatchNorm{n}d": ((*_AFFINE, True), (*_TRACKED, True)) for n in (1, 2, 3)},
 }
+# Masks that are not read where they are causal and nothing is padded, by place and keyword (torch/nn/modules/transformer.py).
+CAUSAL_MASKS: dict[str, tuple[int | str, ...]] = {
+    "torch.nn.TransformerEncoder": (1, "mask"),
+    "torch.nn.TransformerDecoder": (2, "tgt_mask"),
+    "torch.nn.Transformer": (2, "src_mask", 3, "tgt_mask"),
+}
 # Hold neither parameters nor buffers (a loss: without weights): to move one does nothing, on no machine. Found by making each class of torch.nn 2.13.
 EMPTY_MODULES = frozenset(
     "torch.nn." + name
