@@ -440,8 +440,8 @@ CASES = {
                 super().__init__()
                 self.scale = Parameter(torch.ones(4))
             def forward(self, x):
-                return x * self.scale
-        Scaled().cuda()(c)  # fault
+                return x * self.scale  # fault
+        Scaled().cuda()(c)
         Scaled().cuda()(t)
         parameters_to_vector(Linear(1, 1).cuda().parameters()) + torch.ones(2)  # fault
         default_collate([w, w]) + v  # fault
