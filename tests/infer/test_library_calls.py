@@ -243,6 +243,8 @@ CASES = {
         torch.svd_lowrank(t, 2)[0] + c[:, :2]  # fault
         torch.masked.sum(t, 1, mask=t > 0) + w  # fault
         torch.masked.sum(t, mask=c > 0)  # fault
+        torch.masked.sum(t.sum(), mask=n > 0)
+        torch.linalg.pinv(t, rtol=n)
         torch.masked.softmax(t, 1, mask=t > 0) + t
         torch.unravel_index(i, (4, 4))[0] + torch.ones(4)  # fault
         torch.sparse.sampled_addmm(t.to_sparse_csr(), t, c)  # fault
@@ -370,6 +372,7 @@ CASES = {
         torch.testing.assert_close(t, c)  # fault
         torch.testing.assert_close(t, c, check_device=False)
         torch.testing.assert_close(t.cpu(), c)
+        torch.testing.assert_allclose(t, c)  # fault
         torch.testing.assert_close(t.sum(), torch.tensor(16.0))  # fault
         torch.testing.assert_close(t.sum().item(), 16.0)
     """,
