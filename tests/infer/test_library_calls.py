@@ -243,6 +243,8 @@ CASES = {
         torch.svd_lowrank(t, 2)[0] + c[:, :2]  # fault
         torch.masked.sum(t, 1, mask=t > 0) + w  # fault
         torch.masked.sum(t, mask=c > 0)  # fault
+        torch.masked.sum(t.sum(), mask=n > 0)
+        torch.linalg.pinv(t, rtol=n)
         torch.masked.softmax(t, 1, mask=t > 0) + t
         torch.unravel_index(i, (4, 4))[0] + torch.ones(4)  # fault
         torch.sparse.sampled_addmm(t.to_sparse_csr(), t, c)  # fault
@@ -370,6 +372,7 @@ CASES = {
         torch.testing.assert_close(t, c)  # fault
         torch.testing.assert_close(t, c, check_device=False)
         torch.testing.assert_close(t.cpu(), c)
+        torch.testing.assert_allclose(t, c)  # fault
         torch.testing.assert_close(t.sum(), torch.tensor(16.0))  # fault
         torch.testing.assert_close(t.sum().item(), 16.0)
     """,
@@ -440,8 +443,8 @@ CASES = {
                 super().__init__()
                 self.scale = Parameter(torch.ones(4))
             def forward(self, x):
-                return x * self.scale
-        Scaled().cuda()(c)  # fault
+                return x * self.scale  # fault
+        Scaled().cuda()(c)
         Scaled().cuda()(t)
         parameters_to_vector(Linear(1, 1).cuda().parameters()) + torch.ones(2)  # fault
         default_collate([w, w]) + v  # fault

@@ -279,7 +279,11 @@ def _combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:
 
 def _is_left_open(ctx: Context, best: Tensor) -> bool:
     """True for what is where a parameter is: a caller may give a number there, and the other operand tells where the result is."""
-    return ctx.mode == "summary" and isinstance(best.device, Term) and best.device.op in ("own", "device_of")
+    place = best.device
+    if not isinstance(place, Term) or ctx.mode != "summary":
+        return False
+    asked = place.args[0] if place.op == "as_device" else None  # of `device=x.device`
+    return place.op in ("own", "device_of") or (isinstance(asked, Term) and asked.op == "attribute")
 
 
 def _open_binary(operands: list[Operand]) -> Value:
