@@ -311,7 +311,12 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
     if receiver is None:
         return value
     if isinstance(value, Func) and value.receiver is None and not value.body.is_static:
-        return _given(value, cls if value.body.is_class_method else receiver)
+        given = _given(value, cls if value.body.is_class_method else receiver)
+        if value.form != "property":
+            return given
+        from torchdevlint.infer.calls import call
+
+        return call(ctx, given, [], {}, site)
     if isinstance(value, Partial) and value.function == Ext("functools.partialmethod.bound") and value.args:
         function = value.args[0]
         if isinstance(function, Func):

@@ -214,6 +214,9 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
     asked = special(ctx, right, "__contains__", [left])
     if asked is not None:
         return asked
+    written, key = ctx.rec(right) if isinstance(right, Term) else None, as_key(left)
+    if written is not None and isinstance(key, Const) and ("k", key.value) in written.fields:
+        return TRUE
     if ctx.mode == "summary" and (waits(left) or isinstance(right, Term)) and not is_member(left):
         return Term("contains", left, right)
     right, left = wrapped(ctx, right), as_key(left)

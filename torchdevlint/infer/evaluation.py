@@ -316,8 +316,10 @@ class Evaluation:
         for name, register in reversed(list(zip(body.decorators, body.decorator_registers, strict=False))):
             last = name.rpartition(".")[2]
             if last in _FORMS:
-                function = Func(body, function.frame, function.receiver, function.defaults, _FORMS[last])
+                function = Func(function.body, function.frame, function.receiver, function.defaults, _FORMS[last])
                 continue
+            if last in _BINDING and function.body is not body:
+                return calls.call(self.ctx, Ext("builtins." + last), [function], {}, None)
             decorator = self._get(register)
             if last not in _BINDING and isinstance(decorator, (Func, Cls, Ref, Partial)):
                 made = calls.call(self.ctx, decorator, [function], {}, None)
@@ -530,7 +532,7 @@ class Evaluation:
                 else:
                     _add(fields, reading.item(ctx, value, SLICE))
                 continue
-            key = as_key(self._get(key_register))
+            key = as_key(reading.of_member(ctx, self._get(key_register)))
             if isinstance(key, Const):
                 fields["k", key.value] = value
             else:
@@ -590,11 +592,13 @@ class Evaluation:
 
     def subscript(self, op: ir.Subscript) -> Value:
         """Reads an item."""
-        return reading.item(self.ctx, self._get(op.object), self._get(op.index), self._site(op))
+        index = reading.of_member(self.ctx, self._get(op.index))
+        return reading.item(self.ctx, self._get(op.object), index, self._site(op))
 
     def store_subscript(self, op: ir.StoreSubscript) -> None:
         """Writes an item."""
-        tensors.store_item(self.ctx, self._get(op.object), self._get(op.index), self._get(op.value), self._site(op))
+        index = reading.of_member(self.ctx, self._get(op.index))
+        tensors.store_item(self.ctx, self._get(op.object), index, self._get(op.value), self._site(op))
 
     def delete_subscript(self, op: ir.DeleteSubscript) -> None:
         """Takes an item out."""

@@ -332,7 +332,7 @@ def _item_of_object(
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)
     if rec.kind == "module" and isinstance(key, Sort):
         return element(ctx, value)
-    if not is_raw and rec.kind in ("object", "module", "dict") and ("k", 0) not in rec.fields:
+    if not is_raw and (rec.kind == "list" or ("k", 0) not in rec.fields):
         got = special(ctx, value, "__getitem__", [key], site)
         if got is not None:
             return got

@@ -198,12 +198,15 @@ class Replay:
             written: list[tuple[Any, Any]] = []  # together: `self.a, self.b = self.b, self.a`
             for key, content in fields:
                 if key == "@device":
+                    for one, here in written:  # what the object holds by now moves with it
+                        ctx.put(target, one, here)
+                    written.clear()
                     new = self.place(content)
-                    for one in alternatives(target):
-                        devices.move_module(ctx, one, new)
+                    for module in alternatives(target):
+                        devices.move_module(ctx, module, new)
                 elif key == RENEWED:
-                    for one in alternatives(target):
-                        tensors.renew(ctx, one, self.value(content))
+                    for held in alternatives(target):
+                        tensors.renew(ctx, held, self.value(content))
                 else:
                     here = self._field(key, content)
                     if key == ".data":

@@ -623,8 +623,9 @@ def store_in_container(
 
 def renew(ctx: Context, target: Value, value: Value) -> None:
     """A loop over the keys of a dict, or the positions in a list, gives each of them another value."""
+    target = wrapped(ctx, target)
     rec = ctx.heap.get(target) if isinstance(target, Ref) else None
-    if rec is not None and rec.kind in ("dict", "list"):
+    if rec is not None and rec.kind in ("dict", "list") and isinstance(target, Ref):
         known = {key: value for key in rec.fields if isinstance(key, tuple)}
         others = {key: content for key, content in rec.fields.items() if not isinstance(key, tuple) and key != "*"}
         ctx.heap[target] = Rec(rec.kind, rec.cls, {**known, **others, **({"*": value} if "*" in rec.fields else {})})
