@@ -418,6 +418,22 @@ def test_no_repair_makes_tensors_meet_elsewhere() -> None:
     assert note.endswith("the fix of TDL517 was not applied: TDL505 would be found instead")
 
 
+def test_no_repair_names_an_accelerator_that_the_program_has_not_used() -> None:
+    text = """
+        def on_accelerator(value):
+            return value.cuda() if torch.cuda.is_available() else value
+
+        def main():
+            device = torch.device("cuda:0")
+            bias = torch.ones(1)
+            inputs = on_accelerator(torch.randn(3))
+            return inputs + bias
+        """
+    assert found(text, "TDL505").fix is None
+    used = text.replace("bias = ", "print(torch.ones(2, device=device))\n            bias = ")
+    assert found(used, "TDL505").fix is not None
+
+
 def test_no_repair_leaves_its_finding() -> None:
     text = """
         class Net(nn.Module):

@@ -59,7 +59,7 @@ def device_there(fault: Fault, facts: Facts) -> There | None:
             return None
         return There(name if is_device else f"{name}.device", exact=True)
     nearest = inside.nearest_device(made.op)
-    if nearest is not None:
+    if nearest is not None and (_is_chosen_or_open(nearest, inside) or _is_given_before(nearest, fault.site, made.body)):
         return There(nearest, exact=_is_that(nearest, place, inside))
     if inside.in_forward and place == OWN_SELF:
         for given in made.body.parameters[1:]:
@@ -81,6 +81,24 @@ def _is_that(nearest: str, place: Place, inside: Facts) -> bool:
     if not is_elsewhere(place) or index_of(place):
         return False
     return device.chosen or (is_accelerator(place) and device.is_accelerator)
+
+
+def _is_chosen_or_open(name: str, inside: Facts) -> bool:
+    """False for a variable that names an accelerator: only a program that uses it fails without one."""
+    device = inside.frame.lookup(name).device if name.isidentifier() else TOP
+    return device.chosen or not device.is_accelerator
+
+
+def _is_given_before(name: str, met: Site, body: ir.Body) -> bool:
+    """True where a call that is always made before the tensors meet is given this variable."""
+    lookup, cfg = Lookup.of(body), Cfg.of(body)
+    given = [call for call in lookup.kind(ir.Call) for one in call.arguments if _reads_name(lookup, one.value, name)]
+    return any(met.body is not body or cfg.dominates(call, met.op) for call in given)
+
+
+def _reads_name(lookup: Lookup, register: ir.Register, name: str) -> bool:
+    written = lookup.definition(register)
+    return isinstance(written, ir.Load) and written.name == name
 
 
 def _place_met(fault: Fault) -> Place:
