@@ -59,7 +59,9 @@ def device_there(fault: Fault, facts: Facts) -> There | None:
             return None
         return There(name if is_device else f"{name}.device", exact=True)
     nearest = inside.nearest_device(made.op)
-    if nearest is not None and (_is_chosen_or_open(nearest, inside) or _is_given_before(nearest, fault.site, made.body)):
+    if nearest is not None and (
+        _is_chosen_or_open(nearest, inside) or _is_given_before(nearest, fault.site, made.body)
+    ):
         return There(nearest, exact=_is_that(nearest, place, inside))
     if inside.in_forward and place == OWN_SELF:
         for given in made.body.parameters[1:]:
