@@ -434,6 +434,28 @@ def test_no_repair_names_an_accelerator_that_the_program_has_not_used() -> None:
     assert found(used, "TDL505").fix is not None
 
 
+def test_what_is_pinned_is_meant_for_the_host() -> None:
+    pinned = """
+        def build(device):
+            table = torch.zeros(3, 4){}
+            return table
+        """
+    assert repaired(pinned.format(""), unsafe=True) != textwrap.dedent(pinned.format(""))
+    assert check_source(HEAD + textwrap.dedent(pinned.format(".pin_memory()")), level="info") == ()
+
+
+def test_no_repair_reads_an_attribute_before_it_is_stored() -> None:
+    text = """
+        class Net:
+            def __init__(self, choice):
+                self.device = choice(device="cuda")
+                self.gains = torch.randn(4, device="cuda")
+        """
+    after = repaired(text, unsafe=True)
+    assert 'choice(device="cuda")' in after
+    assert "torch.randn(4, device=self.device)" in after
+
+
 def test_no_repair_leaves_its_finding() -> None:
     text = """
         class Net(nn.Module):

@@ -151,12 +151,19 @@ class Frame(Views):
             and self.index.self_name
             and not self.body.is_class_method
             and (summary.stores_of("device") or summary.has_device_property or summary.is_lightning)
+            and (at is None or self._is_stored_before("device", at))
         ):
             return f"{self.index.self_name}.device"
         for name in ("device", "DEVICE"):
             if self.lookup(name).kind is Kind.DEVICE:
                 return name
         return None
+
+    def _is_stored_before(self, name: str, at: ir.Op) -> bool:
+        """False in the constructor that stores an attribute, up to where it does."""
+        here = [op for op in Lookup.of(self.body).kind(ir.StoreAttribute) if op.name == name]
+        is_setup = self.body.name == "__init__" and bool(here)
+        return not is_setup or any(Cfg.of(self.body).dominates(op, at) for op in here)
 
     def of_parameter(self, name: str) -> View:
         """What a parameter holds."""

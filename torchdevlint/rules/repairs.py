@@ -142,6 +142,8 @@ def repair_of(fault: Fault, there: There | None, facts: Facts) -> NodeFix | None
         return None
     ground = _ground(fault, there, inside)
     name = inside.callee(made)
+    if made.keyword("pin_memory") is not None or "pin_memory" in Lookup.of(inside.body).attributes_of(made.dst):
+        return None  # what is pinned stays on the host
     if name in functions.FACTORIES or name in functions.HOST_FACTORIES:
         return _make_there(made, there.expression, ground, inside) if made.keyword("device") is None else None
     if inside.value(made.dst).kind is not Kind.BATCH_ENCODING or fault.host is None or fault.host.implicit == "batch":

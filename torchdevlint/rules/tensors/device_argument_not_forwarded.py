@@ -43,6 +43,7 @@ _KNOWN_PACKAGES = tuple(
 _METADATA = frozenset({"item", "tolist", "numpy", "element_size", "dim", "size", "shape", "dtype"})
 _ROOT = re.compile(r"[.\[]")
 _MOVES = frozenset({"to", "cuda", "type_as", "cpu"})
+_PLACES = _MOVES | {"pin_memory"}  # what is pinned is meant for the host
 
 
 class _Dropped(NamedTuple):
@@ -150,7 +151,8 @@ class DeviceArgumentNotForwarded(Rule):
         if (
             call.keyword("device") is not None
             or call.has_splat
-            or Lookup.of(facts.body).attributes_of(call.dst) & _MOVES
+            or call.keyword("pin_memory") is not None
+            or Lookup.of(facts.body).attributes_of(call.dst) & _PLACES
         ):
             return
         if facts.default_device is None:
