@@ -251,6 +251,17 @@ def test_why_a_note_is_hidden_by_the_level(run: Run) -> None:
     assert "--level info" in out
 
 
+def test_why_a_finding_of_a_claim_is_a_note(run: Run) -> None:
+    write("import torch\n\ndef f(x):\n    return torch.relu(x) + torch.ones(3)\n", "lib.py")
+    write(
+        "import json\nfrom lib import f\n\nif __name__ == '__main__':\n    print(f(json.loads(input())))\n", "main.py"
+    )
+    Path(".git").mkdir()
+    _, out, _ = run("debug", "why", "TDL504", "lib.py:4")
+    assert "open warning; here info" in out
+    assert "a note: what an argument may break and no call of the project's programs breaks" in out
+
+
 def test_why_another_rule_speaks(run: Run) -> None:
     write(MEETS.format(comment=""))
     assert "answer: not TDL504: TDL505" in run("debug", "why", "TDL504", "model.py:3")[1]

@@ -21,7 +21,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.project import member
 from torchdevlint.rules.engine import analyse as ask
 from torchdevlint.rules.inferred import Inferred
-from torchdevlint.rules.policy import places_of, severity_in, severity_of
+from torchdevlint.rules.policy import ASKED, places_of, severity_in, severity_of
 from torchdevlint.rules.policy import row_of as policy_row
 from torchdevlint.rules.rule import Report, Rule
 from torchdevlint.settings import Resolver, Settings
@@ -267,8 +267,11 @@ def _of_fault(asked: _Asked, fault: Fault) -> Iterator[str]:
     path = asked.place.path
     meets = f" (met on {where((fault.site,), path)})" if fault.place is not fault.site else ""
     yield f"  {where((fault.place,), path)}{meets}: {fault.verdict}, claim {fault.kind!r}, roles {roles}"
-    here = severity_of(fault, Facts(asked.result.analysis, None, None))
+    ways = [one for one in asked.analysis.decided() if one.key == fault.key] or [fault]
+    here = max(severity_of(one, Facts(asked.result.analysis, None, None)) for one in ways)
     yield f"    row: {row.code}, broken {row.broken.label}, open {row.open.label}; here {here.label}"
+    if here is Severity.INFO and row.open is not here:
+        yield f"    a note: {ASKED[:1].lower()}{ASKED[1:]}"
     told = _why_not(asked, fault)
     if told:
         yield f"    not told: {told}"

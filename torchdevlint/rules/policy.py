@@ -119,7 +119,7 @@ def severity_of(fault: Fault, facts: Facts) -> Severity:
     return row.broken if fault.verdict == "broken" and not fault.sometimes else row.open
 
 
-_ASKED = "What an argument may break and no call of the project's programs breaks, but in a module or where its device is asked."
+ASKED = "What an argument may break and no call of the project's programs breaks, but in a module or where its device is asked."
 
 
 def _are_callers_here(fault: Fault, facts: Facts) -> bool:
@@ -277,5 +277,5 @@ def rows_of(code: str, severity: Severity) -> Iterator[str]:
     if cases:
         yield f"{cases[:1].upper()}{cases[1:]}."
     if severity is INFO and code in _OF_CLAIMS:
-        yield _ASKED
+        yield ASKED
     yield from (place.told for place in places_of(code) if place.most is severity)
