@@ -273,6 +273,8 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return value if part is None else part
         return element(ctx, value)
     if isinstance(value, Bound) and value.name == "__dict__":
+        if ctx.mode == "summary" and not isinstance(key, Const) and waits(key):
+            return Term("item", Term("attribute", value.object, "__dict__"), key)
         return attribute(ctx, value.object, str(key.value), site) if isinstance(key, Const) else UNKNOWN
     if isinstance(value, Const) and isinstance(value.value, str):
         return containers.part_of_text(value.value, key)
