@@ -418,6 +418,7 @@ class Analysis:
                         fault.entry is not None
                         and caller.is_forward(fault.entry)
                         and caller._is_told(fault, read_on_host)
+                        and not caller._is_passed_on(fault)
                     ):
                         self._keep(fault)  # for whoever calls the module
             self.met |= {(site, origin) for site, origin in caller.met if site.unit is self.unit}
@@ -430,6 +431,7 @@ class Analysis:
         return is_left and fault.entry in self._called_elsewhere and fault.key not in self._open_elsewhere
 
     def _is_passed_on(self, fault: Fault) -> bool:
+        """True where the callers of the entry are asked in its place, and none of them knows more."""
         is_asked = fault.other.device != OWN_SELF and (fault.host is not None or fault.kind == "host")
         return (
             is_asked

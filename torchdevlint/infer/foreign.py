@@ -263,8 +263,7 @@ def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
     if last in ("empty", "zeros", "full", "array", "asarray") and not host_libraries.is_of_numbers(
         last, args, keywords
     ):
-        held = {} if last in ("empty", "zeros") else {"*": reading.element(ctx, args[0]) if last != "full" else args[1]}
-        return ctx.new(site, "list", None, dict(held), tag="objects")
+        return _objects(ctx, last, args, keywords, site)
     if last in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool_"):
         return ARRAY_NUMBER
     if last in _UFUNCS and args:
@@ -274,6 +273,16 @@ def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
         return NUMERIC if all(isinstance(one, (Const, Sort)) and one != ARRAY for one in args[:1]) else ARRAY
     is_sized = "size" in keywords or (last in ("random.rand", "random.randn") and bool(args))
     return ARRAY if last in host_libraries.ARRAYS or is_sized else NUMERIC
+
+
+def _objects(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+    """An array of objects, which keeps what it is given as a list does."""
+    held: dict[Any, Value] = {}
+    if name == "full":
+        held["*"] = _at(args, 1, keywords, "fill_value")
+    elif name in ("array", "asarray"):
+        held["*"] = reading.element(ctx, _at(args, 0, keywords, "object" if name == "array" else "a"))
+    return ctx.new(site, "list", None, held, tag="objects")
 
 
 def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> None:

@@ -46,19 +46,22 @@ ARRAYS = frozenset(
 )
 # Methods of arrays that give numbers where no axis is named.
 REDUCTIONS = frozenset("mean sum max min std var prod argmax argmin any all trace ptp".split())
+_NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
 _INDEX_KEYWORDS = frozenset("axis shape newshape indices_or_sections num k N M size minlength".split())
 _MOST_ARGUMENTS = 3  # the others are settings
 
 
 def is_of_numbers(name: str, args: list[Value], keywords: dict[str, Value]) -> bool:
-    """False for an array of objects, which keeps tensors as a list does, and where the type is not known."""
+    """False for an array of objects, which keeps tensors as a list does, and where the type of its items is not known."""
     at = 2 if name == "full" else 1
     kind = args[at] if len(args) > at else keywords.get("dtype")
     if kind is None:
         return not (name == "full" and len(args) > 1 and args[1] == NONE)
     if isinstance(kind, Const):
         return isinstance(kind.value, str) and kind.value not in ("O", "object")
-    return isinstance(kind, Ext) and kind.name not in ("builtins.object", "numpy.object_")
+    if not isinstance(kind, Ext):
+        return False
+    return kind.name in _NUMBERS or (kind.name.startswith("numpy.") and kind.name != "numpy.object_")
 
 
 def made_arrays(name: str, args: list[Value], keywords: dict[str, Value]) -> Iterator[Value]:

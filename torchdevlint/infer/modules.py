@@ -647,12 +647,9 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
     for one in alternatives(target):
         if isinstance(one, Tensor) and one.origin is not None:
             ctx.put(Ref(("data", one.origin)), OF_DATA, place)
-            made = one.origin.whole
-            modules = [
-                ref for ref, rec in ctx.heap.items() if rec.kind == "module" and rec.fields.get("@origin") is made
-            ]
-            for module in modules if one.follows else ():
-                ctx.put(module, "@device", place)
+            for ref, held in list(ctx.heap.items()) if one.follows else ():
+                if held.kind == "module" and held.fields.get("@origin") is one.origin.whole:
+                    ctx.put(ref, "@device", place)
     rec = ctx.heap.get(owner) if isinstance(owner, Ref) else None
     if owner is not None and rec is not None and rec.kind == "module" and "@device" in rec.fields:
         ctx.put(owner, "@device", place)

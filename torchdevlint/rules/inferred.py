@@ -9,13 +9,12 @@ from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.naming import as_written
 from torchdevlint.findings import Severity
 from torchdevlint.infer.claims import RETURNED
-from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site, Tensor, Term, index_of, said
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.project import Member
-from torchdevlint.rules.policy import ATTRIBUTE, is_offered, row_of, severity_of
+from torchdevlint.rules.policy import ATTRIBUTE, faults_to_tell, row_of, severity_of
 from torchdevlint.rules.repairs import (
     There,
     buffer_instead,
@@ -39,11 +38,11 @@ class Inferred(Rule):
     @on_inferred
     def check_claims(self, told: Sequence[Report], facts: Facts) -> Iterator[Report]:
         """The faults that fall to this rule; `told` is what other checks have said."""
-        analysis, member = facts.analysis.inference, facts.analysis.member
+        member = facts.analysis.member
         known = _Told(told)
-        mine = [one for one in analysis.decided() if row_of(one).code == self.code and is_worth_telling(one)]
+        mine = [one for one in faults_to_tell(facts) if row_of(one).code == self.code]
         for fault in sorted(mine, key=lambda one: (one.verdict != "broken", -severity_of(one, facts))):
-            if known.of(fault) is not None or (fault.is_passed_on and not is_offered(fault, facts)):
+            if known.of(fault) is not None:
                 continue
             if fault.kind == "host" and fault.verdict == "open" and facts.roles.is_test:
                 continue  # reference values are computed by NumPy, from what the tests make

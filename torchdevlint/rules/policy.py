@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.loads import is_given_no_file
+from torchdevlint.facts.once import once_per_file
 from torchdevlint.facts.said import has_programs
 from torchdevlint.infer.claims import GENERATOR, RETURNED
-from torchdevlint.infer.relevance import is_of_a_number, is_of_an_argument
+from torchdevlint.infer.relevance import is_of_a_number, is_of_an_argument, is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
@@ -130,12 +131,22 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
     member = facts.analysis.member
     if member is None:
         return False
-    if is_offered(fault, facts):
+    if _is_offered(fault, facts):
         return fault.kind == "host" and fault.is_called
     return fault.is_called or (member.project.tells_by_silence and has_programs(facts.analysis))
 
 
-def is_offered(fault: Fault, facts: Facts) -> bool:
+@once_per_file
+def faults_to_tell(facts: Facts) -> list[Fault]:
+    """The faults of a file that are worth telling. What its callers are asked in its place is told where a package offers it, to others as well."""
+    return [
+        fault
+        for fault in facts.analysis.inference.decided()
+        if is_worth_telling(fault) and (not fault.is_passed_on or _is_offered(fault, facts))
+    ]
+
+
+def _is_offered(fault: Fault, facts: Facts) -> bool:
     """True for a fault in what a package offers to whoever installs it.
 
     A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration.

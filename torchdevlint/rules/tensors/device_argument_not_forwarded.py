@@ -16,9 +16,9 @@ from torchdevlint.facts.scopes import binds, default_of, nested, parameter_of, s
 from torchdevlint.facts.values import NOTHING, Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
-from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.rules.policy import faults_to_tell
 from torchdevlint.rules.rule import (
     WARNING,
     Mention,
@@ -298,7 +298,7 @@ class DeviceArgumentNotForwarded(Rule):
 @once_per_file
 def _met(facts: Facts) -> frozenset[int]:
     """The operations that make a tensor on the CPU which meets another one elsewhere: that is told by the rule whose claim it is."""
-    return frozenset(id(fault.place.op) for fault in facts.analysis.inference.decided() if is_worth_telling(fault))
+    return frozenset(id(fault.place.op) for fault in faults_to_tell(facts))
 
 
 @once_per_file

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchdevlint.facts.facts import Facts
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
+from torchdevlint.infer.claims import GENERATOR
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import Site
 from torchdevlint.program import ir
@@ -60,7 +61,7 @@ class GeneratorDeviceMismatch(Inferred):
         at = (
             "here" if told_at is fault.site else "on line {0}" if fault.site.unit is told_at.unit else "in another file"
         )
-        if fault.roles[0] != self._role:
+        if fault.roles[0] != GENERATOR:
             raises = "On an accelerator that raises \"Expected a 'cpu' device type for generator but found 'cuda'\"."
             return f"this tensor is drawn on the CPU with a generator on {where}; create it there", raises
         advice = f"make it with `torch.Generator(device={there.expression})`" if there else "make it there"
@@ -72,11 +73,9 @@ class GeneratorDeviceMismatch(Inferred):
 
     def repair(self, fault: Fault, there: There | None, facts: Facts) -> NodeFix | None:
         made, inside = fault.place.op, facts_at(fault.place, facts)
-        if fault.roles[0] != self._role or there is None or inside is None or not isinstance(made, ir.Call):
+        if fault.roles[0] != GENERATOR or there is None or inside is None or not isinstance(made, ir.Call):
             return None
         if made.arguments or not inside.makes(made):
             return None
         edits = builders.add_keyword(made, "device", there.expression)
         return NodeFix(Ground.CHANGES_A_RUN, f"Make the generator on `{there.expression}`", edits)
-
-    _role = "generator"
