@@ -457,3 +457,17 @@ def test_what_a_model_takes_as_a_text_is_no_sibling(taken: str, use: str, told: 
         editor(sample["image"].cuda(), sample["edit"])
     """
     assert bool(found(text, "TDL518")) is told
+
+
+def test_a_tensor_that_meets_in_several_ways_is_told_of_once() -> None:
+    source = """import torch
+
+def nearest(z: torch.Tensor, n):
+    rows = torch.arange(n)
+    index = torch.argmin(z.abs() - rows, dim=-1)
+    return rows[index]
+"""
+    (finding,) = check_source(source)
+    assert (finding.code, finding.span.start.row) == ("TDL504", 4)
+    only = check_source(source.replace("z.abs() - rows", "z.abs()"))
+    assert [one.code for one in only] == ["TDL506"]

@@ -49,6 +49,7 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.source import deadline, grounds
 from torchdevlint.stubs.knowledge import functions
 from torchdevlint.stubs.loader import Stubs, public
@@ -562,8 +563,22 @@ class Analysis:
             if parameter.default is not None and constants.get(parameter.name) == NONE:
                 asked = Term("is_none", term)
                 value = one_of([(frozenset({(asked, False)}), value), (frozenset({(asked, True)}), NONE)])
-            found[parameter.name] = value
+            found[parameter.name] = self._default_function(body, parameter) or value
         return found
+
+    def _default_function(self, body: ir.Body, parameter: ir.Parameter) -> Value | None:
+        """The function that a parameter is where nobody gives one: `kernel=gaussian`, `activation=F.relu`."""
+        if parameter.default is None or body.parent is None:
+            return None
+        unit, lookup = self.unit_of(body), Lookup.of(body.parent)
+        written = lookup.definition(parameter.default)
+        if isinstance(written, ir.MakeFunction):
+            return Func(written.function, unit.globals)
+        head, _, rest = lookup.path(parameter.default).partition(".")
+        found = unit.statics.get(head)
+        if not rest:
+            return found if isinstance(found, Func) else None
+        return Ext(f"{found.name}.{rest}") if isinstance(found, Ext) and rest.rpartition(".")[2].islower() else None
 
     @contextmanager
     def unheard(self, heap: Heap) -> Iterator[None]:

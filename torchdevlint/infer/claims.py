@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchdevlint.infer import samples, tensors
+from torchdevlint.infer import devices, samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import OF_DATA, Facts
@@ -90,6 +90,10 @@ def claim(
     if kind == "same" and ctx.mode != "summary" and not weak and not chain:
         operands = [operand._replace(value=samples.part(ctx, operand.value, site)) for operand in operands]
     sides = [list(_sides(ctx, operand)) for operand in operands]
+    if kind == "same" and ctx.mode != "summary" and any(map(_is_host_array, sides)):
+        sides = [
+            found or list(_sides(ctx, _given_back(operand))) for found, operand in zip(sides, operands, strict=True)
+        ]
     if ctx.mode != "summary" and recorder is None and not any(sides):
         return  # no tensor at all, and nobody who may know of one
     is_pending = any(_is_pending(ctx, operand) for operand in operands)
@@ -175,7 +179,7 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     if not known:
         return
     may_be_host = any(one.device == HOST for _, one in known)
-    moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None}
+    moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None and not one.follows}
     may_be_moved = any(one.device == NOWHERE and not guards for guards, one in known)
     possible = [one for guards, one in found if consistent(guards, ctx.facts) and one != NONE]
     may_be_apart = len({one.device if isinstance(one, Tensor) else UNKNOWN for one in possible}) > 1
@@ -185,6 +189,20 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
             one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards)
         )
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart)
+
+
+def _is_host_array(sides: list[_Side]) -> bool:
+    """True for an operand that is on the CPU for certain, and no number."""
+    return bool(sides) and all(one.tensor.device == HOST and one.tensor.rank not in (0, None) for one in sides)
+
+
+def _given_back(operand: Operand) -> Operand:
+    """A part of what a module gives back and somebody computes with: a tensor, as far as one can tell, and near the module."""
+    value = operand.value
+    whole = devices.whole(value) if isinstance(value, Term) and value.op in ("item", "unpack") else None
+    if whole is None or whole.op != "moved" or not isinstance(whole.args[1], Term) or whole.args[1].op != "near":
+        return operand
+    return operand._replace(value=Tensor(whole.args[1], None))
 
 
 def may_be_module(ctx: Context, value: Value) -> bool:

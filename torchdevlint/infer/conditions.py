@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 _TENSOR_CLASSES = frozenset({"torch.Tensor", "torch.nn.Parameter", "torch.autograd.Variable", "torch.FloatTensor"})
 TENSOR_ATTRIBUTES = frozenset({"device", "dtype", "shape", "grad", "to", "cuda", "cpu", "is_cuda"})
+_OF_TENSORS = frozenset(map(Const, TENSOR_ATTRIBUTES))
 ZERO = Const(0)
 _HOST = (Const("cpu"), Device(HOST))
 _CONTAINERS = {
@@ -277,7 +278,7 @@ def asks_for_cuda(term: Term) -> bool:
 def is_for_the_host(facts: Facts) -> bool:
     """True where control comes only if a tensor is on the CPU, if there is no accelerator, or for what is no tensor."""
     for term, outcome in facts:
-        if term.op == "has" and not outcome and term.args[1] in TENSOR_ATTRIBUTES:
+        if term.op == "has" and not outcome and term.args[1] in _OF_TENSORS:
             return True
         if asks_for_cuda(term) and not outcome:
             return True

@@ -777,8 +777,11 @@ def _of_manager(
     return special(ctx, value, names[1], args, site) if made is None else made
 
 
-def has_attribute(ctx: Context, value: Value, name: str) -> Value:
-    """`hasattr(value, name)`; what was moved has what tensors have."""
+def has_attribute(ctx: Context, value: Value, asked: Value) -> Value:
+    """`hasattr(value, asked)`; what was moved has what tensors have."""
+    if not isinstance(asked, Const):
+        return Term("has", value, asked) if ctx.mode == "summary" and waits(asked) else NUMBER
+    name = str(asked.value)
     if isinstance(value, Tensor):
         return Const(name in loader.tensor_methods() or name in TENSOR_ATTRIBUTES)
     if isinstance(value, Term) and value.op == "moved" and name in TENSOR_ATTRIBUTES:
@@ -786,7 +789,7 @@ def has_attribute(ctx: Context, value: Value, name: str) -> Value:
     if isinstance(value, (Tup, Const, Text)) or value in (NUMBER, SIZE):
         return Const(hasattr((), name)) if isinstance(value, Tup) else NUMBER
     if isinstance(value, Term) and value is not UNKNOWN:
-        return Term("has", value, name)
+        return Term("has", value, asked)
     rec = ctx.rec(value)
     if rec is not None and rec.kind in ("list", "dict"):
         return Const(hasattr([] if rec.kind == "list" else {}, name))

@@ -199,7 +199,7 @@ def _term(term: Term, ctx: Context | None, nested: int) -> str:
         case "device_type":
             return f"type of {show_place(args[0])}"
         case "has":
-            return f"{inner(args[0])} has {args[1]}"
+            return f"{inner(args[0])} has {inner(args[1])}"
         case "length":
             return f"len({inner(args[0])})"
         case "no_tensor":

@@ -74,10 +74,10 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return made
     if name == "isinstance" and len(args) > 1:
         return conditions.is_instance(ctx, first, args[1])
-    if name == "hasattr" and len(args) > 1 and isinstance(args[1], Const):
+    if name == "hasattr" and len(args) > 1:
         from torchdevlint.infer.foreign import has_attribute
 
-        return lift(lambda one: has_attribute(ctx, one, str(args[1].value)), first)  # type: ignore[union-attr]
+        return lift(lambda asked: lift(lambda one: has_attribute(ctx, one, asked), first), args[1])
     if name == "str" and args:
         return lift(lambda one: one if isinstance(one, Device) else text_of(one), first)  # which is as good as its name
     if name == "open" and args:

@@ -54,6 +54,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     one_of,
+    options_of,
     text_of,
     waits,
 )
@@ -128,8 +129,8 @@ class Replay:
             return
         left = self._left_by(event.facts)
         with ctx.under(facts), self._narrowed(left) if left else _AS_IT_IS:
-            if isinstance(what, Term) and what.op == "moved" and not event.facts <= self.summary.passed:
-                self._may_move(what, facts)
+            if isinstance(what, Term) and what.op in _MAY_CHANGE and not event.facts <= self.summary.passed:
+                self._may_change(what, facts)
             else:
                 self._done(what)
 
@@ -168,13 +169,14 @@ class Replay:
         else:
             self.value(what)
 
-    def _may_move(self, move: Term, facts: Facts) -> None:
-        """A move under conditions that are still open: what somebody moves to an accelerator is there, as whoever wrote that knew where it lives;
-        what is moved to the CPU may still be elsewhere.
+    def _may_change(self, what: Term, facts: Facts) -> None:
+        """A move, or an attribute that is set, under conditions that are still open: the object may still be as it was.
+
+        What somebody moves to an accelerator is there, as whoever wrote that knew where it lives.
         """
         ctx, before = self.ctx, dict(self.ctx.heap)
-        self.value(move)
-        if move.args[1] == HOST:
+        self.value(what)
+        if what.op != "moved" or what.args[1] == HOST:
             ctx.heap = join_heaps([before, ctx.heap], [NO_FACTS, facts])
 
     def _facts(self, facts: Facts) -> Facts | None:
@@ -306,11 +308,17 @@ class Replay:
             return Tensor(Term("own", term), MANY) if is_proven else term
         self._memo[term] = UNKNOWN  # a term that holds itself
         found = _OPERATIONS[term.op](self, term) if self.ctx.analysis.may_step() else UNKNOWN
-        if isinstance(found, Term) and found is not UNKNOWN and self.ctx.mode == "root" and term in self.summary.proven:
-            tensor = tensors.as_tensor(self.ctx, found)
-            found = tensor if isinstance(tensor, Tensor) else Tensor(Term("own", term if found.waits else found), MANY)
+        if self.ctx.mode == "root" and term in self.summary.proven:
+            found = one_of([(guards, self._proven(term, one)) for guards, one in options_of(found)])
         self._memo[term] = found
         return found
+
+    def _proven(self, term: Term, here: Value) -> Value:
+        """What a term of the summary is here, one of several things that it may be: it is used as a tensor there."""
+        if not isinstance(here, Term) or here is UNKNOWN:
+            return here
+        tensor = tensors.as_tensor(self.ctx, here)
+        return tensor if isinstance(tensor, Tensor) else Tensor(Term("own", term if here.waits else here), MANY)
 
     def _copy(self, ref: Ref) -> Value:
         """An object that the summary makes, made for this call."""
@@ -345,6 +353,7 @@ class Replay:
         return self.place(content) if type(key) is str and key[:1] == "@" else self.value(content)
 
 
+_MAY_CHANGE = frozenset({"moved", "set", "raw_set", "dict_set"})
 _DOES = frozenset(
     {"call", "moved", "stored", "set", "raw_set", "dict_set", "saved", "loaded", "enter", "left", "carried", "handed"}
 )  # once for each call
@@ -509,7 +518,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "not": lambda here, term: conditions.negated(here.value(term.args[0])),
     "is_cuda": lambda here, term: conditions.on_accelerator(here.value(term.args[0])),
     "device_type": lambda here, term: conditions.device_type(here.place(term.args[0])),
-    "has": lambda here, term: foreign.has_attribute(here.ctx, here.value(term.args[0]), term.args[1]),
+    "has": lambda here, term: foreign.has_attribute(here.ctx, *here.all_of(term.args)),
 }
 
 

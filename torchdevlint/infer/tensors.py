@@ -312,7 +312,15 @@ def _gives_way(best: Tensor, other: Tensor) -> bool:
     """True where the result is rather on the other's device."""
     if best.device == HOST and (best.rank in (0, None) or other.device != HOST):
         return True
-    return best.rank == 0 and other.rank != 0
+    return (best.rank == 0 and other.rank != 0) or (
+        _is_of_attribute(best) and isinstance(other.device, Term) and not _is_of_attribute(other)
+    )
+
+
+def _is_of_attribute(value: Tensor) -> bool:
+    """True for what is where `self.scale` is, which may be a tensor of no dimension on the CPU: what it meets tells where the result is."""
+    asked = value.device.args[0] if isinstance(value.device, Term) and value.device.op == "device_of" else None
+    return isinstance(asked, Term) and asked.op == "attribute"
 
 
 # ---------------------------------------------------------------------------------------------------- arithmetic

@@ -178,13 +178,23 @@ def analyse(
         known = len(result.reports)
         ask(asked, tuple(result.reports), Facts(analysis))
         added = [_toned_down(report, Facts(analysis)) for report in result.reports[known:]]
-        proven = {(report.rule.code, id(report.op)) for report in added if report.proven}
-        added = [report for report in added if report.proven or (report.rule.code, id(report.op)) not in proven]
+        added = _one_each(added)
         louder = {id(report.op) for report in added if report.severity > Severity.INFO}
         result.reports = [
             r for r in result.reports[:known] if r.severity > Severity.INFO or id(r.op) not in louder
         ] + added
     return result
+
+
+def _one_each(reports: Sequence[Report]) -> list[Report]:
+    """One report for each operation, of what claims have told: it meets tensors in several ways, and is repaired once.
+
+    What is proven comes first, then what is severe, and last what gives way.
+    """
+    best: dict[int, Report] = {}
+    for report in sorted(reports, key=lambda one: (not one.proven, -one.severity, one.rule.gives_way)):
+        best.setdefault(id(report.op), report)
+    return [report for report in reports if best[id(report.op)] is report]
 
 
 def _live(body: ir.Body) -> Iterator[int]:

@@ -149,6 +149,7 @@ class Rule:
     severity: ClassVar[Severity]  # the highest that it gives
     default: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ()  # identifiers of which one must occur in the file, or the rule is not asked
+    gives_way: ClassVar[bool] = False  # to another rule that speaks of the same operation, and repairs more
     fixable: ClassVar[str] = "never"  # "safe", "unsafe", "sometimes" or "never": what the summary table says
 
     @classmethod

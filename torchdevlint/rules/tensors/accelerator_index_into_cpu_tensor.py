@@ -39,4 +39,5 @@ class AcceleratorIndexIntoCpuTensor(Inferred):
     """
 
     code, name, severity = "TDL506", "accelerator-index-into-cpu-tensor", ERROR
+    gives_way = True  # a tensor that meets others too is made elsewhere
     fixable = "sometimes"

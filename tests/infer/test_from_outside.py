@@ -1,0 +1,124 @@
+"""What a function or class shows to whoever calls it from outside: defaults, what is set under a test, what is one of several."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from torchdevlint.infer.analysis import analyse
+from torchdevlint.program import from_ast
+
+HEAD = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+from somewhere import is_asked
+
+def distance(x, y):
+    return (x - y).pow(2)
+
+def fill(kept, name):
+    if not hasattr(kept, name):
+        setattr(kept, name, 0)
+
+def maybe_reset(kept, name):
+    if is_asked():
+        setattr(kept, name, 0)
+"""
+
+# Each case: its lines, in which `# open` marks what whoever gives a tensor on a GPU meets.
+CASES = {
+    "a function is its default where nobody gives one": """
+        def encode(values: torch.Tensor, n, kernel=distance):
+            return kernel(values.unsqueeze(-1), torch.linspace(0, 1, n))  # open
+
+        def activate(values: torch.Tensor, n, act=F.relu):
+            return act(values.unsqueeze(-1)) - torch.linspace(0, 1, n)  # open
+
+        def double(values: torch.Tensor, n, act=lambda x: x * 2):
+            return act(values.unsqueeze(-1)) - torch.linspace(0, 1, n)  # open
+
+        def there(values: torch.Tensor, n, kernel=distance):
+            return kernel(values.unsqueeze(-1), torch.linspace(0, 1, n, device=values.device))
+    """,
+    "what an unknown function gives, or another, is used as a tensor": """
+        class Encoded(nn.Module):
+            def __init__(self, encoder=None):
+                super().__init__()
+                self.encoder = (lambda x: x) if encoder is None else encoder
+
+            def sample(self, n, context):
+                return torch.rand(n, 3) < torch.sigmoid(self.encoder(context))  # open
+    """,
+    "what a test guards may not be set": """
+        class Filled(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.beta = torch.ones(n)  # open
+                fill(self, "beta")
+
+            def forward(self, x):
+                return x * self.beta
+
+        class Reset(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.beta = torch.ones(n)  # open
+                maybe_reset(self, "beta")
+
+            def forward(self, x):
+                return x * self.beta
+
+        class Made(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                fill(self, "beta")
+
+            def forward(self, x):
+                return x * self.beta
+    """,
+    "an option decides whether a module takes its values along": """
+        class Values(nn.Module):
+            def __init__(self, levels, is_learned=True):
+                super().__init__()
+                values = [torch.linspace(0, 1, level) for level in levels]  # open
+                if is_learned:
+                    self.values = nn.ParameterList([nn.Parameter(one) for one in values])
+                else:
+                    self.values = values
+
+            def forward(self, z):
+                return torch.relu(z) - self.values[0]
+
+        class Buffered(nn.Module):
+            def __init__(self, levels, is_learned=True):
+                super().__init__()
+                if is_learned:
+                    self.values = nn.Parameter(torch.ones(levels))
+                else:
+                    self.register_buffer("values", torch.ones(levels))
+
+            def forward(self, z):
+                return torch.relu(z) - self.values
+    """,
+    "what an attribute may hold without a dimension tells less than what it meets": """
+        class Scaled(nn.Module):
+            def __init__(self, scale):
+                super().__init__()
+                self.scale = torch.tensor(scale)
+
+            def forward(self, x, mask):
+                scale = torch.tan(self.scale)
+                return (2 * scale * x.sum(dim=1, keepdim=True)).masked_fill(~mask, 0)
+    """,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_who_calls_from_outside_meets(name: str) -> None:
+    code = "\n".join(line.removeprefix("        ") for line in CASES[name].strip("\n").splitlines())
+    unit = analyse(from_ast.lower(ast.parse(HEAD + code)))
+    found = {fault.place.op.node.lineno for fault in unit.decided()}
+    expected = {at for at, line in enumerate((HEAD + code).splitlines(), 1) if line.endswith("# open")}
+    assert found == expected
