@@ -172,7 +172,7 @@ MAKERS = (
     Maker(
         "made-under-default-device", "FNIB", "table_", pre="with torch.device($dev):\n    table_ = $plain", kept=True
     ),
-    Maker("eye-type_as-placed", "sq", "torch.eye(5).type_as(torch.ones(1, device=$dev))", kept=True),
+    Maker("eye-type_as-placed", "mat sq", "torch.eye($first, $rest).type_as(torch.ones(1, device=$dev))", kept=True),
     Maker(
         "numbers-where-weights-are",
         "vec",

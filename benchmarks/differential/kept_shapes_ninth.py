@@ -153,5 +153,6 @@ def stages_on_two_gpus(p: Parts) -> Program:
     stage += ["", "    def receive(self, value):", "        return value.to(self.device)"]
     stage += forward_of(p, [*made, *carried, *p.meet(name, "self.layer"), "return out"], "run")
     main = ['stages = [Stage(torch.device("cuda", number)) for number in range(2)]', "device = stages[0].device"]
+    main += ["torch.cuda.set_device(stages[1].device)"]
     main += [*p.place("device"), f"{p.x} = stages[1].receive({p.x})", *told(p, f"stages[1].run({p.x})")]
     return p.single(stage, main_of(main))

@@ -129,8 +129,8 @@ def own_optimizer(p: Parts) -> Program:
 def settings_and_tables_files(p: Parts) -> Program:
     """One file says the device, one has the tensor at its top, one computes."""
     made = p.make("DEVICE", "TABLE")
-    carried, name = p.carry("TABLE")
-    body = [*p.place("DEVICE"), *carried, *p.module("DEVICE"), *p.meet(name, "layer"), "return out"]
+    carried, name = p.carry()
+    body = [*p.place("DEVICE"), f"{p.t} = TABLE", *carried, *p.module("DEVICE"), *p.meet(name, "layer"), "return out"]
     run = ["def run():", *indent(body)]
     files = {
         "settings.py": p.file("device", [f"DEVICE = {p.device}", "SEED = 1"]),

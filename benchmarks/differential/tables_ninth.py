@@ -32,12 +32,13 @@ MAKERS = (
     ),
     Maker(
         "gaussian-kernel-2d",
-        "sq",
-        "gaussian_kernel_(5, 1.5)",
+        "mat sq",
+        "gaussian_kernel_($first, $rest, 1.5)",
         top=(
-            "def gaussian_kernel_(size, sigma):\n"
+            "def gaussian_line_(size, sigma):\n"
             "    line = torch.tensor([math.exp(-((at - size // 2) ** 2) / (2 * sigma**2)) for at in range(size)])\n"
-            "    line = line / line.sum()\n    return line.unsqueeze(1).mm(line.unsqueeze(0))"
+            "    return line / line.sum()\n\n\ndef gaussian_kernel_(height, width, sigma):\n"
+            "    return gaussian_line_(height, sigma).unsqueeze(1).mm(gaussian_line_(width, sigma).unsqueeze(0))"
         ),
     ),
     Maker("sampled-negatives", "idx", "torch.from_numpy(np.random.choice(3, size=3)).long()"),
@@ -93,7 +94,9 @@ MAKERS = (
         "torch.tensor([counts_[label_] for label_ in range(4)], dtype=torch.float32$dv)",
         pre="counts_ = collections.Counter([0, 1, 1, 3, 2])",
     ),
-    Maker("relative-distances", "sq", "(torch.arange(5$dv)[None, :] - torch.arange(5$dv)[:, None]).float()"),
+    Maker(
+        "relative-distances", "mat sq", "(torch.arange($rest$dv)[None, :] - torch.arange($first$dv)[:, None]).float()"
+    ),
     Maker(
         "lagged-windows",
         "mat",
@@ -205,11 +208,7 @@ CARRIERS = (
         ),
     ),
     Carrier("rows-by-numpy-order", "$o = $t[np.arange(len($t))]", kinds="FIB"),
-    Carrier(
-        "resized-to-own-size",
-        '$o = F.interpolate($t, size=$t.shape[-2:], mode="bilinear", align_corners=False)',
-        kinds="img",
-    ),
+    Carrier("resized-to-own-size", '$o = F.interpolate($t, size=$t.shape[2:], mode="nearest")', kinds="img seq hid"),
     Carrier("flattened-view_as", "$o = $t.flatten().view_as($t)"),
     Carrier("einsum-of-one", '$o = torch.einsum("...i->...i", $t)', kinds="F"),
     Carrier(
