@@ -14,11 +14,13 @@ from differential import (  # noqa: F401  (the modules of shapes enter them into
     kept_fifth,
     kept_fourth,
     kept_later,
+    kept_ninth,
     kept_seventh,
     kept_shapes,
     kept_shapes_eighth,
     kept_shapes_fifth,
     kept_shapes_fourth,
+    kept_shapes_ninth,
     kept_shapes_seventh,
     kept_shapes_sixth,
     kept_shapes_third,
@@ -27,6 +29,7 @@ from differential import (  # noqa: F401  (the modules of shapes enter them into
     shapes_eighth,
     shapes_fifth,
     shapes_fourth,
+    shapes_ninth,
     shapes_seventh,
     shapes_sixth,
     shapes_third,
@@ -34,6 +37,7 @@ from differential import (  # noqa: F401  (the modules of shapes enter them into
     tables_eighth,
     tables_fifth,
     tables_fourth,
+    tables_ninth,
     tables_seventh,
     tables_sixth,
     tables_third,
@@ -43,7 +47,7 @@ from differential.rows import FIXES
 from differential.shapes import BUILDERS, SHAPES
 
 TABLES = ("maker", "carrier", "meeting", "placer", "device", "shape")
-BATCHES = ("first", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+BATCHES = ("first", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 """When entries were written: those of `first` by 2026-11-23 by the authors of the analysis, the later ones by others who knew nothing of it."""
 OPENED = ("third", "fourth", "fifth", "sixth")
 """Batches whose kept entries the authors of the analysis read on 2026-11-26: since then they guard what was mended and give no unseen figure."""
@@ -63,6 +67,8 @@ _MODULES = (
     ("seventh", kept_seventh, True),
     ("eighth", tables_eighth, False),
     ("eighth", kept_eighth, True),
+    ("ninth", tables_ninth, False),
+    ("ninth", kept_ninth, True),
 )
 PLAIN = {
     "maker": ("zeros", "rand", "ones", "tensor-of-list"),

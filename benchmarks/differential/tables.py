@@ -1,6 +1,6 @@
 """The entries that everybody may work with. Add a row and it is drawn, run, judged and counted.
 
-Later ones are in tables_third.py to tables_eighth.py, those that are kept in kept.py.
+Later ones are in tables_third.py to tables_ninth.py, those that are kept in kept.py.
 """
 
 from __future__ import annotations

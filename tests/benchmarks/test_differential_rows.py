@@ -1,4 +1,4 @@
-"""Each entry of the eighth batch by itself: where its tensor is, what it carries, and whether its operands meet, as the virtual machine says."""
+"""Each entry of the eighth and the ninth batch by itself: where its tensor is, what it carries, and whether its operands meet, as the virtual machine says."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 import warm
-from differential import draw, kept_eighth, tables_eighth
+from differential import draw, kept_eighth, kept_ninth, tables_eighth, tables_ninth
 from differential.judges import Machine, Verdict
 from differential.programs import Parts, Program, Spec
 from differential.rows import KINDS, Carrier, Device, Kind, Maker, Meeting, Placer, takes
 
 torch = pytest.importorskip("torch")
 
-BATCH = "eighth"
-RIGHT = tables_eighth.RIGHT | kept_eighth.RIGHT
+PARTS: dict[str, tuple[Any, Any]] = {"eighth": (tables_eighth, kept_eighth), "ninth": (tables_ninth, kept_ninth)}
+RIGHT = {batch: opened.RIGHT | kept.RIGHT for batch, (opened, kept) in PARTS.items()}
 CUDA = 'torch.device("cuda")'
 DTYPES = {"F": "torch.float32", "N": "torch.float32", "I": "torch.int64", "B": "torch.bool"}
 PLAIN = draw.rows(False)
@@ -31,8 +31,13 @@ def machine() -> Iterator[Machine]:
         started.child.close()
 
 
-def own(table: str) -> list[Any]:
-    return list(draw.rows(True, (BATCH,))[table].values())
+@pytest.fixture(params=PARTS)
+def batch(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def own(batch: str, table: str) -> list[Any]:
+    return list(draw.rows(True, (batch,))[table].values())
 
 
 def parts_of(
@@ -77,67 +82,68 @@ def told(verdict: Verdict) -> str:
     return verdict.printed if verdict.kind == "ok" else verdict.text if verdict.kind == "other" else verdict.kind
 
 
-def test_right_rows_are_rows() -> None:
-    for part in (tables_eighth, kept_eighth):
+def test_right_rows_are_rows(batch: str) -> None:
+    opened, kept = PARTS[batch]
+    for part in (opened, kept):
         names = [row.name for row in (*part.MAKERS, *part.CARRIERS, *part.MEETINGS)]
         assert set(names) >= part.RIGHT
         assert all(names.count(name) == 1 for name in part.RIGHT)
         assert len(part.RIGHT) / len(names) >= 0.25
-    assert not tables_eighth.RIGHT & kept_eighth.RIGHT
+    assert not opened.RIGHT & kept.RIGHT
 
 
-def test_makers_give_what_they_say_where_they_say(machine: Machine) -> None:
+def test_makers_give_what_they_say_where_they_say(machine: Machine, batch: str) -> None:
     def cases() -> Iterator[tuple[str, Program, str]]:
-        for maker in own("maker"):
+        for maker in own(batch, "maker"):
             for kind in (kind for kind in KINDS.values() if takes(maker.kinds, kind)):
                 for right in (False, True):
                     p = parts_of(right, of_kind(kind), maker=maker)
                     program = p.single([*p.make(CUDA, "made"), seen("made")])
-                    yield maker.name, program, looks(kind, "cuda" if right or maker.name in RIGHT else "cpu")
+                    yield maker.name, program, looks(kind, "cuda" if right or maker.name in RIGHT[batch] else "cpu")
 
     check(machine, cases())
 
 
-def test_carriers_keep_the_device_or_place_it(machine: Machine) -> None:
+def test_carriers_keep_the_device_or_place_it(machine: Machine, batch: str) -> None:
     def cases() -> Iterator[tuple[str, Program, str]]:
-        for carrier in (carrier for carrier in own("carrier") if carrier.wrap is None):
+        for carrier in (carrier for carrier in own(batch, "carrier") if carrier.wrap is None):
             for kind in (kind for kind in KINDS.values() if takes(carrier.kinds, kind)):
                 for right in (False, True):
                     p = parts_of(right, of_kind(kind), carrier=carrier)
                     made = p.make(CUDA)
                     carried, name = p.carry(scope="global")
                     program = p.single([*made, *carried, seen(name)])
-                    yield carrier.name, program, looks(kind, "cuda" if right or carrier.name in RIGHT else "cpu")
+                    yield carrier.name, program, looks(kind, "cuda" if right or carrier.name in RIGHT[batch] else "cpu")
 
     check(machine, cases())
 
 
-def test_operands_meet_in_carriers_of_both(machine: Machine) -> None:
+def test_operands_meet_in_carriers_of_both(machine: Machine, batch: str) -> None:
     def cases() -> Iterator[tuple[str, Program, str]]:
-        for carrier in (carrier for carrier in own("carrier") if carrier.wrap is not None):
+        for carrier in (carrier for carrier in own(batch, "carrier") if carrier.wrap is not None):
             for right in (False, True):
                 p = parts_of(right, PLAIN["meeting"]["add"], carrier=carrier)
                 lines = [*p.place(CUDA), *p.make(CUDA), *p.meet(p.t), "print(out is not None)"]
-                yield carrier.name, p.single(lines), "True\n" if right or carrier.name in RIGHT else "fault"
+                yield carrier.name, p.single(lines), "True\n" if right or carrier.name in RIGHT[batch] else "fault"
 
     check(machine, cases())
 
 
-def test_meetings_fail_or_hold(machine: Machine) -> None:
+def test_meetings_fail_or_hold(machine: Machine, batch: str) -> None:
     def cases() -> Iterator[tuple[str, Program, str]]:
-        for meeting in own("meeting"):
+        for meeting in own(batch, "meeting"):
             for right in (False, True):
                 p = parts_of(right, meeting)
                 lines = [*p.place(CUDA), *p.make(CUDA), *p.module(CUDA), *p.meet(p.t, "layer")]
                 program = p.single([*lines, f"print(({p.shown()}) is not None)"])
-                yield meeting.name, program, "True\n" if right or meeting.name in RIGHT else "fault"
+                yield meeting.name, program, "True\n" if right or meeting.name in RIGHT[batch] else "fault"
 
     check(machine, cases())
 
 
-def test_placers_place(machine: Machine) -> None:
+def test_placers_place(machine: Machine, batch: str) -> None:
     def cases() -> Iterator[tuple[str, Program, str]]:
-        for placer in own("placer"):
+        for placer in own(batch, "placer"):
             for kind in (kind for kind in KINDS.values() if takes(placer.kinds, kind)):
                 p = parts_of(False, of_kind(KINDS["vec"], kind.name), placer=placer)
                 yield placer.name, p.single([*p.place(CUDA), seen(p.x)]), looks(kind, "cuda")
@@ -145,18 +151,18 @@ def test_placers_place(machine: Machine) -> None:
     check(machine, cases())
 
 
-def test_devices_are_the_gpu(machine: Machine) -> None:
+def test_devices_are_the_gpu(machine: Machine, batch: str) -> None:
     def cases() -> Iterator[tuple[str, Program, str]]:
-        for device in own("device"):
+        for device in own(batch, "device"):
             p = parts_of(False, of_kind(KINDS["vec"]), device=device)
             yield device.name, p.single([f"print(torch.ones(1, device={p.device}).device.type)"]), "cuda\n"
 
     check(machine, cases())
 
 
-def test_shapes_show_the_fault_and_run_without_it(machine: Machine) -> None:
-    drawn = [one for one in draw.singles(8, 2, True, (BATCH,)) if one.table == "shape"]
+def test_shapes_show_the_fault_and_run_without_it(machine: Machine, batch: str) -> None:
+    drawn = [one for one in draw.singles(8, 2, True, (batch,)) if one.table == "shape"]
     faulty, right = (machine.run([one.program(placed) for one in drawn]) for placed in (False, True))
-    assert len(drawn) == 2 * len(own("shape"))
+    assert len(drawn) == 2 * len(own(batch, "shape"))
     for one, left, placed in zip(drawn, faulty, right, strict=True):
         assert (left.kind, placed.kind) == ("fault", "ok"), one.program(False).text()
