@@ -39,7 +39,7 @@ from torchdevlint.infer.values import (
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.knowledge.functions import RANKS
-from torchdevlint.stubs.loader import Parameter, Result, Signature
+from torchdevlint.stubs.loader import FIRST, Parameter, Result, Signature
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -170,7 +170,7 @@ def _operands(ctx: Context, binding: Binding) -> dict[str, list[Operand]]:
         for value in values:
             is_list = parameter.kind == "tensors" or parameter.starred
             parts = tensors.flattened(ctx, value) if is_list else [value]
-            for part in parts:
+            for part in parts[:1] if parameter.device == FIRST else parts:
                 if _may_be_tensor(part):
                     role = "element" if is_list else _role(binding.signature, parameter, first=first, is_loss=is_loss)
                     found.setdefault(parameter.device, []).append(Operand(part, parameter.tolerant, role))
