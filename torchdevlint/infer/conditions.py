@@ -32,6 +32,7 @@ from torchdevlint.infer.values import (
     OneOf,
     Place,
     Ref,
+    SliceValue,
     Sort,
     Tensor,
     Term,
@@ -435,6 +436,8 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
         if any(isinstance(one, Tensor) and one.implicit == "batch" for one in value.items):
             return name in ("builtins.list", *_TUPLES[1:])  # `default_collate` makes lists of tuples
         return name in _TUPLES
+    if isinstance(value, SliceValue):
+        return name == "builtins.slice"
     if isinstance(value, Const):
         kind = type(value.value).__name__
         if name == "builtins." + kind:
@@ -469,9 +472,9 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
     if rec.is_named_tuple:
         return name in _TUPLES if name.startswith(("builtins.", "collections.abc.", "torch.", "numpy.")) else None
     if isinstance(rec.cls, Cls):
-        from torchdevlint.infer.classes import bases_of, foreign_bases_of, is_named_tuple
+        from torchdevlint.infer.classes import bases_of, foreign_bases_of, is_tuple
 
-        if name in _TUPLES and is_named_tuple(ctx.analysis, rec.cls.cls):
+        if name in _TUPLES and is_tuple(ctx.analysis, rec.cls.cls):
             return True
         if isinstance(cls, Cls):
             return cls.cls in bases_of(ctx.analysis, rec.cls.cls)

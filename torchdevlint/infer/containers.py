@@ -276,9 +276,7 @@ def _drop(ctx: Context, ref: Ref, rec: Rec, key: Value) -> None:
     """Takes an entry out of a dict, where its key is known and this is done once."""
     key = as_key(key)
     if isinstance(key, Const) and not ctx.in_loop and ("k", key.value) in rec.fields:
-        ctx.heap[ref] = Rec(
-            rec.kind, rec.cls, {name: one for name, one in rec.fields.items() if name != ("k", key.value)}
-        )
+        ctx.heap[ref] = rec.without(("k", key.value))
 
 
 def _removed(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:

@@ -11,6 +11,7 @@ from torchdevlint.infer.state import NO_FACTS, Facts, Heap
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
     NONE,
+    NOTHING,
     NUMBER,
     UNKNOWN,
     Cls,
@@ -104,7 +105,8 @@ class Context:
             if isinstance(one, (Ref, Term, Cls)) and one is not UNKNOWN:
                 rec = self.heap.get(one) or Rec("overlay")
                 kept = join(rec.fields[key], content) if several and key in rec.fields else content
-                self.heap[one] = rec.put(key, kept)
+                is_gone = content == NOTHING and rec.kind in ("object", "module") and str(key).startswith(".")
+                self.heap[one] = rec.without(key) if is_gone else rec.put(key, kept)
                 if self.mode == "module" and isinstance(one, Cls) and not self.stack:
                     self.unit.class_fields[one.cls] = self.heap[one].fields  # as its methods find it
 

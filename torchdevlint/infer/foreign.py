@@ -181,14 +181,16 @@ _MAKE = frozenset(
 def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
     if name in _MAKE and args:
-        from torchdevlint.infer.calls import construct, residual
+        from torchdevlint.infer.calls import construct, fill_tuple, residual
 
         if name == "builtins.type.__call__" and isinstance(args[0], Cls):
             return construct(ctx, args[0], args[1:], keywords, site, is_raw=True)
         if len(args) == 4 and ctx.class_made is not None:
             return ctx.class_made
         if isinstance(args[0], Cls):
-            return ctx.new(site, "object", args[0], {}, tag="new")
+            bare = ctx.new(site, "object", args[0], {}, tag="new")
+            fill_tuple(ctx, bare, args[0], args[1:], keywords, site)
+            return bare
         if is_open(args[0]) and ctx.mode == "summary":
             return residual(ctx, Ext(name), args, keywords, site)
     if ctx.stubs.is_given(name):
@@ -753,6 +755,8 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
         if rec is not None:
             if rec.kind == "generator":
                 return reading.element(ctx, one)
+            if library.ENTERED in rec.fields:
+                return rec.fields[library.ENTERED]  # type: ignore[no-any-return]
             made = _of_manager(ctx, one, ("__enter__", "__aenter__"), [], site)
             if made is not None:
                 return made
@@ -766,6 +770,9 @@ def left(ctx: Context, value: Value, site: Site | None) -> None:
     for one in alternatives(value):
         if isinstance(one, Term) and one.waits:
             ctx.emit(Term("left", one, site))
+        rec = ctx.rec(one)
+        if isinstance(one, Ref) and rec is not None and rec.cls == Ext(library.STACK):
+            library.unwind(ctx, one)
         _of_manager(ctx, one, ("__exit__", "__aexit__"), [NONE, NONE, NONE], site)
 
 

@@ -16,6 +16,7 @@ from torchdevlint.infer.values import (
     FALSE,
     MOST_ALTERNATIVES,
     NONE,
+    NOTHING,
     NUMBER,
     OTHER,
     UNKNOWN,
@@ -151,6 +152,9 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return _got(ctx, first, args[1], args[2] if len(args) > 2 else None, site)
     if name == "setattr" and len(args) > 2:
         modules.store_named(ctx, first, args[1], args[2])
+        return NONE
+    if name == "delattr" and len(args) > 1:
+        modules.store_named(ctx, first, args[1], NOTHING, by="del")
         return NONE
     if name == "dict.fromkeys" and args:
         keys = reading.items(ctx, first)
@@ -364,7 +368,7 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         )
     if name in ("io.BytesIO", "io.StringIO"):
         return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
-    if root in _PLAIN_ROOTS and root in sys.stdlib_module_names and last not in ("ArgumentParser",):
+    if root in _PLAIN_ROOTS and root in sys.stdlib_module_names:
         return CLOCK if root in _CLOCKS else NUMBER
     return _unknown(site)
 

@@ -346,7 +346,22 @@ class Replay:
 
 
 _DOES = frozenset(
-    {"call", "moved", "stored", "set", "raw_set", "dict_set", "saved", "loaded", "enter", "left", "carried", "handed"}
+    {
+        "call",
+        "moved",
+        "stored",
+        "set",
+        "raw_set",
+        "dict_set",
+        "del",
+        "raw_del",
+        "saved",
+        "loaded",
+        "enter",
+        "left",
+        "carried",
+        "handed",
+    }
 )  # once for each call
 
 _AS_IT_IS = nullcontext()
@@ -477,11 +492,14 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "set": _set,
     "raw_set": _set,
     "dict_set": _set,
+    "del": _set,
+    "raw_del": _set,
     "super": lambda here, term: classes.attribute_of_super(
         here.ctx, Super(term.args[0].cls, here.value(term.args[1])), term.args[2]
     ),
-    "held": lambda here, term: protocols.held(here.ctx, *here.all_of(term.args)),
-    "held_item": lambda here, term: protocols.item(here.ctx, *here.all_of(term.args)),
+    "asked": lambda here, term: protocols.asked(
+        here.ctx, here.value(term.args[0]), here.value(term.args[1]), term.args[2]
+    ),
     "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
     "item": _item,
     "element": lambda here, term: reading.element(here.ctx, here.value(term.args[0])),

@@ -432,7 +432,8 @@ def _overloaded(
 
 def _compared(operator: str, left: Any, right: Any) -> Value:
     """How a comparison of two literals comes out. What is counted is a number of which nobody knows which: arithmetic gives no literal."""
-    if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
+    is_ordered = isinstance(left, (int, float)) and isinstance(right, (int, float))
+    if not is_ordered and operator not in ("eq", "ne"):
         return NUMBER
     return Const(bool(_COMPARES[operator](left, right)))
 
