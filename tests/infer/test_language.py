@@ -49,7 +49,7 @@ def _parameter(case: Case) -> object:
 
 
 @pytest.mark.parametrize("form", [_INLINE, _IN_A_FUNCTION], ids=["inline", "function"])
-@pytest.mark.parametrize("case", map(_parameter, cases_of("language.txt")))
+@pytest.mark.parametrize("case", list(map(_parameter, cases_of("language.txt"))))
 def test_a_run_shows_the_same(case: Case, form: str) -> None:
     assert _broken(case, form, "torch.ones(4, 4)") == (case.kind != "moves")
     assert _broken(case, form, 'torch.ones(4, 4, device="cuda")') == (case.kind == "leaves")

@@ -440,10 +440,15 @@ def _method(
     if method.is_class_method:
         return Func(found.body, found.frame, receiver if isinstance(receiver, Cls) else cls, found.defaults)
     bound = Func(found.body, found.frame, receiver, found.defaults, found.form)
-    if {name.rpartition(".")[2] for name in method.decorators} & {"property", "cached_property", "lazy_property"}:
+    roles = {name.rpartition(".")[2] for name in method.decorators}
+    if roles & {"property", "cached_property", "lazy_property"}:
         from torchdevlint.infer.calls import call
 
-        return call(ctx, Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
+        made = call(ctx, Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
+        rec = ctx.rec(receiver) if receiver is not None else None
+        if "cached_property" in roles and receiver is not None and rec is not None and rec.kind == "object":
+            ctx.put(receiver, "." + method.name, made)
+        return made
     return bound
 
 

@@ -9,6 +9,7 @@ from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
+    NOTHING,
     NUMBER,
     OTHER,
     SENT,
@@ -52,7 +53,7 @@ def method(
     if name == "appendleft" and _insert(ctx, ref, rec, [Const(0), *args]):
         return NONE
     if name == "clear" and not (ctx.stack and ctx.mode == "summary"):
-        ctx.heap[ref] = Rec(rec.kind, rec.cls, {})
+        ctx.heap[ref] = _holding(rec, [])
     if name in _PUTS:
         _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
         return NONE
@@ -82,7 +83,7 @@ def method(
     if name == "send":
         return _sent(ctx, reading.element(ctx, ref), first)
     if name in ("reverse", "rotate", "sort") and rec.kind == "list":
-        _reorder(ctx, ref, rec, name)
+        _reorder(ctx, ref, rec, name, first if args else Const(1))
         return NONE
     if name in ("_replace", "_asdict"):
         made = copied(ctx, ref, site, deep=False)
@@ -203,7 +204,9 @@ def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
         or name != "append"
         or (ctx.stack and ctx.mode == "summary")
     )
-    if in_order:
+    if in_order and rec.fields.get(".maxlen") == Const(count):
+        ctx.heap[ref] = _holding(rec, [*(reading.items(ctx, ref) or ()), value][1:])
+    elif in_order:
         ctx.put(ref, ("k", count), value)
     else:
         add(ctx, ref, rec, value)
@@ -216,8 +219,14 @@ def _insert(ctx: Context, ref: Ref, rec: Rec, args: list[Value]) -> bool:
         return False
     items, position = known
     items.insert(position, args[1])
-    ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", at): one for at, one in enumerate(items)})
+    ctx.heap[ref] = _holding(rec, items)
     return True
+
+
+def _holding(rec: Rec, items: list[Value]) -> Rec:
+    """A list with other items."""
+    kept = {key: one for key, one in rec.fields.items() if not isinstance(key, tuple) and key != "*"}
+    return Rec(rec.kind, rec.cls, {**kept, **{("k", at): one for at, one in enumerate(items)}})
 
 
 def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
@@ -231,7 +240,7 @@ def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
         del items[where]
     elif -len(items) <= at < len(items):
         del items[at]
-    ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
+    ctx.heap[ref] = _holding(rec, items)
 
 
 def taken(ctx: Context, iterator: Value) -> Value | None:
@@ -286,15 +295,18 @@ def _removed(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
         _take(ctx, ref, rec, Const(known.index(value)))
 
 
-def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str) -> None:
+def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str, turned: Value) -> None:
     """The items in another order: the opposite one, or one that nobody knows."""
     known = reading.items(ctx, ref)
-    if known is not None and name == "reverse":
-        fields: dict[Any, Any] = {("k", at): one for at, one in enumerate(reversed(known))}
-    else:
-        held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-        fields = {"*": join(*held)} if held else {}
-    ctx.heap[ref] = Rec(rec.kind, rec.cls, fields)
+    by = turned.value if isinstance(turned, Const) and type(turned.value) is int else None
+    if known and name != "sort" and (name == "reverse" or by is not None):
+        turns = -(by or 0) % len(known)
+        ctx.heap[ref] = _holding(rec, known[::-1] if name == "reverse" else known[turns:] + known[:turns])
+        return
+    held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
+    ctx.heap[ref] = _holding(rec, [])
+    if held:
+        ctx.put(ref, "*", join(*held))
 
 
 def _sent(ctx: Context, value: Value, given: Value) -> Value:
@@ -419,6 +431,8 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], s
         ctx.put(ref, ("k", first.value), args[1])
         return args[1]
     found = reading.item(ctx, ref, first, site)
+    if found == NOTHING and name == "get" and not ctx.in_loop:
+        return args[1] if len(args) > 1 else NONE
     return join(found, args[1]) if len(args) > 1 and args[1] != NONE else found
 
 

@@ -85,6 +85,15 @@ def _elements(position: int) -> Handler:
     return handle
 
 
+def _joined(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`itertools.chain(first, second)`: in order, where the items of all are known."""
+    several = [reading.items(ctx, one) for one in args]
+    known = [one for items in several for one in items or ()]
+    if None not in several and 0 < len(known) <= _MOST_FOLDED:
+        return listed(ctx, site, known, "chain")
+    return stream(ctx, site, join(*[reading.element(ctx, one) for one in args]) if args else UNKNOWN, "chain")
+
+
 def _chained(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     return stream(ctx, site, reading.element(ctx, reading.element(ctx, _at(args, 0))), "chained")
 
@@ -830,9 +839,7 @@ _TABLE: dict[str, Handler] = {
     "torch.func.functionalize": _first,
     "torch.func.linearize": _linearized,
     "torch.func.stack_module_state": _stacked_state,
-    "itertools.chain": lambda ctx, args, keywords, site: stream(
-        ctx, site, join(*[reading.element(ctx, one) for one in args]) if args else UNKNOWN, "chain"
-    ),
+    "itertools.chain": _joined,
     "itertools.chain.from_iterable": _chained,
     "itertools.zip_longest": _zipped,
     "itertools.product": _zipped,

@@ -121,6 +121,10 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "sorted":
         return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
     if name in ("dict", "OrderedDict"):
+        if ctx.mode == "summary" and is_open(first):  # a caller tells what it is a copy of
+            copy = Term("call", Ext("builtins.dict"), tuple(args), tuple(sorted(keywords.items())), site)
+            ctx.emit(copy)
+            return copy
         return _dict(ctx, args, keywords, site)
     if name == "next":
         return _next(ctx, first, site, args[1] if len(args) > 1 else None)
@@ -322,7 +326,11 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "collections.OrderedDict":
         return _dict(ctx, args, keywords, site)
     if name == "collections.deque":
-        return _sequence(ctx, "list", args[:1], site)
+        made = _sequence(ctx, "list", args[:1], site)
+        length = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
+        if length != NONE:
+            ctx.put(made, ".maxlen", length)
+        return made
     if name in ("collections.namedtuple", "typing.NamedTuple"):
         names = Tup(tuple(Const(one) for one in _field_names(ctx, args)))
         defaults = Tup(tuple(reading.items(ctx, keywords["defaults"]) or ())) if "defaults" in keywords else Tup(())

@@ -176,7 +176,7 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
         from torchdevlint.infer import devices
 
         return Device(devices.device_of(ctx, value))
-    return Term("attribute", value, name)
+    return ctx.read(Term("attribute", value, name))
 
 
 def plain_attribute(ctx: Context, value: Value, name: Value) -> Value:
@@ -206,7 +206,7 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw
         return enclosed
     if rec is None or rec.kind == "overlay":
         lent = ctx.lent(value, name) if ctx.mode != "summary" else None
-        return Term("attribute", value, name) if lent is None else lent
+        return ctx.read(Term("attribute", value, name)) if lent is None else lent
     if isinstance(rec.cls, Cls):
         found = attribute_of(ctx, rec.cls, name, value, site=site)
         if found is not None:
@@ -310,7 +310,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return kept
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
-        return Term("item", value, key)
+        return ctx.read(Term("item", value, key))
     if value in (ARRAY, NUMERIC):
         tensors.claim_arrays(ctx, key.items if isinstance(key, Tup) else [key], site)
         return value if isinstance(key, SliceValue) else NUMERIC
