@@ -103,6 +103,10 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     if name == "iter" and len(args) == 2:
         return library_table.stream(ctx, site, call(ctx, first, [], {}, site), "iter")
+    if name in ("list", "dict") and ctx.mode == "summary" and is_open(first):  # a caller tells what it is a copy of
+        copy = Term("call", Ext(f"builtins.{name}"), tuple(args), tuple(sorted(keywords.items())), site)
+        ctx.emit(copy)
+        return copy
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
     if name == "staticmethod" and args:
@@ -121,10 +125,6 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "sorted":
         return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
     if name in ("dict", "OrderedDict"):
-        if ctx.mode == "summary" and is_open(first):  # a caller tells what it is a copy of
-            copy = Term("call", Ext("builtins.dict"), tuple(args), tuple(sorted(keywords.items())), site)
-            ctx.emit(copy)
-            return copy
         return _dict(ctx, args, keywords, site)
     if name == "next":
         return _next(ctx, first, site, args[1] if len(args) > 1 else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from torchdevlint.infer.values import HOST, Const, Guard, Rec, Term, Value, one_of
+from torchdevlint.infer.values import HOST, Const, Guard, Rec, Ref, Tensor, Term, Value, alternatives, one_of
 from torchdevlint.program.tables import unlike
 
 Env = dict[str, Value]
@@ -83,7 +83,9 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
     fields = dict(recs[0][1].fields)
     for key in unlike([rec.fields for _, rec in recs]):
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
-        if len(mine) < len(recs) and _is_for_each_path(key, mine):
+        if len(mine) < len(recs) and key == RENEWED:
+            mine = [(guard, one) for guard, value in mine for one in alternatives(value) if _is_moved(one)]
+        if not mine or (len(mine) < len(recs) and _is_for_each_path(key, mine)):
             fields.pop(key, None)
         elif isinstance(key, str) and key.startswith("@"):
             fields[key] = (
@@ -98,8 +100,15 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
 
 
 def _is_for_each_path(key: Any, values: list[tuple[Facts, Any]]) -> bool:
-    """True for what is no help where one path lacks it: that something unknown was moved to the CPU, or that all items of a dict were replaced."""
-    return key == RENEWED or (key == PLACED and all(value == HOST for _, value in values))
+    """True for what is no help where one path lacks it: that something unknown was moved to the CPU."""
+    return bool(key == PLACED and all(value == HOST for _, value in values))
+
+
+def _is_moved(value: Value) -> bool:
+    """True for what an item of a dict is replaced with if it is a tensor: `if torch.is_tensor(v): batch[k] = v.to(device)`. Other items stay."""
+    if isinstance(value, Tensor):
+        return value.device != HOST
+    return isinstance(value, Ref) or (isinstance(value, Term) and value.op == "moved" and value.args[1] != HOST)
 
 
 def joined_mark(key: str, values: list[Any]) -> Any:
