@@ -16,6 +16,7 @@ from torchdevlint.infer.values import (
     UNKNOWN,
     Bound,
     Const,
+    DoubleStar,
     Rec,
     Ref,
     Site,
@@ -86,14 +87,13 @@ def method(
         _reorder(ctx, ref, rec, name, first if args else Const(1))
         return NONE
     if name in ("_replace", "_asdict"):
-        made = copied(ctx, ref, site, deep=False)
-        names = [key[1:] for key in rec.fields if isinstance(key, str) and key.startswith(".")]
-        for key, value in keywords.items():
-            ctx.put(made, "." + key, value)
-            if key in names:
-                ctx.put(made, ("k", names.index(key)), value)
+        named = {key[1:]: one for key, one in rec.fields.items() if isinstance(key, str) and key.startswith(".")}
         if name == "_asdict":
-            return ctx.new(site, "dict", None, {("k", one): rec.fields["." + one] for one in names}, tag=name)
+            return ctx.new(site, "dict", None, {("k", key): one for key, one in named.items()}, tag=name)
+        made = copied(ctx, ref, site, deep=False)
+        for at, (key, value) in enumerate(replaced(ctx, named, args, keywords).items()):
+            ctx.put(made, "." + key, value)
+            ctx.put(made, ("k", at), value)
         return made
     if name == "remove" and rec.kind == "list":
         _removed(ctx, ref, rec, first)
@@ -101,6 +101,14 @@ def method(
 
 
 _PUTS = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
+
+
+def replaced(ctx: Context, held: dict[str, Value], args: list[Value], keywords: dict[str, Value]) -> dict[str, Value]:
+    """The fields of an object with others in their place: those of `**others` that nobody knows may be each of them."""
+    for one in args:
+        if isinstance(one, DoubleStar):
+            held = {name: join(value, reading.item(ctx, one.value, Const(name))) for name, value in held.items()}
+    return {**held, **keywords}
 
 
 def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Value]) -> dict[Any, Value]:

@@ -730,10 +730,7 @@ def _of_fields(
     """A method of `value.__dict__`: it reads and writes attributes."""
     first = args[0] if args else UNKNOWN
     if name == "update":
-        given = containers.contents(ctx, "dict", args, keywords)
-        for key, content in given.items():
-            if isinstance(key, tuple):
-                modules.store_attribute(ctx, value, str(key[1]), content, by="dict_set")
+        update_fields(ctx, value, args, keywords)
         return NONE
     if name in ("get", "pop", "setdefault") and isinstance(first, Const):
         return reading.attribute(ctx, value, str(first.value), site)
@@ -746,6 +743,14 @@ def _of_fields(
     fields = {("k", key[1:]): content for key, content in rec.fields.items() if str(key).startswith(".")}
     made = ctx.new(site, "dict", None, fields, tag="fields")
     return containers.method(ctx, made, ctx.heap[made], name, args, keywords, site)
+
+
+def update_fields(ctx: Context, value: Value, args: list[Value], keywords: dict[str, Value]) -> None:
+    """`value.__dict__.update(...)`."""
+    for key, content in containers.contents(ctx, "dict", args, keywords).items():
+        if isinstance(key, tuple) or key == "*":
+            name = Const(str(key[1])) if isinstance(key, tuple) else NUMBER
+            modules.store_named(ctx, value, name, content, by="dict_set")
 
 
 def entered(ctx: Context, value: Value, site: Site | None) -> Value:

@@ -188,13 +188,17 @@ def _turn(ctx: Context, function: Value, columns: list[list[Value]], at: int, si
 
 def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: Site | None) -> Value:
     """`getattr(value, name, default)`: of a name of which a part is known, any attribute that it fits."""
+    given = () if default is None else (default,)
     if ctx.mode == "summary" and waits(name):
-        return Term("got", value, name)
+        return Term("got", value, name, *given)
     names = [one for one in alternatives(name) if isinstance(one, Const)]
-    found = [_attribute_or(ctx, value, str(one.value), default, site) for one in names]
+    missing = (
+        NOTHING if default is None and len(names) > 1 else default
+    )  # of several, those that are not there are not asked for
+    found = [_attribute_or(ctx, value, str(one.value), missing, site) for one in names]
     for text in alternatives(name):
         if isinstance(text, Text) and ctx.mode == "summary" and waits(value):
-            return Term("got", value, name)
+            return Term("got", value, name, *given)
         if isinstance(text, Text):
             found += [one for each in alternatives(value) for one in reading.attributes_like(ctx, each, text)]
     return join(*found) if found else _unknown(site)
@@ -357,12 +361,14 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
             factory = Partial(Ext("functools.wraps.call"), (keywords["default"],), ())
         return Partial(Ext("dataclasses.field"), () if factory is None else (factory,), written)
     if name == "dataclasses.replace" and args:
+        if ctx.mode == "summary" and is_open(first):
+            return Term("call", Ext(name), tuple(args), tuple(sorted(keywords.items())), site)
         rec = ctx.rec(first)
         if rec is not None and isinstance(rec.cls, Cls):
             from torchdevlint.infer.calls import call
 
             held = {name: rec.fields.get("." + name, UNKNOWN) for name, _ in field_names(ctx.analysis, rec.cls.cls)}
-            return call(ctx, rec.cls, [], {**held, **keywords}, site)
+            return call(ctx, rec.cls, [], containers.replaced(ctx, held, args[1:], keywords), site)
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)

@@ -22,7 +22,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
-from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, join_heaps
+from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, if_moved, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
@@ -515,6 +515,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "length": _length,
     NO_TENSOR: lambda here, term: no_tensor(here.value(term.args[0])),
     "handed": _handed,
+    "if_moved": lambda here, term: if_moved(here.value(term.args[0])),
     "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
     "left": _left,
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from torchdevlint.infer.values import HOST, Const, Guard, Rec, Ref, Tensor, Term, Value, alternatives, one_of
+from torchdevlint.infer.values import HOST, NOTHING, Const, Guard, Rec, Ref, Tensor, Term, Value, alternatives, one_of
 from torchdevlint.program.tables import unlike
 
 Env = dict[str, Value]
@@ -84,7 +84,7 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
     for key in unlike([rec.fields for _, rec in recs]):
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
         if len(mine) < len(recs) and key == RENEWED:
-            mine = [(guard, one) for guard, value in mine for one in alternatives(value) if _is_moved(one)]
+            mine = [(guard, one) for guard, value in mine if (one := if_moved(value)) != NOTHING]
         if not mine or (len(mine) < len(recs) and _is_for_each_path(key, mine)):
             fields.pop(key, None)
         elif isinstance(key, str) and key.startswith("@"):
@@ -104,11 +104,23 @@ def _is_for_each_path(key: Any, values: list[tuple[Facts, Any]]) -> bool:
     return bool(key == PLACED and all(value == HOST for _, value in values))
 
 
-def _is_moved(value: Value) -> bool:
+def if_moved(value: Value) -> Value:
+    """What of a value is where somebody has moved it; of what is open, a caller tells."""
+    several = [Term("if_moved", one) if _may_be_moved(one) else one for one in alternatives(value)]
+    return one_of([(NO_FACTS, one) for one in several if is_moved(one)])
+
+
+def _may_be_moved(value: Value) -> bool:
+    return isinstance(value, Term) and value.waits and not (value.op == "moved" and value.args[1] == HOST)
+
+
+def is_moved(value: Value) -> bool:
     """True for what an item of a dict is replaced with if it is a tensor: `if torch.is_tensor(v): batch[k] = v.to(device)`. Other items stay."""
     if isinstance(value, Tensor):
         return value.device != HOST
-    return isinstance(value, Ref) or (isinstance(value, Term) and value.op == "moved" and value.args[1] != HOST)
+    if isinstance(value, Term):
+        return value.op == "if_moved" or (value.op == "moved" and value.args[1] != HOST)
+    return isinstance(value, Ref)
 
 
 def joined_mark(key: str, values: list[Any]) -> Any:
