@@ -408,6 +408,12 @@ def is_instance(ctx: Context, value: Value, cls: Value) -> Value:
         if known and all(_is_tensor_class(one) for one in classes):
             return TRUE
         return UNKNOWN if value is UNKNOWN else Term("isinstance", value, cls)
+    if isinstance(cls, Term) and cls.waits and ctx.mode == "summary":
+        return Term("isinstance", value, cls)
+    if isinstance(cls, Ref):  # `type(value) in cls`
+        from torchdevlint.infer.python_calls import class_of
+
+        return contains(ctx, class_of(ctx, value), cls)
     found = [_is_one(ctx, value, one) for one in classes]
     if True in found:
         return TRUE
