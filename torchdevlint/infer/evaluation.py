@@ -27,6 +27,7 @@ from torchdevlint.infer.values import (
     EXPECTED_ERROR,
     MOST_ALTERNATIVES,
     NONE,
+    NOTHING,
     NUMBER,
     SENT,
     SLICE,
@@ -613,8 +614,8 @@ class Evaluation:
         tensors.store_item(self.ctx, self._get(op.object), index, self._get(op.value), self._site(op))
 
     def delete_attribute(self, op: ir.DeleteAttribute) -> None:
-        """Takes an attribute away."""
-        modules.delete_attribute(self.ctx, self._get(op.object), op.name)
+        """Takes an attribute away: nothing is held under its name then."""
+        modules.store_attribute(self.ctx, self._get(op.object), op.name, NOTHING, by="del")
 
     def delete_subscript(self, op: ir.DeleteSubscript) -> None:
         """Takes an item out."""

@@ -16,7 +16,6 @@ from torchdevlint.infer.values import (
     MANY,
     MOST_ALTERNATIVES,
     NONE,
-    NOTHING,
     NOWHERE,
     NUMBER,
     TRUE,
@@ -656,14 +655,6 @@ def replace_data(ctx: Context, owner: Value | None, target: Value, value: Value)
         ctx.put(owner, "@device", place)
 
 
-DELETES = frozenset({"del", "raw_del"})
-
-
-def delete_attribute(ctx: Context, target: Value, name: str) -> None:
-    """`del target.name`: nothing is held under the name then."""
-    store_attribute(ctx, target, name, NOTHING, by="del")
-
-
 def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by: str = "set") -> None:
     """`target.name = value`: a tensor that an object keeps is known by its name, also in a list or dict. `by`: see `setter_of`."""
     from torchdevlint.infer.classes import setter_of
@@ -680,7 +671,7 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
         if setter is not None:
             from torchdevlint.infer.calls import call as call_value
 
-            call_value(ctx, setter, [] if by in DELETES else [value], {}, None)
+            call_value(ctx, setter, [] if by.endswith("del") else [value], {}, None)
             return
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         if isinstance(one, Ref) and rec is not None and rec.kind == "dict" and reading.shows_items(ctx, one, rec):
