@@ -2,7 +2,8 @@
 
 language.txt holds the cases, `==== KIND CHAPTER/NAME` with definitions that end in `----` where there are any, and lines that bind `o`. They are
 given `t`, and `x`, which is on a GPU. KIND says what a run of them shows (each was run on the virtual machine): `carries`, `o` is where `t` is;
-`moves`, it is on the GPU wherever `t` is; `leaves`, it is on the CPU wherever `t` is.
+`moves`, it is on the GPU wherever `t` is; `leaves`, it is on the CPU wherever `t` is. A case whose name is followed by `known` is one that the
+analysis is known to get wrong: who mends it takes the word away.
 """
 
 from __future__ import annotations
@@ -42,8 +43,13 @@ def _broken(case: Case, form: str, made: str) -> bool:
     return any(fault.verdict == "broken" for fault in analyse(from_ast.lower(ast.parse(text))).decided())
 
 
+def _parameter(case: Case) -> object:
+    name, _, known = case.name.partition(" ")
+    return pytest.param(case, id=name, marks=pytest.mark.xfail(reason="known", strict=True) if known else ())
+
+
 @pytest.mark.parametrize("form", [_INLINE, _IN_A_FUNCTION], ids=["inline", "function"])
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in cases_of("language.txt")])
+@pytest.mark.parametrize("case", list(map(_parameter, cases_of("language.txt"))))
 def test_a_run_shows_the_same(case: Case, form: str) -> None:
     assert _broken(case, form, "torch.ones(4, 4)") == (case.kind != "moves")
     assert _broken(case, form, 'torch.ones(4, 4, device="cuda")') == (case.kind == "leaves")

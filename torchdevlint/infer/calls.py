@@ -165,6 +165,9 @@ def _result_of(ctx: Context, ref: Ref, rec: Rec, args: Arguments, keywords: Keyw
             method = classes.attribute_of(ctx, rec.cls, name, ref)
             if method is not None:
                 return call(ctx, method, args, keywords, site)
+        bases = classes.foreign_bases_of(ctx.analysis, rec.cls.cls)
+        if args and any(base.endswith("ContextDecorator") for base in bases):
+            return Partial(Ext("contextlib.decorated"), (ref, args[0]), ())
     if rec.kind == "module":
         return modules.call(ctx, ref, rec, list(args), keywords, site)
     if isinstance(rec.cls, Ext):
@@ -394,11 +397,8 @@ def construct(
             ref = made
         if ctx.rec(ref) is None or ctx.rec(ref).cls != function:  # type: ignore[union-attr]
             return made
-    row = analysis.unit_of(cls.body).rows.get(cls)
-    made_row = ctx.rec(call(ctx, row, args, keywords, site)) if row is not None else None
-    if made_row is not None:
-        ctx.heap[ref] = Rec("object", function, made_row.fields)
-        return ref
+    else:
+        fill_tuple(ctx, ref, function, args, keywords, site)
     kind = classes.container_kind(analysis, cls)
     if kind:
         ctx.heap[ref] = Rec(kind, function, {})
@@ -419,8 +419,21 @@ def construct(
     for base in classes.foreign_bases_of(analysis, cls):
         if ctx.stubs.places_module(base):
             foreign.call(ctx, base, list(args), keywords, site)
-    _fill(ctx, function, ref, list(args), keywords, site)
+    if not ctx.heap[ref].fields or not classes.is_tuple(analysis, cls):
+        _fill(ctx, function, ref, list(args), keywords, site)
     return ref
+
+
+def fill_tuple(ctx: Context, ref: Ref, function: Cls, args: Arguments, keywords: Keywords, site: Site | None) -> None:
+    """What `__new__` does of a tuple, or of what `namedtuple` has made."""
+    own = classes.bases_of(ctx.analysis, function.cls)
+    rows = (ctx.analysis.unit_of(one.body).rows.get(one) for one in own)
+    row = next((one for one in rows if one is not None), None)
+    if row is not None:
+        made = ctx.rec(call(ctx, row, args, keywords, site))
+        ctx.heap[ref] = Rec("object", function, made.fields if made is not None else {})
+    elif classes.is_tuple(ctx.analysis, function.cls) and not classes.is_named_tuple(ctx.analysis, function.cls):
+        ctx.heap[ref] = Rec("object", function, containers.contents(ctx, "list", list(args), {}))
 
 
 def _member(ctx: Context, function: Cls, value: Value, site: Site | None) -> Value:

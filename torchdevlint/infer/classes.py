@@ -119,6 +119,13 @@ def is_named_tuple(analysis: Analysis, cls: ir.Class) -> bool:
     return any(name.rpartition(".")[2] == "NamedTuple" for name in foreign_bases_of(analysis, cls))
 
 
+def is_tuple(analysis: Analysis, cls: ir.Class) -> bool:
+    """True for a class of tuples: a `typing.NamedTuple`, one that derives from what `namedtuple` has made, or from `tuple` itself."""
+    own, foreign = _lineage(analysis, cls)
+    is_plain = any(name.rpartition(".")[2] in ("NamedTuple", "tuple", "Tuple") for name in foreign)
+    return is_plain or any(one in analysis.unit_of(one.body).rows for one in own)
+
+
 _CONTAINERS = {
     "builtins.dict": "dict",
     "dict": "dict",
@@ -357,30 +364,37 @@ def _as_builtins(names: tuple[str, ...]) -> list[str]:
     return [f"builtins.{name}" if name == "type" else name for name in names]
 
 
+# What is called for `value.name = ...` and for `del value.name`: of the class, of a property (its role, its place in `property(...)`), of a descriptor.
+_SETTING = ("__setattr__", "setter", 1, "fset", "__set__")
+_DELETING = ("__delattr__", "deleter", 2, "fdel", "__delete__")
+
+
 def setter_of(ctx: Context, value: Value, name: str, by: str = "set") -> Value | None:
     """What is called for `value.name = ...`: the class's `__setattr__`, the setter of a property, the `__set__` of a descriptor; None where it is a
-    plain attribute. `by` is "raw_set" where `object.__setattr__` asks, and "dict_set" where it is an item of `value.__dict__`.
+    plain attribute. `by` is "raw_set" where `object.__setattr__` asks, and "dict_set" where it is an item of `value.__dict__`; "del" and "raw_del"
+    ask what is called for `del value.name`.
     """
+    special_name, role, position, keyword, of_descriptor = _DELETING if by.endswith("del") else _SETTING
     rec = ctx.rec(value)
     cls = rec.cls if rec is not None else ctx.analysis.class_of_receiver(value)
     if not isinstance(cls, Cls) or by == "dict_set":
         return None
     own = bases_of(ctx.analysis, cls.cls)
-    if by == "set" and any("__setattr__" in one.methods for one in own):
-        of_class = attribute_of(ctx, cls, "__setattr__", value)
+    if not by.startswith("raw") and any(special_name in one.methods for one in own):
+        of_class = attribute_of(ctx, cls, special_name, value)
         if isinstance(of_class, Func):
             return Partial(of_class, (Const(name),), ())
     for one in own:
-        method = one.methods.get(name + ".setter")
+        method = one.methods.get(f"{name}.{role}")
         if method is not None:
             return Func(method, ctx.analysis.unit_of(method).globals, value, defaults_of(method))
         kept = ctx.analysis.unit_of(one.body).class_fields.get(one, {}).get("." + name)
-        written = _of_property(kept, 1, "fset", value) if kept is not None else None
+        written = _of_property(kept, position, keyword, value) if kept is not None else None
         if written is not None:
             return written
         made = class_of(ctx, kept) if isinstance(kept, Ref) else None
         if made is not None:
-            found = attribute_of(ctx, made, "__set__", kept)
+            found = attribute_of(ctx, made, of_descriptor, kept)
             if isinstance(found, Func):
                 return Partial(found, (value,), ())
     return None
@@ -426,10 +440,15 @@ def _method(
     if method.is_class_method:
         return Func(found.body, found.frame, receiver if isinstance(receiver, Cls) else cls, found.defaults)
     bound = Func(found.body, found.frame, receiver, found.defaults, found.form)
-    if {name.rpartition(".")[2] for name in method.decorators} & {"property", "cached_property", "lazy_property"}:
+    roles = {name.rpartition(".")[2] for name in method.decorators}
+    if roles & {"property", "cached_property", "lazy_property"}:
         from torchdevlint.infer.calls import call
 
-        return call(ctx, Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
+        made = call(ctx, Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
+        rec = ctx.rec(receiver) if receiver is not None else None
+        if "cached_property" in roles and receiver is not None and rec is not None and rec.kind == "object":
+            ctx.put(receiver, "." + method.name, made)
+        return made
     return bound
 
 
@@ -447,7 +466,7 @@ def defaults_of(method: ir.Body) -> tuple[tuple[str, Value], ...]:
 
 
 # What a class may override and then asks `super()` for (see torchdevlint.infer.protocols).
-PROTOCOLS = frozenset({"__setattr__", "__getattr__", "__getattribute__", "__setitem__", "__getitem__"})
+PROTOCOLS = frozenset({"__setattr__", "__delattr__", "__getattr__", "__getattribute__", "__setitem__", "__getitem__"})
 
 
 def _is_mixed_in(analysis: Analysis, cls: ir.Class) -> bool:

@@ -32,6 +32,7 @@ from torchdevlint.infer.values import (
     OneOf,
     Place,
     Ref,
+    SliceValue,
     Sort,
     Tensor,
     Term,
@@ -408,6 +409,12 @@ def is_instance(ctx: Context, value: Value, cls: Value) -> Value:
         if known and all(_is_tensor_class(one) for one in classes):
             return TRUE
         return UNKNOWN if value is UNKNOWN else Term("isinstance", value, cls)
+    if isinstance(cls, Term) and cls.waits and ctx.mode == "summary":
+        return Term("isinstance", value, cls)
+    if isinstance(cls, Ref):  # `type(value) in cls`
+        from torchdevlint.infer.python_calls import class_of
+
+        return contains(ctx, class_of(ctx, value), cls)
     found = [_is_one(ctx, value, one) for one in classes]
     if True in found:
         return TRUE
@@ -436,6 +443,8 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
         if any(isinstance(one, Tensor) and one.implicit == "batch" for one in value.items):
             return name in ("builtins.list", *_TUPLES[1:])  # `default_collate` makes lists of tuples
         return name in _TUPLES
+    if isinstance(value, SliceValue):
+        return name == "builtins.slice"
     if isinstance(value, Const):
         kind = type(value.value).__name__
         if name == "builtins." + kind:
@@ -470,9 +479,9 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
     if rec.is_named_tuple:
         return name in _TUPLES if name.startswith(("builtins.", "collections.abc.", "torch.", "numpy.")) else None
     if isinstance(rec.cls, Cls):
-        from torchdevlint.infer.classes import bases_of, foreign_bases_of, is_named_tuple
+        from torchdevlint.infer.classes import bases_of, foreign_bases_of, is_tuple
 
-        if name in _TUPLES and is_named_tuple(ctx.analysis, rec.cls.cls):
+        if name in _TUPLES and is_tuple(ctx.analysis, rec.cls.cls):
             return True
         if isinstance(cls, Cls):
             return cls.cls in bases_of(ctx.analysis, rec.cls.cls)

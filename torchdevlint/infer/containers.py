@@ -9,12 +9,14 @@ from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.values import (
     MOST_ALTERNATIVES,
     NONE,
+    NOTHING,
     NUMBER,
     OTHER,
     SENT,
     UNKNOWN,
     Bound,
     Const,
+    DoubleStar,
     Rec,
     Ref,
     Site,
@@ -52,7 +54,7 @@ def method(
     if name == "appendleft" and _insert(ctx, ref, rec, [Const(0), *args]):
         return NONE
     if name == "clear" and not (ctx.stack and ctx.mode == "summary"):
-        ctx.heap[ref] = Rec(rec.kind, rec.cls, {})
+        ctx.heap[ref] = _holding(rec, [])
     if name in _PUTS:
         _append(ctx, ref, rec, name, (args[0] if name == "put" else args[-1]) if args else UNKNOWN)
         return NONE
@@ -82,17 +84,16 @@ def method(
     if name == "send":
         return _sent(ctx, reading.element(ctx, ref), first)
     if name in ("reverse", "rotate", "sort") and rec.kind == "list":
-        _reorder(ctx, ref, rec, name)
+        _reorder(ctx, ref, rec, name, first if args else Const(1))
         return NONE
     if name in ("_replace", "_asdict"):
-        made = copied(ctx, ref, site, deep=False)
-        names = [key[1:] for key in rec.fields if isinstance(key, str) and key.startswith(".")]
-        for key, value in keywords.items():
-            ctx.put(made, "." + key, value)
-            if key in names:
-                ctx.put(made, ("k", names.index(key)), value)
+        named = {key[1:]: one for key, one in rec.fields.items() if isinstance(key, str) and key.startswith(".")}
         if name == "_asdict":
-            return ctx.new(site, "dict", None, {("k", one): rec.fields["." + one] for one in names}, tag=name)
+            return ctx.new(site, "dict", None, {("k", key): one for key, one in named.items()}, tag=name)
+        made = copied(ctx, ref, site, deep=False)
+        for at, (key, value) in enumerate(replaced(ctx, named, args, keywords).items()):
+            ctx.put(made, "." + key, value)
+            ctx.put(made, ("k", at), value)
         return made
     if name == "remove" and rec.kind == "list":
         _removed(ctx, ref, rec, first)
@@ -100,6 +101,14 @@ def method(
 
 
 _PUTS = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
+
+
+def replaced(ctx: Context, held: dict[str, Value], args: list[Value], keywords: dict[str, Value]) -> dict[str, Value]:
+    """The fields of an object with others in their place: those of `**others` that nobody knows may be each of them."""
+    for one in args:
+        if isinstance(one, DoubleStar):
+            held = {name: join(value, reading.item(ctx, one.value, Const(name))) for name, value in held.items()}
+    return {**held, **keywords}
 
 
 def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Value]) -> dict[Any, Value]:
@@ -203,7 +212,9 @@ def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
         or name != "append"
         or (ctx.stack and ctx.mode == "summary")
     )
-    if in_order:
+    if in_order and rec.fields.get(".maxlen") == Const(count):
+        ctx.heap[ref] = _holding(rec, [*(reading.items(ctx, ref) or ()), value][1:])
+    elif in_order:
         ctx.put(ref, ("k", count), value)
     else:
         add(ctx, ref, rec, value)
@@ -216,8 +227,14 @@ def _insert(ctx: Context, ref: Ref, rec: Rec, args: list[Value]) -> bool:
         return False
     items, position = known
     items.insert(position, args[1])
-    ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", at): one for at, one in enumerate(items)})
+    ctx.heap[ref] = _holding(rec, items)
     return True
+
+
+def _holding(rec: Rec, items: list[Value]) -> Rec:
+    """A list with other items."""
+    kept = {key: one for key, one in rec.fields.items() if not isinstance(key, tuple) and key != "*"}
+    return Rec(rec.kind, rec.cls, {**kept, **{("k", at): one for at, one in enumerate(items)}})
 
 
 def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
@@ -231,7 +248,7 @@ def _take(ctx: Context, ref: Ref, rec: Rec, position: Value) -> None:
         del items[where]
     elif -len(items) <= at < len(items):
         del items[at]
-    ctx.heap[ref] = Rec(rec.kind, rec.cls, {("k", number): one for number, one in enumerate(items)})
+    ctx.heap[ref] = _holding(rec, items)
 
 
 def taken(ctx: Context, iterator: Value) -> Value | None:
@@ -276,9 +293,7 @@ def _drop(ctx: Context, ref: Ref, rec: Rec, key: Value) -> None:
     """Takes an entry out of a dict, where its key is known and this is done once."""
     key = as_key(key)
     if isinstance(key, Const) and not ctx.in_loop and ("k", key.value) in rec.fields:
-        ctx.heap[ref] = Rec(
-            rec.kind, rec.cls, {name: one for name, one in rec.fields.items() if name != ("k", key.value)}
-        )
+        ctx.heap[ref] = rec.without(("k", key.value))
 
 
 def _removed(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
@@ -288,15 +303,18 @@ def _removed(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
         _take(ctx, ref, rec, Const(known.index(value)))
 
 
-def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str) -> None:
+def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str, turned: Value) -> None:
     """The items in another order: the opposite one, or one that nobody knows."""
     known = reading.items(ctx, ref)
-    if known is not None and name == "reverse":
-        fields: dict[Any, Any] = {("k", at): one for at, one in enumerate(reversed(known))}
-    else:
-        held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-        fields = {"*": join(*held)} if held else {}
-    ctx.heap[ref] = Rec(rec.kind, rec.cls, fields)
+    by = turned.value if isinstance(turned, Const) and type(turned.value) is int else None
+    if known and name != "sort" and (name == "reverse" or by is not None):
+        turns = -(by or 0) % len(known)
+        ctx.heap[ref] = _holding(rec, known[::-1] if name == "reverse" else known[turns:] + known[:turns])
+        return
+    held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
+    ctx.heap[ref] = _holding(rec, [])
+    if held:
+        ctx.put(ref, "*", join(*held))
 
 
 def _sent(ctx: Context, value: Value, given: Value) -> Value:
@@ -421,6 +439,8 @@ def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], s
         ctx.put(ref, ("k", first.value), args[1])
         return args[1]
     found = reading.item(ctx, ref, first, site)
+    if found == NOTHING and name == "get" and not ctx.in_loop:
+        return args[1] if len(args) > 1 else NONE
     return join(found, args[1]) if len(args) > 1 and args[1] != NONE else found
 
 

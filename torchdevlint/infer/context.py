@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer.imports import Global
 from torchdevlint.infer.options import is_option
-from torchdevlint.infer.state import NO_FACTS, Facts, Heap
+from torchdevlint.infer.state import NO_FACTS, Facts, Heap, old_field
 from torchdevlint.infer.summary import Claim, Event
 from torchdevlint.infer.values import (
     NONE,
+    NOTHING,
     NUMBER,
     UNKNOWN,
     Cls,
@@ -63,6 +64,7 @@ class Context:
         self._emitted: set[Event] = set()
         self.proven: set[Term] = set()
         self.weak: set[Term] = set()  # used as tensors and arrays both are
+        self._read: set[Term] = set()
         self.chain: tuple[Site, ...] = ()
         self.stack: tuple[ir.Body, ...] = ()
         self.entered: list[tuple[ir.Body, tuple[Value, ...]]] = []  # the calls that are run, with what they were given
@@ -103,10 +105,25 @@ class Context:
         for one in alternatives(value):
             if isinstance(one, (Ref, Term, Cls)) and one is not UNKNOWN:
                 rec = self.heap.get(one) or Rec("overlay")
+                if rec.kind == "overlay" and self.mode == "summary" and key not in rec.fields:
+                    self._take_before(one, key)
                 kept = join(rec.fields[key], content) if several and key in rec.fields else content
-                self.heap[one] = rec.put(key, kept)
+                is_gone = content == NOTHING and rec.kind in ("object", "module") and str(key).startswith(".")
+                self.heap[one] = rec.without(key) if is_gone else rec.put(key, kept)
                 if self.mode == "module" and isinstance(one, Cls) and not self.stack:
                     self.unit.class_fields[one.cls] = self.heap[one].fields  # as its methods find it
+
+    def read(self, term: Term) -> Term:
+        """A part of an object from outside, as it is when the body is entered."""
+        if self.mode == "summary":
+            self._read.add(term)
+        return term
+
+    def _take_before(self, place: Value, key: Any) -> None:
+        """What was read of a field is taken from the caller in front of the new value: `old = self.last; self.last = x; return old`."""
+        old = old_field(place, key) if isinstance(key, tuple) or str(key).startswith(".") else None
+        if old is not None and old in self._read:
+            self.emit(old)
 
     # ------------------------------------------------------------------------------------------------ other files
 

@@ -220,6 +220,8 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None) -> Value
         return Term("moved", value, place, site)
     if value is UNKNOWN:
         return Term("moved", Term("unknown", site), place, site)
+    if isinstance(value, Term) and value.op == "moved" and value.args[1:] == (place, site):
+        return value  # in the second turn of a loop
     if isinstance(value, (Term, Ref)):
         if ctx.analysis.is_receiver_of_module(value):
             ctx.put(value, "@device", place)

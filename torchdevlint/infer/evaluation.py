@@ -27,6 +27,7 @@ from torchdevlint.infer.values import (
     EXPECTED_ERROR,
     MOST_ALTERNATIVES,
     NONE,
+    NOTHING,
     NUMBER,
     SENT,
     SLICE,
@@ -366,7 +367,11 @@ class Evaluation:
         ctx.class_frame = made.frame
         inner = Evaluation(ctx, cls.body, {}, None).run()
         ctx.class_frame, ctx.facts = saved, facts
-        fields: dict[Any, Value] = {"." + name: value for name, value in inner.env.items()}
+        meta = classes.metaclass_of(ctx, cls) if cls.keywords or cls.bases else None
+        space = self._namespace(meta, made, inner.env, self._site(op)) if meta is not None else None
+        held = containers.entries(ctx, space) if space is not None else None
+        bound = inner.env if held is None else {key[1]: one for key, one in held.items() if isinstance(key, tuple)}
+        fields: dict[Any, Value] = {f".{name}": value for name, value in bound.items()}
         ctx.heap[made] = Rec("overlay" if ctx.mode == "summary" else "object", None, fields)
         self.unit.class_fields[cls] = fields
         for key, value in fields.items():
@@ -380,20 +385,28 @@ class Evaluation:
         told = classes.told_of_subclass(ctx, made)
         if told is not None:
             calls.call(ctx, told, [], keywords, self._site(op))
-        meta = classes.metaclass_of(ctx, cls) if cls.keywords or cls.bases else None
-        if meta is not None:
+        if meta is not None and space is not None:
             for name in ("__new__", "__init__"):
-                self._told_of_class(meta, name, made, fields, self._site(op))
+                self._told_of_class(meta, name, made, space, self._site(op))
         self.unit.class_fields[cls] = ctx.heap[made].fields  # with what they put there
         return made
 
-    def _told_of_class(self, meta: Cls, name: str, made: Cls, fields: dict[Any, Value], site: Site) -> None:
+    def _namespace(self, meta: Cls, made: Cls, bound: Env, site: Site) -> Value:
+        """What a class body has bound: in the dict that `__prepare__` of the metaclass gives, where it has one."""
+        ctx = self.ctx
+        prepare = classes.attribute_of(ctx, meta, "__prepare__", None)
+        if not isinstance(prepare, Func):
+            return ctx.new(site, "dict", None, {("k", name): value for name, value in bound.items()}, tag="namespace")
+        space = calls.call(ctx, prepare, [Const(made.cls.name), Tup(())], {}, site)
+        for name, value in bound.items():
+            tensors.store_item(ctx, space, Const(name), value, site)
+        return space
+
+    def _told_of_class(self, meta: Cls, name: str, made: Cls, space: Value, site: Site) -> None:
         """A metaclass makes a class; the one that its `super().__new__` gives is the one of the statement."""
         ctx = self.ctx
         method = classes.attribute_of(ctx, meta, name, None)
         if isinstance(method, Func):
-            held = {("k", key[1:]): value for key, value in fields.items()}
-            space = ctx.new(site, "dict", None, held, tag="namespace")
             saved, ctx.class_made = ctx.class_made, made
             of = meta if name == "__new__" else made
             calls.call(ctx, method, [of, Const(made.cls.name), Tup(()), space], {}, site)
@@ -599,6 +612,10 @@ class Evaluation:
         """Writes an item."""
         index = reading.of_member(self.ctx, self._get(op.index))
         tensors.store_item(self.ctx, self._get(op.object), index, self._get(op.value), self._site(op))
+
+    def delete_attribute(self, op: ir.DeleteAttribute) -> None:
+        """Takes an attribute away: nothing is held under its name then."""
+        modules.store_attribute(self.ctx, self._get(op.object), op.name, NOTHING, by="del")
 
     def delete_subscript(self, op: ir.DeleteSubscript) -> None:
         """Takes an item out."""
@@ -853,6 +870,7 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.Yield: Evaluation.yield_,
     ir.StoreAttribute: Evaluation.store_attribute,
     ir.StoreSubscript: Evaluation.store_subscript,
+    ir.DeleteAttribute: Evaluation.delete_attribute,
     ir.DeleteSubscript: Evaluation.delete_subscript,
     ir.Return: Evaluation.return_,
     ir.Raise: Evaluation.raise_,

@@ -181,14 +181,16 @@ _MAKE = frozenset(
 def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
     if name in _MAKE and args:
-        from torchdevlint.infer.calls import construct, residual
+        from torchdevlint.infer.calls import construct, fill_tuple, residual
 
         if name == "builtins.type.__call__" and isinstance(args[0], Cls):
             return construct(ctx, args[0], args[1:], keywords, site, is_raw=True)
         if len(args) == 4 and ctx.class_made is not None:
             return ctx.class_made
         if isinstance(args[0], Cls):
-            return ctx.new(site, "object", args[0], {}, tag="new")
+            bare = ctx.new(site, "object", args[0], {}, tag="new")
+            fill_tuple(ctx, bare, args[0], args[1:], keywords, site)
+            return bare
         if is_open(args[0]) and ctx.mode == "summary":
             return residual(ctx, Ext(name), args, keywords, site)
     if ctx.stubs.is_given(name):
@@ -728,10 +730,7 @@ def _of_fields(
     """A method of `value.__dict__`: it reads and writes attributes."""
     first = args[0] if args else UNKNOWN
     if name == "update":
-        given = containers.contents(ctx, "dict", args, keywords)
-        for key, content in given.items():
-            if isinstance(key, tuple):
-                modules.store_attribute(ctx, value, str(key[1]), content, by="dict_set")
+        update_fields(ctx, value, args, keywords)
         return NONE
     if name in ("get", "pop", "setdefault") and isinstance(first, Const):
         return reading.attribute(ctx, value, str(first.value), site)
@@ -746,6 +745,14 @@ def _of_fields(
     return containers.method(ctx, made, ctx.heap[made], name, args, keywords, site)
 
 
+def update_fields(ctx: Context, value: Value, args: list[Value], keywords: dict[str, Value]) -> None:
+    """`value.__dict__.update(...)`."""
+    for key, content in containers.contents(ctx, "dict", args, keywords).items():
+        if isinstance(key, tuple) or key == "*":
+            name = Const(str(key[1])) if isinstance(key, tuple) else NUMBER
+            modules.store_named(ctx, value, name, content, by="dict_set")
+
+
 def entered(ctx: Context, value: Value, site: Site | None) -> Value:
     """What `with value as ...` binds."""
     for one in alternatives(value):
@@ -753,6 +760,8 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
         if rec is not None:
             if rec.kind == "generator":
                 return reading.element(ctx, one)
+            if library.ENTERED in rec.fields:
+                return rec.fields[library.ENTERED]  # type: ignore[no-any-return]
             made = _of_manager(ctx, one, ("__enter__", "__aenter__"), [], site)
             if made is not None:
                 return made
@@ -766,6 +775,9 @@ def left(ctx: Context, value: Value, site: Site | None) -> None:
     for one in alternatives(value):
         if isinstance(one, Term) and one.waits:
             ctx.emit(Term("left", one, site))
+        rec = ctx.rec(one)
+        if isinstance(one, Ref) and rec is not None and rec.cls == Ext(library.STACK):
+            library.unwind(ctx, one)
         _of_manager(ctx, one, ("__exit__", "__aexit__"), [NONE, NONE, NONE], site)
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchdevlint.infer import classes, containers, devices, reading, tensors
+from torchdevlint.infer import classes, containers, devices, options, reading, tensors
 from torchdevlint.infer.values import (
     HOST,
     MANY,
@@ -83,6 +83,15 @@ def _elements(position: int) -> Handler:
         return stream(ctx, site, reading.element(ctx, _at(args, position)), "elements")
 
     return handle
+
+
+def _joined(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`itertools.chain(first, second)`: in order, where the items of all are known."""
+    several = [reading.items(ctx, one) for one in args]
+    known = [one for items in several for one in items or ()]
+    if None not in several and 0 < len(known) <= _MOST_FOLDED:
+        return listed(ctx, site, known, "chain")
+    return stream(ctx, site, join(*[reading.element(ctx, one) for one in args]) if args else UNKNOWN, "chain")
 
 
 def _chained(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
@@ -437,16 +446,81 @@ def method(
             ctx.put(ref, "*", _at(args, 0))
             return NONE
         return rec.fields.get("*", UNKNOWN) if name == "get" else None
-    if cls == _STACK and name in ("enter_context", "enter_async_context"):
-        from torchdevlint.infer.foreign import entered
-
-        return entered(ctx, _at(args, 0), site)
+    if cls == options.PARSER:
+        return options.of_parser(ctx, ref, name, args, keywords, site)
+    if cls == STACK:
+        return _of_stack(ctx, ref, name, args, keywords, site)
     return None
+
+
+def _of_stack(ctx: Context, ref: Ref, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value | None:
+    """A method of an `ExitStack`, which keeps what it calls at its end (Lib/contextlib.py)."""
+    from torchdevlint.infer.foreign import entered
+
+    first = _at(args, 0)
+    if name in ("close", "aclose"):
+        unwind(ctx, ref)
+    elif name in ("callback", "push_async_callback"):
+        _add_exit(ctx, ref, Partial(first, tuple(args[1:]), tuple(sorted(keywords.items()))))
+    elif name in ("enter_context", "enter_async_context"):
+        made = entered(ctx, first, site)
+        _add_exit(ctx, ref, Partial(Ext("contextlib.left"), (first,), ()))
+        return made
+    elif name in ("push", "push_async_exit"):
+        is_function = isinstance(first, (Func, Bound, Partial))
+        _add_exit(
+            ctx, ref, Partial(first, (NONE,) * 3, ()) if is_function else Partial(Ext("contextlib.left"), (first,), ())
+        )
+    elif name == "pop_all":
+        rec = ctx.heap[ref]
+        ctx.heap[ref] = rec.without(_EXITS)
+        return ctx.new(site, rec.kind, rec.cls, rec.fields, tag=name)
+    return first
+
+
+def _add_exit(ctx: Context, ref: Ref, called: Value) -> None:
+    held = ctx.heap[ref].fields.get(_EXITS, Tup(()))
+    known = [one for several in alternatives(held) if isinstance(several, Tup) for one in several.items]
+    if called not in known:  # the second turn of a loop is as the first
+        ctx.put(ref, _EXITS, Tup((*known, called)))
+
+
+def unwind(ctx: Context, ref: Ref) -> None:
+    """The end of an `ExitStack`: what it keeps is called, the last one first."""
+    held = ctx.heap[ref].fields.get(_EXITS, Tup(()))
+    for called in [one for several in alternatives(held) if isinstance(several, Tup) for one in several.items[::-1]]:
+        _call(ctx, called, [], None)
+
+
+def _closing(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """`contextlib.closing(thing)`: a stack that gives the thing, and calls its `close`."""
+    thing = _at(args, 0)
+    close = reading.attribute(ctx, thing, "close", site)
+    return ctx.new(site, "object", Ext(STACK), {ENTERED: thing, _EXITS: Tup((close,))}, tag="closing")
+
+
+def _left(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    from torchdevlint.infer.foreign import left
+
+    left(ctx, _at(args, 0), site)
+    return NONE
+
+
+def _decorated(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+    """A function that a `ContextDecorator` has decorated."""
+    from torchdevlint.infer.foreign import entered
+
+    manager, function, *given = args
+    entered(ctx, manager, site)
+    made = _call(ctx, function, given, site, keywords)
+    _left(ctx, [manager], {}, site)
+    return made
 
 
 _THREAD, _POOL, _FUTURE = "threading.Thread", "concurrent.futures.Executor", "concurrent.futures.Future"
 _SCALER = "torch.amp.GradScaler"
-_VARIABLE, _STACK = "contextvars.ContextVar", "contextlib.ExitStack"
+_VARIABLE, STACK = "contextvars.ContextVar", "contextlib.ExitStack"
+ENTERED, _EXITS = ".@entered", ".@exits"  # what a stack gives where it is entered, and what it calls where it is left
 _EAGER_MAPS = frozenset({"map", "imap", "imap_unordered", "starmap"})
 
 
@@ -727,6 +801,7 @@ _TABLE: dict[str, Handler] = {
     "math.prod": lambda ctx, args, keywords, site: _reduced(ctx, [Ext("operator.mul"), *args[:1]], {}, site),
     **dict.fromkeys(("collections.UserDict", "weakref.WeakKeyDictionary", "weakref.WeakValueDictionary"), _mapping),
     "collections.UserList": _user_list,
+    options.PARSER: _object(options.PARSER),
     "random.Random": _object("random.Random"),
     "random.SystemRandom": _object("random.Random"),
     "concurrent.futures.wait": _waited,
@@ -764,9 +839,7 @@ _TABLE: dict[str, Handler] = {
     "torch.func.functionalize": _first,
     "torch.func.linearize": _linearized,
     "torch.func.stack_module_state": _stacked_state,
-    "itertools.chain": lambda ctx, args, keywords, site: stream(
-        ctx, site, join(*[reading.element(ctx, one) for one in args]) if args else UNKNOWN, "chain"
-    ),
+    "itertools.chain": _joined,
     "itertools.chain.from_iterable": _chained,
     "itertools.zip_longest": _zipped,
     "itertools.product": _zipped,
@@ -825,9 +898,10 @@ _TABLE: dict[str, Handler] = {
     "dataclasses.asdict": _as_dict,
     "dataclasses.astuple": _as_tuple,
     "contextlib.nullcontext": lambda ctx, args, keywords, site: args[0] if args else NONE,
-    "contextlib.closing": _first,
-    "contextlib.ExitStack": _object(_STACK),
-    "contextlib.AsyncExitStack": _object(_STACK),
+    **dict.fromkeys(("contextlib.closing", "contextlib.aclosing"), _closing),
+    **dict.fromkeys(("contextlib.ExitStack", "contextlib.AsyncExitStack"), _object(STACK)),
+    "contextlib.left": _left,
+    "contextlib.decorated": _decorated,
     "contextvars.ContextVar": _object(_VARIABLE),
     "asyncio.run": _first,
     "asyncio.create_task": _first,

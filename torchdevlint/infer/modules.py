@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer import claims, classes, devices, opaque, paths, reading, samples, tensors
-from torchdevlint.infer.state import NO_FACTS, OF_DATA
+from torchdevlint.infer.state import NO_FACTS, OF_DATA, is_moved
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     FALSE,
@@ -661,12 +661,17 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
 
     if isinstance(target, Func):
         target = Ref(("function", target.body))
+    if name == "__dict__" and value != target and by != "del":
+        from torchdevlint.infer.foreign import update_fields
+
+        update_fields(ctx, target, [value], {})
+        return
     for one in alternatives(target):
         setter = setter_of(ctx, one, name, by)
         if setter is not None:
             from torchdevlint.infer.calls import call as call_value
 
-            call_value(ctx, setter, [value], {}, None)
+            call_value(ctx, setter, [] if by.endswith("del") else [value], {}, None)
             return
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         if isinstance(one, Ref) and rec is not None and rec.kind == "dict" and reading.shows_items(ctx, one, rec):
@@ -708,6 +713,7 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: s
             found.setdefault(str(one.value), []).extend(several)
         elif waits(one) and ctx.mode == "summary":
             ctx.emit(Term(by, target, name, value))
+            _store_anywhere(ctx, target, one, value, by)  # until it is done
             return
         elif isinstance(one, Text) and paths.glob_of(one) != "*":
             several = found.setdefault(paths.glob_of(one), [])
@@ -715,8 +721,24 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: s
             key = "." + paths.glob_of(one)
             several += [(NO_FACTS, rec.fields[key]) for rec in recs if rec is not None and key in rec.fields]
             several += options_of(value)
+        elif by in ("set", "raw_set", "dict_set"):
+            _store_anywhere(ctx, target, one, value, by)
     for key, several in found.items():
         store_attribute(ctx, target, key, one_of([(frozenset(), kept) for _, kept in several]), by=by)
+
+
+def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: str) -> None:
+    """An attribute under a name that nobody knows: each that is known may be it, and is moved where what is stored was."""
+    moved = [one for one in alternatives(value) if is_moved(one)]
+    for one in alternatives(target) if moved else ():
+        rec = ctx.rec(one)
+        if rec is None or rec.kind == "overlay":
+            if ctx.mode == "summary" and is_open(one):
+                ctx.emit(Term(by, one, name, value))
+            continue
+        for key, held in rec.fields.items():
+            if isinstance(key, str) and key.startswith(".") and not key.startswith(".@"):
+                ctx.put(one, key, join(held, *moved))
 
 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:

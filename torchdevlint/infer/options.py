@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.paths import PARSES_OPTIONS, last_name
-from torchdevlint.infer.values import Ext, Place, Term, Value, join
+from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref, Site, Term, Tup, Value, join
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -54,6 +54,55 @@ def remembered(ctx: Context, value: Term, name: str) -> Value | None:
 
 
 _DEFAULT = ".@option "
+PARSER = "argparse.ArgumentParser"
+_SUPPRESSED = Ext("argparse.SUPPRESS")
 
 
-__all__ = ["is_option", "is_told", "remember", "remembered"]
+def of_parser(
+    ctx: Context, ref: Ref, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """A method of a parser, which holds the default of each option. Of no arguments, `parse_args([])`, it gives these; else the user tells."""
+    if name == "add_argument":
+        _declare(ctx, ref, args, keywords)
+    elif name == "set_defaults":
+        remember(ctx, keywords)
+        for key, value in keywords.items():
+            ctx.put(ref, ("k", key), value)
+    elif name in PARSES_OPTIONS:
+        given = keywords.get("args", args[0] if args else None)
+        if given is None or _is_open(ctx, ref, given):
+            return Term("call", Ext(f"{PARSER}.{name}"), (), (), site)
+        held = {f".{key[1]}": value for key, value in ctx.heap[ref].fields.items() if isinstance(key, tuple)}
+        found = ctx.new(site, "object", None, held, tag=name)
+        return found if name == "parse_args" else Tup((found, given))
+    if name in ("add_argument_group", "add_mutually_exclusive_group"):
+        return ref
+    from torchdevlint.infer.calls import unknown
+
+    return unknown(site)
+
+
+def _is_open(ctx: Context, ref: Ref, given: Value) -> bool:
+    rec = ctx.rec(given)
+    is_empty = given == Tup(()) or (rec is not None and rec.kind == "list" and not rec.fields)
+    return not is_empty or "*" in ctx.heap[ref].fields
+
+
+def _declare(ctx: Context, ref: Ref, names: list[Value], keywords: dict[str, Value]) -> None:
+    """`parser.add_argument("-d", "--the-device", default="cuda")`: the default of `the_device` (Lib/argparse.py, `_get_optional_kwargs`)."""
+    from torchdevlint.infer.calls import call
+
+    written = [str(one.value) for one in [*names, keywords.get("dest", NONE)] if isinstance(one, Const) and one != NONE]
+    named = [one for one in written if not one.startswith("-")] or [one for one in written if one.startswith("--")]
+    key = "*" if not written else ("k", (named or written)[0].lstrip("-").replace("-", "_"))
+    default = keywords.get("default", _BY_ACTION.get(keywords.get("action", NONE), NONE))
+    if isinstance(default, Const) and isinstance(default.value, str) and "type" in keywords:
+        default = call(ctx, keywords["type"], [default], {}, None)
+    if default != _SUPPRESSED:
+        ctx.put(ref, key, default)
+
+
+_BY_ACTION: dict[Value, Value] = {Const("store_true"): FALSE, Const("store_false"): TRUE}
+
+
+__all__ = ["PARSER", "is_option", "is_told", "of_parser", "remember", "remembered"]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer import classes, modules, reading, tensors
-from torchdevlint.infer.python_calls import builtin as call_builtin
 from torchdevlint.infer.values import (
     NONE,
     NOTHING,
@@ -38,6 +38,9 @@ def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site 
     if name == "__setattr__" and len(args) > 1:
         modules.store_named(ctx, value, args[0], args[1], by="raw_set")
         return NONE
+    if name == "__delattr__" and args:
+        modules.store_named(ctx, value, args[0], NOTHING, by="raw_del")
+        return NONE
     if name == "__setitem__" and len(args) > 1:
         for one in alternatives(value):
             if ctx.mode == "summary" and is_open(one):
@@ -45,13 +48,7 @@ def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site 
             else:
                 tensors.store_in_container(ctx, one, args[0], args[1], site, is_raw=True)
         return NONE
-    if name == "__getattr__" and args:
-        return held(ctx, value, args[0])
-    if name == "__getattribute__" and args:
-        return call_builtin(ctx, "getattr", [value, args[0]], {}, site)
-    if name == "__getitem__" and args:
-        return item(ctx, value, args[0])
-    return UNKNOWN
+    return asked(ctx, value, args[0], name) if name in _FINDS and args else UNKNOWN
 
 
 _MAPPINGS = frozenset({"Mapping", "MutableMapping", "UserDict"})
@@ -77,15 +74,15 @@ def of_mapping(ctx: Context, value: Ref, name: str, args: list[Value], site: Sit
     return ctx.new(site, "list", None, {"*": held if name == "values" else Tup((key, held))}, tag=name)
 
 
-def held(ctx: Context, value: Value, name: Value) -> Value:
-    """The parameter, buffer or module of a name, as `nn.Module.__getattr__` finds it; nothing where it raises."""
-    if ctx.mode == "summary" and (waits(name) or waits(value)):
-        return Term("held", value, name)
-    found = [_held(ctx, one, each) for one in alternatives(value) for each in alternatives(name)]
-    return join(*found)
+def asked(ctx: Context, value: Value, key: Value, name: str) -> Value:
+    """What `object`, `nn.Module` or `dict` itself finds under a name or key that is asked for by one of their methods; a caller may tell of what."""
+    if ctx.mode == "summary" and (waits(key) or waits(value)):
+        return Term("asked", value, key, name)
+    return join(*[_FINDS[name](ctx, one, each) for one in alternatives(value) for each in alternatives(key)])
 
 
 def _held(ctx: Context, value: Value, name: Value) -> Value:
+    """The parameter, buffer or module of a name; nothing where it raises."""
     rec = ctx.rec(value)
     if rec is None or not isinstance(rec.cls, Cls) or not isinstance(name, Const):
         return UNKNOWN
@@ -97,11 +94,8 @@ def _held(ctx: Context, value: Value, name: Value) -> Value:
 
 
 _PLAIN = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "builtins.object"})
-
-
-def item(ctx: Context, value: Value, key: Value) -> Value:
-    """What a dict holds under a key, as `dict.__getitem__` finds it."""
-    if ctx.mode == "summary" and (waits(key) or waits(value)):
-        return Term("held_item", value, key)
-    found = [reading.item_of_dict(ctx, one, key) for one in alternatives(value)]
-    return join(*found)
+_FINDS: dict[str, Callable[[Context, Value, Value], Value]] = {
+    "__getattr__": _held,
+    "__getattribute__": reading.plain_attribute,
+    "__getitem__": reading.item_of_dict,
+}

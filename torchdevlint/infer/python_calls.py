@@ -16,6 +16,7 @@ from torchdevlint.infer.values import (
     FALSE,
     MOST_ALTERNATIVES,
     NONE,
+    NOTHING,
     NUMBER,
     OTHER,
     UNKNOWN,
@@ -102,6 +103,10 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     if name == "iter" and len(args) == 2:
         return library_table.stream(ctx, site, call(ctx, first, [], {}, site), "iter")
+    if name in ("list", "dict") and ctx.mode == "summary" and is_open(first):  # a caller tells what it is a copy of
+        copy = Term("call", Ext(f"builtins.{name}"), tuple(args), tuple(sorted(keywords.items())), site)
+        ctx.emit(copy)
+        return copy
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
     if name == "staticmethod" and args:
@@ -152,6 +157,9 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "setattr" and len(args) > 2:
         modules.store_named(ctx, first, args[1], args[2])
         return NONE
+    if name == "delattr" and len(args) > 1:
+        modules.store_named(ctx, first, args[1], NOTHING, by="del")
+        return NONE
     if name == "dict.fromkeys" and args:
         keys = reading.items(ctx, first)
         keys = None if keys is None else [as_key(one) for one in keys]
@@ -180,13 +188,17 @@ def _turn(ctx: Context, function: Value, columns: list[list[Value]], at: int, si
 
 def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: Site | None) -> Value:
     """`getattr(value, name, default)`: of a name of which a part is known, any attribute that it fits."""
+    given = () if default is None else (default,)
     if ctx.mode == "summary" and waits(name):
-        return Term("got", value, name)
+        return Term("got", value, name, *given)
     names = [one for one in alternatives(name) if isinstance(one, Const)]
-    found = [_attribute_or(ctx, value, str(one.value), default, site) for one in names]
+    missing = (
+        NOTHING if default is None and len(names) > 1 else default
+    )  # of several, those that are not there are not asked for
+    found = [_attribute_or(ctx, value, str(one.value), missing, site) for one in names]
     for text in alternatives(name):
         if isinstance(text, Text) and ctx.mode == "summary" and waits(value):
-            return Term("got", value, name)
+            return Term("got", value, name, *given)
         if isinstance(text, Text):
             found += [one for each in alternatives(value) for one in reading.attributes_like(ctx, each, text)]
     return join(*found) if found else _unknown(site)
@@ -318,7 +330,11 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "collections.OrderedDict":
         return _dict(ctx, args, keywords, site)
     if name == "collections.deque":
-        return _sequence(ctx, "list", args[:1], site)
+        made = _sequence(ctx, "list", args[:1], site)
+        length = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
+        if length != NONE:
+            ctx.put(made, ".maxlen", length)
+        return made
     if name in ("collections.namedtuple", "typing.NamedTuple"):
         names = Tup(tuple(Const(one) for one in _field_names(ctx, args)))
         defaults = Tup(tuple(reading.items(ctx, keywords["defaults"]) or ())) if "defaults" in keywords else Tup(())
@@ -345,12 +361,14 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
             factory = Partial(Ext("functools.wraps.call"), (keywords["default"],), ())
         return Partial(Ext("dataclasses.field"), () if factory is None else (factory,), written)
     if name == "dataclasses.replace" and args:
+        if ctx.mode == "summary" and is_open(first):
+            return Term("call", Ext(name), tuple(args), tuple(sorted(keywords.items())), site)
         rec = ctx.rec(first)
         if rec is not None and isinstance(rec.cls, Cls):
             from torchdevlint.infer.calls import call
 
             held = {name: rec.fields.get("." + name, UNKNOWN) for name, _ in field_names(ctx.analysis, rec.cls.cls)}
-            return call(ctx, rec.cls, [], {**held, **keywords}, site)
+            return call(ctx, rec.cls, [], containers.replaced(ctx, held, args[1:], keywords), site)
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)
@@ -364,7 +382,7 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         )
     if name in ("io.BytesIO", "io.StringIO"):
         return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
-    if root in _PLAIN_ROOTS and root in sys.stdlib_module_names and last not in ("ArgumentParser",):
+    if root in _PLAIN_ROOTS and root in sys.stdlib_module_names:
         return CLOCK if root in _CLOCKS else NUMBER
     return _unknown(site)
 

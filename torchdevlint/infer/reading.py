@@ -127,7 +127,10 @@ def _member(ctx: Context, cls: Cls, name: str, value: Value, site: Site | None) 
 
 
 def of_member(ctx: Context, value: Value) -> Value:
-    """A member of an `Enum` that is a string or a number as well is that; everything else is what it is."""
+    """A member of an `Enum` that is a string or a number as well is that, and an object with `__index__` its number; everything else is what it is."""
+    number = special(ctx, value, "__index__", []) if isinstance(value, Ref) else None
+    if number is not None:
+        return number
     rec = ctx.rec(value) if is_member(value) else None
     if rec is None or not isinstance(rec.cls, Cls):
         return value
@@ -173,11 +176,24 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
         from torchdevlint.infer import devices
 
         return Device(devices.device_of(ctx, value))
-    return Term("attribute", value, name)
+    return ctx.read(Term("attribute", value, name))
 
 
-def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
+def plain_attribute(ctx: Context, value: Value, name: Value) -> Value:
+    """`object.__getattribute__(value, name)`, whatever the class makes of `value.name`."""
+    if not isinstance(name, Const):
+        return UNKNOWN
+    known = str(name.value)
+    return _of_object(ctx, value, known, None, is_raw=True) if isinstance(value, Ref) else attribute(ctx, value, known)
+
+
+def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw: bool = False) -> Value:
     rec = ctx.heap.get(value)
+    own = bases_of(ctx.analysis, rec.cls.cls) if rec is not None and isinstance(rec.cls, Cls) else ()
+    if not is_raw and not name.startswith("__") and any("__getattribute__" in one.methods for one in own):
+        made = special(ctx, value, "__getattribute__", [Const(name)], site)
+        if made is not None:
+            return made
     if rec is not None and "." + name in rec.fields:
         kept: Value = rec.fields["." + name]
         return kept
@@ -190,7 +206,7 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         return enclosed
     if rec is None or rec.kind == "overlay":
         lent = ctx.lent(value, name) if ctx.mode != "summary" else None
-        return Term("attribute", value, name) if lent is None else lent
+        return ctx.read(Term("attribute", value, name)) if lent is None else lent
     if isinstance(rec.cls, Cls):
         found = attribute_of(ctx, rec.cls, name, value, site=site)
         if found is not None:
@@ -210,6 +226,8 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None) -> Value:
         drawn = distributions.attribute(ctx, value, rec, name)
         if drawn is not None:
             return drawn
+    if name == "_fields" and rec.is_named_tuple:
+        return Tup(tuple(Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith(".")))
     got = special(ctx, value, "__getattr__", [Const(name)], site) if not name.startswith("__") else None
     if got is not None:
         return got
@@ -292,7 +310,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return kept
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
-        return Term("item", value, key)
+        return ctx.read(Term("item", value, key))
     if value in (ARRAY, NUMERIC):
         tensors.claim_arrays(ctx, key.items if isinstance(key, Tup) else [key], site)
         return value if isinstance(key, SliceValue) else NUMERIC
@@ -378,7 +396,11 @@ def _any_of_list(ctx: Context, value: Ref, rec: Rec, key: SliceValue, site: Site
 def _made_by_default(ctx: Context, value: Ref, rec: Rec, key: Any, site: Site | None) -> Value:
     from torchdevlint.infer.calls import call
 
-    made = call(ctx, rec.fields["default"], [], {}, site)
+    factory = rec.fields["default"]
+    made = call(ctx, factory, [], {}, site)
+    new = ctx.rec(made) if isinstance(factory, Ext) else None
+    if new is not None:  # each key has one of its own
+        made = ctx.new(site, new.kind, new.cls, new.fields, tag=("default", key))
     ctx.put(value, key, made)
     return made
 

@@ -22,7 +22,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
-from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, join_heaps
+from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, if_moved, join_heaps
 from torchdevlint.infer.summary import Claim, Event, Operand, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
@@ -355,7 +355,22 @@ class Replay:
 
 _MAY_CHANGE = frozenset({"moved", "set", "raw_set", "dict_set"})
 _DOES = frozenset(
-    {"call", "moved", "stored", "set", "raw_set", "dict_set", "saved", "loaded", "enter", "left", "carried", "handed"}
+    {
+        "call",
+        "moved",
+        "stored",
+        "set",
+        "raw_set",
+        "dict_set",
+        "del",
+        "raw_del",
+        "saved",
+        "loaded",
+        "enter",
+        "left",
+        "carried",
+        "handed",
+    }
 )  # once for each call
 
 _AS_IT_IS = nullcontext()
@@ -486,11 +501,14 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "set": _set,
     "raw_set": _set,
     "dict_set": _set,
+    "del": _set,
+    "raw_del": _set,
     "super": lambda here, term: classes.attribute_of_super(
         here.ctx, Super(term.args[0].cls, here.value(term.args[1])), term.args[2]
     ),
-    "held": lambda here, term: protocols.held(here.ctx, *here.all_of(term.args)),
-    "held_item": lambda here, term: protocols.item(here.ctx, *here.all_of(term.args)),
+    "asked": lambda here, term: protocols.asked(
+        here.ctx, here.value(term.args[0]), here.value(term.args[1]), term.args[2]
+    ),
     "attribute": lambda here, term: reading.attribute(here.ctx, here.value(term.args[0]), term.args[1], here.site),
     "item": _item,
     "element": lambda here, term: reading.element(here.ctx, here.value(term.args[0])),
@@ -506,6 +524,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "length": _length,
     NO_TENSOR: lambda here, term: no_tensor(here.value(term.args[0])),
     "handed": _handed,
+    "if_moved": lambda here, term: if_moved(here.value(term.args[0])),
     "enter": lambda here, term: foreign.entered(here.ctx, here.value(term.args[0]), term.args[1]),
     "left": _left,
     "is_none": lambda here, term: conditions.is_none(here.value(term.args[0])),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from torchdevlint.infer.values import HOST, Const, Guard, Rec, Term, Value, one_of
+from torchdevlint.infer.values import HOST, NOTHING, Const, Guard, Rec, Ref, Tensor, Term, Value, alternatives, one_of
 from torchdevlint.program.tables import unlike
 
 Env = dict[str, Value]
@@ -83,7 +83,9 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
     fields = dict(recs[0][1].fields)
     for key in unlike([rec.fields for _, rec in recs]):
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
-        if len(mine) < len(recs) and _is_for_each_path(key, mine):
+        if len(mine) < len(recs) and key == RENEWED:
+            mine = [(guard, one) for guard, value in mine if (one := if_moved(value)) != NOTHING]
+        if not mine or (len(mine) < len(recs) and _is_for_each_path(key, mine)):
             fields.pop(key, None)
         elif isinstance(key, str) and key.startswith("@"):
             fields[key] = (
@@ -98,8 +100,27 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
 
 
 def _is_for_each_path(key: Any, values: list[tuple[Facts, Any]]) -> bool:
-    """True for what is no help where one path lacks it: that something unknown was moved to the CPU, or that all items of a dict were replaced."""
-    return key == RENEWED or (key == PLACED and all(value == HOST for _, value in values))
+    """True for what is no help where one path lacks it: that something unknown was moved to the CPU."""
+    return bool(key == PLACED and all(value == HOST for _, value in values))
+
+
+def if_moved(value: Value) -> Value:
+    """What of a value is where somebody has moved it; of what is open, a caller tells."""
+    several = [Term("if_moved", one) if _may_be_moved(one) else one for one in alternatives(value)]
+    return one_of([(NO_FACTS, one) for one in several if is_moved(one)])
+
+
+def _may_be_moved(value: Value) -> bool:
+    return isinstance(value, Term) and value.waits and not (value.op == "moved" and value.args[1] == HOST)
+
+
+def is_moved(value: Value) -> bool:
+    """True for what an item of a dict is replaced with if it is a tensor: `if torch.is_tensor(v): batch[k] = v.to(device)`. Other items stay."""
+    if isinstance(value, Tensor):
+        return value.device != HOST
+    if isinstance(value, Term):
+        return value.op == "if_moved" or (value.op == "moved" and value.args[1] != HOST)
+    return isinstance(value, Ref)
 
 
 def joined_mark(key: str, values: list[Any]) -> Any:

@@ -22,6 +22,7 @@ from torchdevlint.infer.values import (
     HOST,
     MANY,
     NONE,
+    NOTHING,
     NOWHERE,
     NUMBER,
     NUMERIC,
@@ -440,7 +441,8 @@ def _overloaded(
 
 def _compared(operator: str, left: Any, right: Any) -> Value:
     """How a comparison of two literals comes out. What is counted is a number of which nobody knows which: arithmetic gives no literal."""
-    if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
+    is_ordered = isinstance(left, (int, float)) and isinstance(right, (int, float))
+    if not is_ordered and operator not in ("eq", "ne"):
         return NUMBER
     return Const(bool(_COMPARES[operator](left, right)))
 
@@ -615,9 +617,15 @@ def store_in_container(
         ctx.put(target, ("k", key.value), value)
         return
     rec = ctx.rec(target)
+    keys = [as_key(one) for one in alternatives(key)]
+    is_open_target = isinstance(target, Term) and target is not UNKNOWN
+    if is_open_target and all(isinstance(one, Const) for one in keys):  # a loop over names
+        for guards, one in options_of(key):
+            field = "k", as_key(one).value  # type: ignore[union-attr]
+            ctx.put(target, field, join(reading.item(ctx, target, one), value) if guards else value)
+        return
     if rec is None:
         return
-    keys = [as_key(one) for one in alternatives(key)]
     known = [one for one in keys if isinstance(one, Const) and ("k", one.value) in rec.fields]
     if known and len(known) == len(alternatives(key)):
         for one in known:
@@ -633,6 +641,8 @@ def renew(ctx: Context, target: Value, value: Value) -> None:
     """A loop over the keys of a dict, or the positions in a list, gives each of them another value."""
     target = wrapped(ctx, target)
     rec = ctx.heap.get(target) if isinstance(target, Ref) else None
+    if value == NOTHING:
+        return
     if rec is not None and rec.kind in ("dict", "list") and isinstance(target, Ref):
         known = {key: value for key in rec.fields if isinstance(key, tuple)}
         others = {key: content for key, content in rec.fields.items() if not isinstance(key, tuple) and key != "*"}

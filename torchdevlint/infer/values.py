@@ -418,6 +418,10 @@ class Rec:
         """The same with one field set."""
         return Rec(self.kind, self.cls, {**self.fields, key: value})
 
+    def without(self, key: Any) -> Rec:
+        """The same with one field less."""
+        return Rec(self.kind, self.cls, {name: one for name, one in self.fields.items() if name != key})
+
 
 def literal(op: ir.Constant) -> Value:
     """The value of a literal; NaN equals nothing and is just a number."""

@@ -415,7 +415,8 @@ def match_(
             b.begin(matched)
         elif otherwise is not None:
             b.edge(b.block, matched)
-            b.edge(b.block, otherwise)
+            if not is_irrefutable(case.pattern):
+                b.edge(b.block, otherwise)
             b.begin(matched)
         for node, name, path in captures.found:
             b.bind(node, name, b.capture(node, value, path))

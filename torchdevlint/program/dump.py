@@ -143,6 +143,8 @@ def _text(op: ir.Op) -> str:
             return f"delete {name}"
         case ir.Exit(managers=managers):
             return f"exit {', '.join(f'%{one}' for one in managers)}"
+        case ir.DeleteAttribute(object=holder, name=name):
+            return f"delete %{holder}.{name}"
         case ir.DeleteSubscript(object=holder, index=index):
             return f"delete %{holder}[%{index}]"
         case ir.Discard(value=value):

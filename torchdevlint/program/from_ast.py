@@ -31,6 +31,7 @@ from torchdevlint.program.ir import (
     Constant,
     Declare,
     Delete,
+    DeleteAttribute,
     DeleteSubscript,
     Discard,
     Import,
@@ -210,7 +211,7 @@ def _delete(b: BodyBuilder, node: ast.Delete | ast.Tuple | ast.List) -> None:
             b.ops.append(Delete(target, target.id))
         elif isinstance(target, ast.Attribute):
             b.words.add(target.attr)
-            evaluate(b, target.value)
+            b.ops.append(DeleteAttribute(target, evaluate(b, target.value), target.attr))
         elif isinstance(target, ast.Subscript):
             holder = evaluate(b, target.value)
             b.ops.append(DeleteSubscript(target, holder, evaluate(b, target.slice)))

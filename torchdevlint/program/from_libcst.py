@@ -22,6 +22,7 @@ from torchdevlint.program.ir import (
     AugmentedAssign,
     Declare,
     Delete,
+    DeleteAttribute,
     DeleteSubscript,
     Discard,
     Import,
@@ -167,7 +168,7 @@ def _delete_target(b: BodyBuilder, target: cst.CSTNode) -> None:
         b.ops.append(Delete(target, target.value))
     elif isinstance(target, cst.Attribute):
         b.words.add(target.attr.value)
-        evaluate(b, target.value)
+        b.ops.append(DeleteAttribute(target, evaluate(b, target.value), target.attr.value))
     elif isinstance(target, cst.Subscript):
         holder = evaluate(b, target.value)
         b.ops.append(DeleteSubscript(target, holder, index_of(b, target)))

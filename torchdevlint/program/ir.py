@@ -366,6 +366,14 @@ class Delete(Op):
 
 
 @dataclass(slots=True, eq=False)
+class DeleteAttribute(Op):
+    """`del object.name`."""
+
+    object: Register
+    name: str
+
+
+@dataclass(slots=True, eq=False)
 class DeleteSubscript(Op):
     """`del object[index]`."""
 

@@ -259,6 +259,7 @@ _ONE: dict[type[ir.Op], tuple[str, ...]] = {
     ir.Store: ("value",),
     ir.StoreAttribute: ("object", "value"),
     ir.StoreSubscript: ("object", "index", "value"),
+    ir.DeleteAttribute: ("object",),
     ir.DeleteSubscript: ("object", "index"),
     ir.Discard: ("value",),
     ir.Return: ("value",),
