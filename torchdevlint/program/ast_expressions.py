@@ -1,7 +1,7 @@
 """Lowers the expressions and targets of the standard library's `ast`, by a table from node type to handler.
 
-What `libcst_expressions` makes of the same text, operation by operation: a test compares the two. Chains (`a + b + c`, `a.b().c()`)
-are lowered in loops here as well.
+Operands are evaluated in source order. Chains (`a + b + c`, `a.b().c()`, `a if t else b if u else c`) are lowered in loops, so that their
+length does not meet Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -144,18 +144,10 @@ def _postfix(b: BodyBuilder, node: Any) -> Register:
 
 
 def _arguments(b: BodyBuilder, args: list[ast.expr], keywords: list[ast.keyword]) -> tuple[Argument, ...]:
+    given: list[ast.expr | ast.keyword] = [*args, *keywords]
     if args and keywords and type(args[-1]) is ast.Starred and _place(args[-1]) > _place(keywords[0]):
-        mixed: list[ast.expr | ast.keyword] = [*args, *keywords]
-        return tuple([_argument(b, node) for node in sorted(mixed, key=_place)])  # f(a, k=1, *rest)
-    arguments = []
-    for node in args:
-        if type(node) is ast.Starred:
-            arguments.append(_argument(b, node))
-        else:
-            arguments.append(Argument(_EXPRESSIONS[type(node)](b, node)))
-    for keyword in keywords:
-        arguments.append(_argument(b, keyword))
-    return tuple(arguments)
+        given.sort(key=_place)  # f(a, k=1, *rest)
+    return tuple([_argument(b, node) for node in given])
 
 
 def _argument(b: BodyBuilder, node: ast.expr | ast.keyword) -> Argument:
