@@ -56,20 +56,14 @@ def optional(b: BodyBuilder, node: ast.expr | None) -> Register | None:
 
 def _name(b: BodyBuilder, node: ast.Name) -> Register:
     name = node.id
-    dst = b.registers
-    b.registers = dst + 1
     b.words.add(name)
     if b.renames:
         name = b.renames.get(name, name)
-    b.ops.append(Load(node, dst, name))
-    return dst
+    return b.add(Load(node, b.register(), name))
 
 
 def _constant(b: BodyBuilder, node: ast.Constant) -> Register:
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Constant(node, dst, node.value))
-    return dst
+    return b.add(Constant(node, b.register(), node.value))
 
 
 def _formatted(b: BodyBuilder, node: Any) -> Register:
@@ -77,10 +71,7 @@ def _formatted(b: BodyBuilder, node: Any) -> Register:
     parts: list[Register] = []
     texts: list[str] = []
     _fields(b, node.values, prefix, parts, texts)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(FormattedString(node, dst, "".join(prefix), tuple(parts), tuple(texts)))
-    return dst
+    return b.add(FormattedString(node, b.register(), "".join(prefix), tuple(parts), tuple(texts)))
 
 
 def _fields(b: BodyBuilder, fields: Iterable[Any], prefix: list[str], parts: list[Register], texts: list[str]) -> None:
@@ -126,19 +117,13 @@ def _postfix(b: BodyBuilder, node: Any) -> Register:
         if kind is ast.Attribute:
             name = node.attr
             b.words.add(name)
-            dst = b.registers
-            b.registers = dst + 1
-            b.ops.append(Attribute(node, dst, value, name))
+            dst = b.add(Attribute(node, b.register(), value, name))
         elif kind is ast.Call:
             arguments = _arguments(b, node.args, node.keywords) if node.args or node.keywords else ()
-            dst = b.registers
-            b.registers = dst + 1
-            b.ops.append(Call(node, dst, value, arguments))
+            dst = b.add(Call(node, b.register(), value, arguments))
         else:
             index = evaluate(b, node.slice)
-            dst = b.registers
-            b.registers = dst + 1
-            b.ops.append(Subscript(node, dst, value, index))
+            dst = b.add(Subscript(node, b.register(), value, index))
         value = dst
     return value
 
@@ -172,10 +157,7 @@ def _slice(b: BodyBuilder, node: ast.Slice) -> Register:
     lower = optional(b, node.lower)
     upper = optional(b, node.upper)
     step = optional(b, node.step)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Slice(node, dst, lower, upper, step))
-    return dst
+    return b.add(Slice(node, b.register(), lower, upper, step))
 
 
 def _binary(b: BodyBuilder, node: ast.BinOp) -> Register:
@@ -187,9 +169,7 @@ def _binary(b: BodyBuilder, node: ast.BinOp) -> Register:
     left = evaluate(b, inner)
     for link in reversed(chain):
         right = _EXPRESSIONS[type(link.right)](b, link.right)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Binary(link, dst, OPERATORS[type(link.op)], left, right))
+        dst = b.add(Binary(link, b.register(), OPERATORS[type(link.op)], left, right))
         left = dst
     return left
 
@@ -202,9 +182,7 @@ def _unary(b: BodyBuilder, node: ast.UnaryOp) -> Register:
         inner = inner.operand
     operand = evaluate(b, inner)
     for link in reversed(chain):
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Unary(link, dst, OPERATORS[type(link.op)], operand))
+        dst = b.add(Unary(link, b.register(), OPERATORS[type(link.op)], operand))
         operand = dst
     return operand
 
@@ -213,10 +191,7 @@ def _comparison(b: BodyBuilder, node: ast.Compare) -> Register:
     left = evaluate(b, node.left)
     comparators = tuple([evaluate(b, comparator) for comparator in node.comparators])
     operators = tuple([OPERATORS[type(operator)] for operator in node.ops])
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Compare(node, dst, left, operators, comparators))
-    return dst
+    return b.add(Compare(node, b.register(), left, operators, comparators))
 
 
 # ---------------------------------------------------------------------------------------------------- branches
@@ -254,10 +229,7 @@ def _display(b: BodyBuilder, node: ast.Tuple | ast.List | ast.Set) -> Register:
             elements.append(Element(evaluate(b, element.value), True))
         else:
             elements.append(Element(_EXPRESSIONS[type(element)](b, element)))
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(SequenceOp(node, dst, _SHAPES[type(node)], tuple(elements)))
-    return dst
+    return b.add(SequenceOp(node, b.register(), _SHAPES[type(node)], tuple(elements)))
 
 
 def _dict(b: BodyBuilder, node: ast.Dict) -> Register:
@@ -266,10 +238,7 @@ def _dict(b: BodyBuilder, node: ast.Dict) -> Register:
     for key, value in zip(node.keys, node.values, strict=True):
         keys.append(None if key is None else evaluate(b, key))
         values.append(evaluate(b, value))
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Mapping(node, dst, tuple(keys), tuple(values)))
-    return dst
+    return b.add(Mapping(node, b.register(), tuple(keys), tuple(values)))
 
 
 def _starred(b: BodyBuilder, node: ast.Starred) -> Register:
@@ -300,19 +269,13 @@ def _target_names(target: ast.expr) -> Iterable[str]:
 
 def _await(b: BodyBuilder, node: ast.Await) -> Register:
     value = evaluate(b, node.value)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Await(node, dst, value))
-    return dst
+    return b.add(Await(node, b.register(), value))
 
 
 def _yield(b: BodyBuilder, node: ast.Yield | ast.YieldFrom) -> Register:
     b.body.is_generator = True
     value = optional(b, node.value)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Yield(node, dst, value, type(node) is ast.YieldFrom))
-    return dst
+    return b.add(Yield(node, b.register(), value, type(node) is ast.YieldFrom))
 
 
 def _walrus(b: BodyBuilder, node: ast.NamedExpr) -> Register:
@@ -359,9 +322,7 @@ def _unpack(b: BodyBuilder, elements: Sequence[ast.expr], value: Register) -> No
     for index, element in enumerate(elements):
         starred = isinstance(element, ast.Starred)
         inner = element.value if isinstance(element, ast.Starred) else element
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Unpack(inner, dst, value, index - count if behind_star else index, count, starred))
+        dst = b.add(Unpack(inner, b.register(), value, index - count if behind_star else index, count, starred))
         store(b, inner, dst)
         behind_star = behind_star or starred
 

@@ -58,35 +58,26 @@ class Cfg:
     @cached_property
     def order(self) -> list[int]:
         """The blocks that the entry leads to, in reverse postorder."""
-        blocks = self.body.blocks
-        seen, postorder = {0}, []
-        stack = [(0, iter(blocks[0].successors))]
-        while stack:
-            number, successors = stack[-1]
-            following = next((other for other in successors if other not in seen), None)
-            if following is None:
-                stack.pop()
-                postorder.append(number)
-            else:
-                seen.add(following)
-                stack.append((following, iter(blocks[following].successors)))
-        return postorder[::-1]
+        return self._reverse_postorder([block.successors for block in self.body.blocks])
 
     @cached_property
     def loops_first(self) -> list[int]:
         """The same in a reverse postorder that comes to the body of a loop before what follows the loop."""
-        blocks = self.body.blocks
+        return self._reverse_postorder([block.successors[::-1] for block in self.body.blocks])
+
+    @staticmethod
+    def _reverse_postorder(successors: Sequence[Iterable[int]]) -> list[int]:
         seen, postorder = {0}, []
-        stack = [(0, iter(blocks[0].successors[::-1]))]
+        stack = [(0, iter(successors[0]))]
         while stack:
-            number, successors = stack[-1]
-            following = next((other for other in successors if other not in seen), None)
-            if following is None:
+            number, following = stack[-1]
+            other = next((other for other in following if other not in seen), None)
+            if other is None:
                 stack.pop()
                 postorder.append(number)
             else:
-                seen.add(following)
-                stack.append((following, iter(blocks[following].successors[::-1])))
+                seen.add(other)
+                stack.append((other, iter(successors[other])))
         return postorder[::-1]
 
     @cached_property

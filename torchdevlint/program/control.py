@@ -71,10 +71,7 @@ def boolean(b: BodyBuilder, syntax: Expressions, node: Any, operands: Operands) 
     join = b.enter()
     for end in ends:
         b.edge(end, join)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Choice(node, dst, operands.shape, tuple(values)))
-    return dst
+    return b.add(Choice(node, b.register(), operands.shape, tuple(values)))
 
 
 def conditional(b: BodyBuilder, syntax: Expressions, links: Iterable[tuple[Any, Any, Any]], otherwise: Any) -> Register:
@@ -91,9 +88,7 @@ def conditional(b: BodyBuilder, syntax: Expressions, links: Iterable[tuple[Any, 
     for node, tested, chosen, end in reversed(pending):
         join = b.enter()
         b.edge(end, join)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Choice(node, dst, "if", (chosen, last), tested))
+        dst = b.add(Choice(node, b.register(), "if", (chosen, last), tested))
         last = dst
     return last
 
@@ -165,9 +160,7 @@ def for_(
     b.edge(header, turn)
     b.edge(header, otherwise)
     b.begin(turn)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Iterate(node, dst, source, is_async))
+    dst = b.add(Iterate(node, b.register(), source, is_async))
     syntax.store(b, target, dst)
     _end_loop(b, syntax, header, body, orelse, otherwise, after)
 
@@ -233,9 +226,7 @@ def comprehension(
         turn = b.new_block()
         header.successors += [turn.index, exit_to.index]
         b.begin(turn)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Iterate(clause.node, dst, iterable, clause.is_async, is_alone))
+        dst = b.add(Iterate(clause.node, b.register(), iterable, clause.is_async, is_alone))
         first = dst if not number else first
         syntax.store(b, clause.target, dst)
         for test in clause.tests:
@@ -250,10 +241,7 @@ def comprehension(
         b.leave_loop()
     b.renames = outside
     b.begin(after)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Comprehension(node, dst, shape, key, value, first if is_alone else None))
-    return dst
+    return b.add(Comprehension(node, b.register(), shape, key, value, first if is_alone else None))
 
 
 # ---------------------------------------------------------------------------------------------------- with, try, match
@@ -265,9 +253,7 @@ def with_(b: BodyBuilder, syntax: Syntax, items: Iterable[tuple[Any, Any, Any | 
     outside = b.withs
     for node, expression, target in items:
         manager = syntax.evaluate(b, expression)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Enter(node, dst, manager))
+        dst = b.add(Enter(node, b.register(), manager))
         if target is not None:
             syntax.store(b, target, dst)
         b.withs = (*b.withs, manager)

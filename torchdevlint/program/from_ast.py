@@ -157,25 +157,18 @@ def _annotated_assign(b: BodyBuilder, node: ast.AnnAssign) -> None:
 def _augmented_assign(b: BodyBuilder, node: ast.AugAssign) -> None:
     target = node.target
     holder = index = -1
-    dst = -1
     if isinstance(target, ast.Attribute):
         holder = evaluate(b, target.value)
         b.words.add(target.attr)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Attribute(target, dst, holder, target.attr))
+        old = b.add(Attribute(target, b.register(), holder, target.attr))
     elif isinstance(target, ast.Subscript):
         holder = evaluate(b, target.value)
         index = evaluate(b, target.slice)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Subscript(target, dst, holder, index))
+        old = b.add(Subscript(target, b.register(), holder, index))
     else:
-        dst = evaluate(b, target)
+        old = evaluate(b, target)
     value = evaluate(b, node.value)
-    old, dst = dst, b.registers
-    b.registers = dst + 1
-    b.ops.append(AugmentedAssign(node, dst, OPERATORS[type(node.op)], old, value))
+    dst = b.add(AugmentedAssign(node, b.register(), OPERATORS[type(node.op)], old, value))
     if isinstance(target, ast.Attribute):
         b.ops.append(StoreAttribute(target, holder, target.attr, dst))
     elif isinstance(target, ast.Subscript):
@@ -258,9 +251,7 @@ def _import_from(b: BodyBuilder, node: ast.ImportFrom) -> None:
     if module.strip("."):
         b.program.imported.add(module)
     if node.names[0].name == "*":
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Import(node.names[0], dst, module, "*"))
+        b.add(Import(node.names[0], b.register(), module, "*"))
         return
     prefix = module if module.endswith(".") else module + "."
     for alias in node.names:
@@ -352,10 +343,7 @@ def _match_value(b: BodyBuilder, pattern: ast.MatchValue, captures: Captures) ->
 
 
 def _match_singleton(b: BodyBuilder, pattern: ast.MatchSingleton, captures: Captures) -> None:
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Constant(pattern, dst, pattern.value))
-    captures.ask("equal", dst)
+    captures.ask("equal", b.add(Constant(pattern, b.register(), pattern.value)))
 
 
 def _match_as(b: BodyBuilder, pattern: ast.MatchAs, captures: Captures) -> None:
