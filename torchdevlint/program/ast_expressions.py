@@ -10,7 +10,6 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from torchdevlint.program import control
 from torchdevlint.program.annotations import annotation_of
 from torchdevlint.program.builder import BodyBuilder, Handlers
 from torchdevlint.program.ir import (
@@ -19,11 +18,15 @@ from torchdevlint.program.ir import (
     Attribute,
     Await,
     Binary,
+    Block,
     Call,
+    Choice,
     Compare,
+    Comprehension,
     Constant,
     Element,
     FormattedString,
+    Iterate,
     Load,
     Mapping,
     Parameter,
@@ -197,26 +200,63 @@ def _comparison(b: BodyBuilder, node: ast.Compare) -> Register:
 # ---------------------------------------------------------------------------------------------------- branches
 
 
-def operands(node: ast.expr) -> control.Operands | None:
-    """The operands of `a and b and c`."""
-    if type(node) is not ast.BoolOp:
-        return None
-    return control.Operands("and" if type(node.op) is ast.And else "or", node.values)
-
-
 def _boolean(b: BodyBuilder, node: ast.BoolOp) -> Register:
-    found = operands(node)
-    assert found is not None
-    return control.boolean(b, _SYNTAX, node, found)
+    """The value of `a and b and c`."""
+    is_and = type(node.op) is ast.And
+    *others, last = node.values
+    values = []
+    ends = []
+    for operand in others:
+        value = evaluate(b, operand)
+        values.append(value)
+        further, short = b.new_block(), b.new_block()
+        if is_and:
+            b.branch(value, further, short)
+        else:
+            b.branch(value, short, further)
+        ends.append(short)
+        b.begin(further)
+    values.append(evaluate(b, last))
+    join = b.enter()
+    for end in ends:
+        b.edge(end, join)
+    return b.add(Choice(node, b.register(), "and" if is_and else "or", tuple(values)))
 
 
 def _conditional(b: BodyBuilder, node: ast.IfExp) -> Register:
-    links = []
+    """The value of `a if t else b if u else c`."""
+    pending: list[tuple[ast.IfExp, Register, Register, Block]] = []
     inner: ast.expr = node
-    while type(inner) is ast.IfExp:
-        links.append((inner, inner.test, inner.body))
+    while isinstance(inner, ast.IfExp):
+        tested = evaluate(b, inner.test)
+        on_true, on_false = b.new_block(), b.new_block()
+        b.branch(tested, on_true, on_false)
+        b.begin(on_true)
+        pending.append((inner, tested, evaluate(b, inner.body), b.block))
+        b.begin(on_false)
         inner = inner.orelse
-    return control.conditional(b, _SYNTAX, links, inner)
+    last = evaluate(b, inner)
+    for link, tested, chosen, end in reversed(pending):
+        join = b.enter()
+        b.edge(end, join)
+        last = b.add(Choice(link, b.register(), "if", (chosen, last), tested))
+    return last
+
+
+def condition(b: BodyBuilder, node: ast.expr, on_true: Block, on_false: Block) -> None:
+    """Branches on a test; `and` and `or` in it become branches of their own, so that each operand refines by itself."""
+    if not isinstance(node, ast.BoolOp):
+        b.branch(evaluate(b, node), on_true, on_false)
+        return
+    *others, last = node.values
+    for operand in others:
+        further = b.new_block()
+        if isinstance(node.op, ast.And):
+            condition(b, operand, further, on_false)
+        else:
+            condition(b, operand, on_true, further)
+        b.begin(further)
+    condition(b, last, on_true, on_false)
 
 
 # ---------------------------------------------------------------------------------------------------- displays
@@ -246,12 +286,40 @@ def _starred(b: BodyBuilder, node: ast.Starred) -> Register:
 
 
 def _comprehension(b: BodyBuilder, node: Any) -> Register:
-    clauses = [
-        control.Clause(part, part.target, list(_target_names(part.target)), part.iter, part.ifs, bool(part.is_async))
-        for part in node.generators
-    ]
-    element = (node.key, node.value) if type(node) is ast.DictComp else (None, node.elt)
-    return control.comprehension(b, _SYNTAX, node, _COMPREHENSIONS[type(node)], clauses, element)
+    """The loops of a comprehension, inline, with its variables renamed so that they are its own."""
+    clauses: list[ast.comprehension] = node.generators
+    iterable = evaluate(b, clauses[0].iter)
+    first, is_alone = iterable, len(clauses) == 1 and not clauses[0].ifs
+    outside = b.renames
+    b.comprehensions += 1
+    names = [name for clause in clauses for name in _target_names(clause.target)]
+    b.renames = outside | {name: f"{name}@{b.comprehensions}" for name in names}
+    after = exit_to = b.new_block()
+    for number, clause in enumerate(clauses):
+        if number:
+            iterable = evaluate(b, clause.iter)
+        header = b.enter_loop(after)
+        turn = b.new_block()
+        header.successors += [turn.index, exit_to.index]
+        b.begin(turn)
+        dst = b.add(Iterate(clause, b.register(), iterable, bool(clause.is_async), is_alone))
+        first = dst if not number else first
+        store(b, clause.target, dst)
+        for test in clause.ifs:
+            further = b.new_block()
+            condition(b, test, further, header)
+            b.begin(further)
+        exit_to = header
+    is_dict = type(node) is ast.DictComp
+    key = optional(b, node.key) if is_dict else None
+    value = evaluate(b, node.value if is_dict else node.elt)
+    b.jump(exit_to)
+    for _ in clauses:
+        b.leave_loop()
+    b.renames = outside
+    b.begin(after)
+    shape = _COMPREHENSIONS[type(node)]
+    return b.add(Comprehension(node, b.register(), shape, key, value, first if is_alone else None))
 
 
 def _target_names(target: ast.expr) -> Iterable[str]:
@@ -386,8 +454,6 @@ OPERATORS: dict[type[Any], str] = {
     ast.Is: "is",
     ast.IsNot: "is not",
 }
-
-_SYNTAX = control.Expressions(evaluate, store, operands)
 
 _SHAPES: dict[type[Any], Any] = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}
 
