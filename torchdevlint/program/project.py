@@ -397,16 +397,12 @@ class Project:
     @_question
     def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> tuple[str, ...]:
         """The Python files that hold one of these bytes, and then match: a plain search is the faster one by far."""
-
-        def holds(raw: bytes) -> bool:
-            return any(part in raw for part in parts) and pattern.search(raw) is not None
-
         key = parts, pattern
         if key not in self._holders:
-            self._holders[key] = tuple(path for path in self._walked[0] if holds(self._stored(path)))
+            self._holders[key] = tuple(path for path in self._walked[0] if _holds(self._stored(path), key))
         found = self._holders[key]
         if self._edited:
-            edited = [path for path, raw in self._edited.items() if path in self._known and holds(raw)]
+            edited = [path for path, raw in self._edited.items() if path in self._known and _holds(raw, key)]
             found = tuple(sorted((*(path for path in found if path not in self._edited), *edited)))
         return found
 
@@ -424,12 +420,7 @@ class Project:
         self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes], before: Iterable[str], changed: Set[str]
     ) -> tuple[str, ...]:
         """`holding`, in the same way."""
-
-        def holds(path: str) -> bool:
-            raw = self._shown(path)
-            return any(part in raw for part in parts) and pattern.search(raw) is not None
-
-        return self._among(before, changed, holds)
+        return self._among(before, changed, lambda path: _holds(self._shown(path), (parts, pattern)))
 
     def _among(self, before: Iterable[str], changed: Set[str], holds: Callable[[str], bool]) -> tuple[str, ...]:
         kept = [path for path in before if path in self._known and path not in changed]
@@ -754,6 +745,11 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _is_environment(folder: str, name: str) -> bool:
     return name.startswith(".") or disk.exists(os.path.join(folder, name, "pyvenv.cfg"))
+
+
+def _holds(raw: bytes, wanted: _Wanted) -> bool:
+    parts, pattern = wanted
+    return any(part in raw for part in parts) and pattern.search(raw) is not None
 
 
 def _stands_in(text: bytes, word: str) -> bool:

@@ -15,7 +15,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, follows
 from torchdevlint.source.grounds import kept_in
-from torchdevlint.stubs.knowledge import modules
+from torchdevlint.stubs.knowledge import functions, modules
 
 _Answer = TypeVar("_Answer")
 
@@ -37,6 +37,12 @@ def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, 
 def operations(body: ir.Body) -> tuple[ir.Op, ...]:
     """Every operation of a body, block by block."""
     return Lookup.of(body).all
+
+
+def makes_tensor(call: ir.Call, facts: Facts) -> bool:
+    """True for a factory of tensors."""
+    name = facts.callee(call)
+    return name in functions.FACTORIES or name in functions.HOST_FACTORIES
 
 
 def may_follow(body: ir.Body, first: ir.Op, second: ir.Op) -> bool:

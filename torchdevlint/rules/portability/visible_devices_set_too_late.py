@@ -10,7 +10,6 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import follows, import_time_blocks
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_file, on_op
-from torchdevlint.stubs.knowledge import functions
 from torchdevlint.stubs.knowledge.cuda_errors import RAISING
 from torchdevlint.stubs.knowledge.platforms import VISIBLE_DEVICES
 
@@ -133,12 +132,9 @@ def _starts_program(body: ir.Body, facts: Facts) -> bool:
 def _touches(call: ir.Call, name: str, facts: Facts) -> bool:
     if name in _TOUCHING:
         return True
-    if name in (".cuda", ".to"):
-        target = facts.target_of_move(call)
-        return target is not None and target.type == "cuda" and facts.guarded("cuda") is False
-    if name in functions.FACTORIES and call.keyword("device") is not None:
-        return facts.device_of(call.keyword("device")).type == "cuda"
-    return False
+    target = facts.placed_on(call)
+    is_move = name in (".cuda", ".to")
+    return target is not None and target.type == "cuda" and not (is_move and facts.guarded("cuda"))
 
 
 def _runs_before(touch: _Place, place: _Place) -> bool:
