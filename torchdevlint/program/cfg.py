@@ -409,18 +409,13 @@ class Cfg:
     @cached_property
     def _swallowing(self) -> frozenset[ir.Register]:
         """The registers of context managers that swallow exceptions."""
-        written: dict[ir.Register, ir.Op] = {}
-        for block in self.body.blocks:
-            for op in block.ops:
-                if isinstance(op, (ir.Call, ir.Attribute, ir.Load)):
-                    written[op.dst] = op
-        found = set()
-        for register in {register for block in self.body.blocks for register in block.withs}:
-            call = written.get(register)
-            callee = written.get(call.function) if isinstance(call, ir.Call) else None
-            if isinstance(callee, (ir.Attribute, ir.Load)) and callee.name in _SWALLOWING:
-                found.add(register)
-        return frozenset(found)
+        lookup = Lookup.of(self.body)
+        made = {register: lookup.definition(register) for register in lookup.entered}
+        return frozenset(
+            register
+            for register, call in made.items()
+            if isinstance(call, ir.Call) and lookup.called(call) in _SWALLOWING
+        )
 
     @cached_property
     def _first_within(self) -> dict[ir.Register, int]:

@@ -112,11 +112,9 @@ def only_plain_bases(summary: ClassSummary, analysis: FileFacts) -> bool:
 
 def moves_itself(summary: ClassSummary, analysis: FileFacts) -> bool:
     """True when a method of the class calls `self.to(...)` or `self.cuda(...)`."""
-    for body in summary.cls.methods.values():
-        index = analysis.index_of(body)
-        if index.self_name and index.use(index.self_name).attributes & {"to", "cuda"}:
-            return True
-    return any(moves_itself(base, analysis) for base in summary.base_summaries)
+    methods = (body for one in (summary, *summary.ancestors) for body in one.cls.methods.values())
+    indices = map(analysis.index_of, methods)
+    return any(one.self_name and one.use(one.self_name).attributes & {"to", "cuda"} for one in indices)
 
 
 def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
@@ -128,6 +126,16 @@ def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
         if register is None:
             return False
     return register is None or facts.constant(register) not in ("fork", None)
+
+
+def variable_set(op: ir.Op, facts: Facts) -> str:
+    """The environment variable that an operation sets: `os.environ[name] = value`, `os.putenv(name, value)`; "" for another one."""
+    name: object = ""
+    if isinstance(op, ir.StoreSubscript) and facts.qualified(op.object) == "os.environ":
+        name = facts.constant(op.index)
+    elif isinstance(op, ir.Call) and facts.callee(op) in ("os.environ.setdefault", "os.putenv"):
+        name = facts.constant(op.positional(0))
+    return name if isinstance(name, str) else ""
 
 
 def tensors_within(value: Value) -> Iterator[Value]:

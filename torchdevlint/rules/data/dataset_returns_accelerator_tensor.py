@@ -197,6 +197,4 @@ def _sample_code(loaders: list[_Loading], facts: Facts) -> Iterator[tuple[str, i
 
 
 def _is_dataset(summary: ClassSummary) -> bool:
-    return any(_DATASET.match(base) for base in summary.bases) or any(
-        _is_dataset(base) for base in summary.base_summaries
-    )
+    return any(_DATASET.match(base) for one in (summary, *summary.ancestors) for base in one.bases)
