@@ -50,18 +50,20 @@ Execute = Callable[[BodyBuilder, Any], None]
 
 def read(text: str) -> Program | None:
     """The Program of a text, without nodes; None where the running Python refuses the text, or might die of it."""
-    if excess(text) is not None:
-        return None
+    program = _read(text) if excess(text) is None else None
+    if program is not None:
+        program.rows = tuple(map(_rows_of, program.node.body))
+        forget_nodes(program)
+    return program
+
+
+def _read(text: str) -> Program | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = ast.parse(text)
-            program = lower(module)
+            return lower(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    forget_nodes(program)
-    program.rows = tuple(map(_rows_of, module.body))
-    return program
 
 
 def _rows_of(node: ast.stmt) -> Row:
@@ -72,13 +74,8 @@ def _rows_of(node: ast.stmt) -> Row:
 
 def span_of(program: Program, text: str, op: Op) -> Span | None:
     """Where an operation of a Program that `read` made of a text stands in it; None where that cannot be said."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            again = lower(ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if not adopt_nodes(program, again):
+    again = _read(text)
+    if again is None or not adopt_nodes(program, again):
         return None
     node = op.node
     forget_nodes(program)
@@ -184,13 +181,8 @@ def _pass(b: BodyBuilder, node: ast.Pass) -> None:
     """Nothing happens."""
 
 
-def _break(b: BodyBuilder, node: ast.Break) -> None:
-    b.leave("break")
-    b.live = False
-
-
-def _continue(b: BodyBuilder, node: ast.Continue) -> None:
-    b.leave("continue")
+def _leave_loop(b: BodyBuilder, node: ast.Break | ast.Continue) -> None:
+    b.leave("break" if isinstance(node, ast.Break) else "continue")
     b.live = False
 
 
@@ -319,8 +311,8 @@ STATEMENTS.update(
         ast.Return: _return,
         ast.Raise: _raise,
         ast.Pass: _pass,
-        ast.Break: _break,
-        ast.Continue: _continue,
+        ast.Break: _leave_loop,
+        ast.Continue: _leave_loop,
         ast.Delete: _delete,
         ast.Global: _global,
         ast.Nonlocal: _nonlocal,

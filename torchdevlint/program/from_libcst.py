@@ -88,18 +88,13 @@ def _literal(value_of: Callable[[Any], Any]) -> Callable[[Any], ast.expr]:
     return told
 
 
-def _pieces(node: Any) -> list[Any]:
-    """The strings that are joined by standing side by side, which LibCST nests to the right."""
-    pieces = []
-    while type(node) is cst.ConcatenatedString:
-        pieces.append(node.left)
-        node = node.right
-    return [*pieces, node]
-
-
 def _joined(node: Any) -> str | bytes | list[Any]:
     """The value of strings, or the fields of f-strings and the texts around them."""
-    pieces = _pieces(node)
+    pieces: list[Any] = []
+    while type(node) is cst.ConcatenatedString:  # LibCST nests them to the right
+        pieces.append(node.left)
+        node = node.right
+    pieces.append(node)
     if all(type(piece) is cst.SimpleString for piece in pieces):
         return literals.joined([piece.value for piece in pieces])
     fields: list[Any] = []
@@ -365,10 +360,6 @@ def _type_parameter(node: cst.TypeParam) -> Any:
 # ---------------------------------------------------------------------------------------------------- patterns
 
 
-def _case(node: cst.MatchCase) -> ast.match_case:
-    return ast.match_case(_told(node.pattern), _optional(node.guard), _suite(node.body))
-
-
 def _match_as(node: cst.MatchAs) -> Any:
     return _naming(ast.MatchAs(_optional(node.pattern), _text(node.name)), node.name)
 
@@ -470,7 +461,7 @@ _HANDLERS.update(
         cst.ClassDef: _class,
         cst.TypeParam: _type_parameter,
         cst.Match: lambda node: ast.Match(_told(node.subject), _all(node.cases)),
-        cst.MatchCase: _case,
+        cst.MatchCase: lambda node: ast.match_case(_told(node.pattern), _optional(node.guard), _suite(node.body)),
         cst.MatchValue: lambda node: ast.MatchValue(_told(node.value)),
         cst.MatchSingleton: lambda node: ast.MatchValue(_told(node.value)),
         cst.MatchAs: _match_as,

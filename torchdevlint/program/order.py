@@ -30,11 +30,11 @@ def reachable(
 @lru_cache(maxsize=4)
 def import_time_blocks(module: ir.Body) -> frozenset[int]:
     """The blocks of a module that run when it is imported: all but those behind `if __name__ == "__main__":`."""
-    definitions = {op.dst: op for block in module.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
+    definition = Lookup.of(module).definition
     for block in module.blocks:
-        test = definitions.get(block.test) if block.test is not None else None
+        test = definition(block.test)
         if isinstance(test, ir.Compare) and len(block.successors) == 2:
-            sides = (definitions.get(test.left), definitions.get(test.comparators[0]))
+            sides = (definition(test.left), definition(test.comparators[0]))
             if any(isinstance(side, ir.Load) and side.name == "__name__" for side in sides):
                 return frozenset(reachable(module, 0, without=(block.index, block.successors[0])))
     return frozenset(reachable(module, 0))
