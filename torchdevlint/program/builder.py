@@ -1,4 +1,4 @@
-"""Builds the bodies and graphs of a Program; what every front end shares, and no front end's syntax.
+"""Builds the bodies and graphs of a Program, whatever the syntax that is lowered.
 
 A `ProgramBuilder` holds what belongs to the file, a `BodyBuilder` the state of one body while it is lowered: the block that is
 being written, the loops, `with` statements and `try` statements around it, and the ways out of it.
