@@ -1,6 +1,6 @@
 """The sieve: a text is read with `ast` first, at a tenth of the cost, and LibCST sees only those texts of which something is said.
 
-Both front ends lower a text to the same Program, so inference and rules say the same of both. LibCST is imported when the first report
+Both trees are lowered to the same Program, so inference and rules say the same of both. LibCST is imported when the first report
 wants its place and its fix; the Program that was analysed then takes over LibCST's nodes.
 """
 

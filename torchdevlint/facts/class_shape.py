@@ -75,9 +75,8 @@ def _is_module(analysis: FileFacts, cls: ir.Class, bases: tuple[str, ...], summa
 
 def is_ignite_metric(summary: ClassSummary) -> bool:
     """True for a metric of pytorch-ignite, also through a class of this file."""
-    return any(base.startswith(modules.IGNITE_METRICS) for base in summary.bases) or any(
-        is_ignite_metric(base) for base in summary.base_summaries
-    )
+    family = (summary, *summary.ancestors)
+    return any(base.startswith(modules.IGNITE_METRICS) for one in family for base in one.bases)
 
 
 def _holds_modules(analysis: FileFacts, cls: ir.Class) -> bool:

@@ -19,7 +19,7 @@ from torchdevlint.facts.values import NOTHING, UNKNOWN, Kind, Value
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.roles import Roles
-from torchdevlint.stubs.knowledge import modules
+from torchdevlint.stubs.knowledge import functions, modules
 
 if TYPE_CHECKING:
     from torchdevlint.facts.analysis import FileFacts
@@ -69,6 +69,11 @@ class ClassSummary:
             self._inherited[name] = None  # of classes that are bases of each other
             self._inherited[name] = next(filter(None, (base.method(name) for base in self.base_summaries)), None)
         return self._inherited[name]
+
+    @property
+    def ancestors(self) -> list[ClassSummary]:
+        """The bases in this file, and theirs."""
+        return [*self.base_summaries, *(one for base in self.base_summaries for one in base.ancestors)]
 
     @property
     def stores(self) -> dict[str, list[AttributeStore]]:
@@ -220,6 +225,15 @@ class Facts:
         written = self.definition(call.function)
         return written.object if isinstance(written, ir.Attribute) else None
 
+    def methods(self, register: ir.Register | None) -> Iterator[tuple[ir.Call, ir.Attribute]]:
+        """The calls of `x.a().b()`, from the last, each with the method that it calls."""
+        while isinstance(call := self.definition(register), ir.Call):
+            method = self.definition(call.function)
+            if not isinstance(method, ir.Attribute):
+                return
+            yield call, method
+            register = method.object
+
     def place(self, register: ir.Register | None) -> str:
         """The name or path that the register was read from ("model", "self.net", "batch['x']"), or ""."""
         return "" if register is None else self.frame.place(register)
@@ -233,6 +247,14 @@ class Facts:
     def text(self, register: ir.Register | None) -> str:
         """The expression as it is written, for messages and edits: a path, or "" when it has none."""
         return as_written(self.place(register))
+
+    def placed_on(self, call: ir.Call) -> Device | None:
+        """The device that `.to(...)`, `.cuda(...)` or the `device=` of a factory puts something on; None for another call."""
+        name = self.callee(call)
+        if name in (".to", ".cuda"):
+            return self.target_of_move(call)
+        register = call.keyword("device") if name in functions.FACTORIES else None
+        return None if register is None else self.device_of(register)
 
     def device_of(self, register: ir.Register | None) -> Device:
         """The device that an expression in a device position names (literal, torch.device, name, tensor)."""
@@ -268,15 +290,15 @@ class Facts:
 
     def in_handler_of(self, *names: str) -> bool:
         """True inside an `except` clause that catches one of the exceptions (by last name)."""
-        return any(
-            t.part == "handler" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries
-        )
+        return self._is_tried("handler", names)
 
     def in_try_catching(self, *names: str) -> bool:
         """True in the body of a `try` whose handlers catch one of the exceptions (by last name)."""
-        return any(
-            t.part == "body" and {c.rpartition(".")[2] for c in t.catches} & set(names) for t in self.block.tries
-        )
+        return self._is_tried("body", names)
+
+    def _is_tried(self, part: str, names: tuple[str, ...]) -> bool:
+        parts = (one for one in self.block.tries if one.part == part)
+        return any(caught.rpartition(".")[2] in names for one in parts for caught in one.catches)
 
     def under(self, *qualified: str) -> bool:
         """True inside `with` of a manager with one of these dotted names (`torch.no_grad`), or in a function decorated with it."""

@@ -170,11 +170,6 @@ class Frame(Views):
         view = self.of(Term("parameter", self.body, name))
         return self._annotated(self.body, name) if view.kind is Kind.UNKNOWN else view
 
-    @property
-    def _names(self) -> dict[str, Value]:
-        """What the inference knows of the names of this body now."""
-        return self._moment.env if self._moment is not None else self.walk.env if self.walk is not None else {}
-
     def held(self, name: str) -> View | None:
         """What a name of this body holds now; None where it is not bound."""
         if name not in self._names:

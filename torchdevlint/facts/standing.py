@@ -88,15 +88,17 @@ class Standing:
 
     def bound(self, name: str) -> Value | None:
         """What the inference knows of a name now; None where it is not bound here."""
-        env = self._moment.env if self._moment is not None else self.walk.env if self.walk is not None else {}
-        return env.get(name)
+        return self._names.get(name)
+
+    @property
+    def _names(self) -> dict[str, Value]:
+        """What the inference knows of the names of this body now."""
+        return self._moment.env if self._moment is not None else self.walk.env if self.walk is not None else {}
 
     @property
     def facts_held(self) -> frozenset[Any]:
         """The conditions that every way to this moment has passed."""
-        if self._moment is not None:
-            return self._moment.facts
-        return NO_FACTS
+        return NO_FACTS if self._moment is None else self._moment.facts
 
     def _raw(self, register: ir.Register) -> Value:
         written = self.definitions[register]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from torchdevlint.facts.devices import CPU, TOP, Device
@@ -126,29 +127,12 @@ class Value:
         return None
 
 
+_of_fields = attrgetter(*Value.__slots__)
+
+
 def replace(value: Value, **changes: Any) -> Value:
     """A copy with some fields changed (`dataclasses.replace` costs ten times as much, and this is the busiest function)."""
-    copy = Value(
-        value.kind,
-        value.device,
-        value.rank,
-        value.origin,
-        value.moved,
-        value.evidence,
-        value.symbol,
-        value.constant,
-        value.items,
-        value.element,
-        value.entries,
-        value.ref,
-        value.definition,
-        value.negated,
-        value.parameter,
-        value.attribute,
-        value.group,
-        value.needs_grad,
-        value.others,
-    )
+    copy = Value(*_of_fields(value))
     for name, changed in changes.items():
         setattr(copy, name, changed)
     return copy

@@ -74,6 +74,28 @@ def _call(op: ir.Op | None) -> cst.Call | None:
     return node if isinstance(node, cst.Call) else None
 
 
+def _method_of(op: ir.Op | None) -> tuple[Any, Any]:
+    """The call `x.name(...)` and its receiver `x`; None twice for anything else."""
+    call = _call(op)
+    return (call, call.func.value) if call is not None and isinstance(call.func, cst.Attribute) else (None, None)
+
+
+def _replaced_by(node: cst.CSTNode | None, new: cst.CSTNode | None) -> Edits | None:
+    """A node gives its place to another; None where one of them is."""
+    return None if node is None or new is None else (NodeEdit(node, new),)
+
+
+def _keeping_comments(node: cst.CSTNode, new: cst.CSTNode) -> Edits | None:
+    """The same; None where a comment would be lost."""
+    return _replaced_by(node, new) if len(_comments(new)) >= len(_comments(node)) else None
+
+
+def _keyword(call: cst.Call | None, name: str) -> cst.Arg | None:
+    """The argument that a call is given by this keyword."""
+    given = call.args if call is not None else ()
+    return next((one for one in given if one.keyword is not None and one.keyword.value == name), None)
+
+
 def _in_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.with_changes(lpar=[cst.LeftParen(), *node.lpar], rpar=[*node.rpar, cst.RightParen()])
 
@@ -188,30 +210,25 @@ def rename_callee(op: ir.Op | None, name: str) -> Edits | None:
 
 def replace_keyword_value(op: ir.Op | None, name: str, text: str) -> Edits | None:
     """`f(name=old)` -> `f(name=text)`; None when a comment would be lost."""
-    call = _call(op)
-    for argument in call.args if call is not None else ():
-        if argument.keyword is not None and argument.keyword.value == name:
-            return _replaced(argument, text)
-    return None
+    return _replaced(_keyword(_call(op), name), text)
 
 
 def replace_argument(op: ir.Op | None, position: int, text: str) -> Edits | None:
     """Positional argument `position` becomes `text`; None when it is absent, hidden behind `*args` or would lose a comment."""
-    call = _call(op)
-    argument = None if call is None else _positional(call, position)
-    return None if argument is None else _replaced(argument, text)
+    return _replaced(_positional(_call(op), position), text)
 
 
-def _replaced(argument: cst.Arg, text: str) -> Edits | None:
-    """The value of an argument becomes `text`; None when a comment would be lost."""
-    if any(comment not in text for comment in _comments(argument.value)):
+def _replaced(argument: cst.Arg | None, text: str) -> Edits | None:
+    """The value of an argument becomes `text`; None when there is none, or a comment would be lost."""
+    if argument is None or any(comment not in text for comment in _comments(argument.value)):
         return None
     return (NodeEdit(argument.value, _argument(cst.parse_expression(text))),)
 
 
-def _positional(call: cst.Call, position: int) -> cst.Arg | None:
+def _positional(call: cst.Call | None, position: int) -> cst.Arg | None:
+    """The argument that a call is given at a position; None where `*args` may be before it."""
     seen = 0
-    for argument in call.args:
+    for argument in call.args if call is not None else ():
         if argument.star == "*":
             return None
         if argument.keyword is None and not argument.star:
@@ -224,12 +241,11 @@ def _positional(call: cst.Call, position: int) -> cst.Arg | None:
 def add_keyword(op: ir.Op | None, name: str, text: str) -> Edits | None:
     """`f(a)` -> `f(a, name=text)`, before any `**kwargs`, in the call's own layout; None when `name` is given already."""
     call = _call(op)
-    new = None if call is None else _keyword_added(call, name, text)
-    return None if call is None or new is None else (NodeEdit(call, new),)
+    return None if call is None else _replaced_by(call, _keyword_added(call, name, text))
 
 
 def _keyword_added(call: cst.Call, name: str, text: str) -> cst.Call | None:
-    if any(argument.keyword is not None and argument.keyword.value == name for argument in call.args):
+    if _keyword(call, name) is not None:
         return None
     new = cst.Arg(value=_argument(cst.parse_expression(text)), keyword=cst.Name(name), equal=_TIGHT_EQUAL)
     splat = next((index for index, argument in enumerate(call.args) if argument.star == "**"), len(call.args))
@@ -239,7 +255,7 @@ def _keyword_added(call: cst.Call, name: str, text: str) -> cst.Call | None:
 def give_argument(op: ir.Op | None, name: str, position: int, text: str) -> Edits | None:
     """Argument `name` becomes `text`, be it given by keyword, at `position`, or not at all; None where a splat may hide it."""
     call = _call(op)
-    if call is None or any(argument.keyword is not None and argument.keyword.value == name for argument in call.args):
+    if call is None or _keyword(call, name) is not None:
         return replace_keyword_value(op, name, text)
     if any(argument.star for argument in call.args):
         return None
@@ -331,26 +347,17 @@ def _continued(
 def remove_keyword(op: ir.Op | None, name: str) -> Edits | None:
     """`f(a, name=x)` -> `f(a)`; None when it is absent or a comment would be lost."""
     call = _call(op)
-    if call is None:
+    removed = _keyword(call, name)
+    if call is None or removed is None:
         return None
-    for index, argument in enumerate(call.args):
-        if argument.keyword is not None and argument.keyword.value == name:
-            return _without_argument(call, index)
-    return None
-
-
-def _without_argument(call: cst.Call, index: int) -> Edits | None:
-    removed = call.args[index]
     arguments = [argument for argument in call.args if argument is not removed]
-    if index == len(arguments) and arguments:
+    if removed is call.args[-1] and arguments:
         last = arguments[-1]
         arguments[-1] = last.with_changes(comma=removed.comma, whitespace_after_arg=removed.whitespace_after_arg)
     new = call.with_changes(args=arguments)
     if not arguments:
         new = new.with_changes(whitespace_before_args=cst.SimpleWhitespace(""))
-    if len(_comments(new)) < len(_comments(call)):
-        return None
-    return (NodeEdit(call, new),)
+    return _keeping_comments(call, new)
 
 
 def name_argument(op: ir.Op | None, position: int, name: str) -> Edits | None:
@@ -359,7 +366,7 @@ def name_argument(op: ir.Op | None, position: int, name: str) -> Edits | None:
     argument = None if call is None else _positional(call, position)
     if call is None or argument is None or _positional(call, position + 1) is not None:
         return None
-    if any(other.star or (other.keyword is not None and other.keyword.value == name) for other in call.args):
+    if any(other.star for other in call.args) or _keyword(call, name) is not None:
         return None
     named = argument.with_changes(keyword=cst.Name(name), equal=_TIGHT_EQUAL, value=_argument(argument.value))
     return (NodeEdit(call, call.with_changes(args=[named if item is argument else item for item in call.args])),)
@@ -388,16 +395,11 @@ def map_method(op: ir.Op | None, variable: str, method: str) -> Edits | None:
 
 def replace_call_arguments(op: ir.Op | None, method: str, arguments: str) -> Edits | None:
     """`x.cuda(...)` -> `x.method(arguments)`; None when a comment stands within the old arguments."""
-    call = _call(op)
-    if call is None or not isinstance(call.func, cst.Attribute) or _comments(call.whitespace_before_args, *call.args):
+    call, _ = _method_of(op)
+    if call is None or _comments(call.whitespace_before_args, *call.args):
         return None
-    func = call.func.with_changes(attr=cst.Name(method))
-    return (
-        NodeEdit(
-            call,
-            call.with_changes(func=func, args=_arguments(arguments), whitespace_before_args=cst.SimpleWhitespace("")),
-        ),
-    )
+    func, space = call.func.with_changes(attr=cst.Name(method)), cst.SimpleWhitespace("")
+    return _replaced_by(call, call.with_changes(func=func, args=_arguments(arguments), whitespace_before_args=space))
 
 
 # ---------------------------------------------------------------------------------------------------- method chains
@@ -405,29 +407,20 @@ def replace_call_arguments(op: ir.Op | None, method: str, arguments: str) -> Edi
 
 def insert_method_before(op: ir.Op | None, method: str, arguments: str = "") -> Edits | None:
     """`x.numpy()` -> `x.cpu().numpy()`, for a call of a method."""
-    call = _call(op)
-    if call is None or not isinstance(call.func, cst.Attribute):
-        return None
-    receiver = call.func.value
-    return (NodeEdit(receiver, _method_call(receiver, method, arguments)),)
+    _, receiver = _method_of(op)
+    return None if receiver is None else (NodeEdit(receiver, _method_call(receiver, method, arguments)),)
 
 
 def detach_to_host(op: ir.Op | None, *, receiver: bool) -> Edits | None:
     """`x` -> `x.detach().cpu()`; with `receiver`, that of the method call: `x.numpy()` -> `x.detach().cpu().numpy()`."""
-    node = _expression(op)
-    if receiver:
-        call = _call(op)
-        node = call.func.value if call is not None and isinstance(call.func, cst.Attribute) else None
+    node = _method_of(op)[1] if receiver else _expression(op)
     return None if node is None else (NodeEdit(node, _method_call(_method_call(node, "detach"), "cpu")),)
 
 
 def remove_method(op: ir.Op | None) -> Edits | None:
     """`x.to(device)` -> `x`; None when a comment would be lost."""
-    call = _call(op)
-    if call is None or not isinstance(call.func, cst.Attribute):
-        return None
-    receiver = call.func.value
-    if len(_comments(receiver)) < len(_comments(call)):
+    call, receiver = _method_of(op)
+    if call is None or len(_comments(receiver)) < len(_comments(call)):
         return None
     return (NodeEdit(call, _take_parentheses(call, receiver)),)
 
@@ -437,15 +430,15 @@ def undo_method(program: ir.Program, op: ir.Op | None) -> Edits | None:
 
     A statement with a comment between its own lines stays: that comment is about more than what goes.
     """
-    call = _call(op)
-    if op is None or call is None or not isinstance(call.func, cst.Attribute):
+    call, place = _method_of(op)
+    if call is None:
         return None
     statement = _enclosing(program, call, cst.Expr, cst.Assign)
     if statement is None or statement.value is not call:
         return remove_method(op)
-    receiver = _plain(call.func.value)
+    receiver = _plain(place)
     places = [] if isinstance(statement, cst.Expr) else [_plain(target.target) for target in statement.targets]
-    is_other = any(place != receiver for place in places) or not _is_plain_place(call.func.value)
+    is_other = any(other != receiver for other in places) or not _is_plain_place(place)
     if is_other or _comments(statement):
         return remove_method(op)
     return (NodeEdit(statement, "", "remove-statement"),)
@@ -453,17 +446,12 @@ def undo_method(program: ir.Program, op: ir.Op | None) -> Edits | None:
 
 def swap_chained_methods(op: ir.Op | None) -> Edits | None:
     """`x.numpy().cpu()` -> `x.cpu().numpy()`, for the outer call of two method calls in a row."""
-    outer = _call(op)
-    if outer is None or not isinstance(outer.func, cst.Attribute):
-        return None
-    inner = outer.func.value
+    outer, inner = _method_of(op)
     if not isinstance(inner, cst.Call) or not isinstance(inner.func, cst.Attribute) or inner.lpar:
         return None
     first = inner.with_changes(func=inner.func.with_changes(attr=outer.func.attr), **_parentheses_of(outer))
-    second = outer.with_changes(
-        func=outer.func.with_changes(attr=inner.func.attr, value=first), **_parentheses_of(inner)
-    )
-    return (NodeEdit(outer, second),)
+    func = outer.func.with_changes(attr=inner.func.attr, value=first)
+    return _replaced_by(outer, outer.with_changes(func=func, **_parentheses_of(inner)))
 
 
 def _parentheses_of(call: cst.Call) -> dict[str, Any]:
@@ -480,15 +468,9 @@ def replace_method_by_keyword(op: ir.Op | None, name: str, text: str) -> Edits |
 
     None when the receiver is no call, has the keyword already, or a comment would be lost.
     """
-    outer = _call(op)
-    if outer is None or not isinstance(outer.func, cst.Attribute) or not isinstance(outer.func.value, cst.Call):
-        return None
-    inner = outer.func.value
-    edits = _keyword_added(inner, name, text)
-    if edits is None:
-        return None
-    new = _take_parentheses(outer, edits)
-    return (NodeEdit(outer, new),) if len(_comments(new)) == len(_comments(outer)) else None
+    outer, inner = _method_of(op)
+    new = _keyword_added(inner, name, text) if isinstance(inner, cst.Call) else None
+    return None if new is None else _keeping_comments(outer, _take_parentheses(outer, new))
 
 
 def move_method_into_argument(op: ir.Op | None, keyword: str = "") -> Edits | None:
@@ -496,23 +478,16 @@ def move_method_into_argument(op: ir.Op | None, keyword: str = "") -> Edits | No
 
     None when there is no such argument, it is hidden behind a splat, or a comment would be lost.
     """
-    outer = _call(op)
-    if outer is None or not isinstance(outer.func, cst.Attribute) or not isinstance(outer.func.value, cst.Call):
+    outer, inner = _method_of(op)
+    if not isinstance(inner, cst.Call):
         return None
-    inner = outer.func.value
-    argument = _positional(inner, 0) or next(
-        (item for item in inner.args if keyword and item.keyword is not None and item.keyword.value == keyword), None
-    )
+    argument = _positional(inner, 0) or (_keyword(inner, keyword) if keyword else None)
     if argument is None:
         return None
-    moved = outer.with_changes(
-        func=cst.Attribute(value=_primary(argument.value), attr=outer.func.attr), lpar=[], rpar=[]
-    )
-    changed = inner.with_changes(
-        args=[item.with_changes(value=moved) if item is argument else item for item in inner.args],
-    )
-    new = _take_parentheses(outer, changed)
-    return (NodeEdit(outer, new),) if len(_comments(new)) == len(_comments(outer)) else None
+    func = cst.Attribute(value=_primary(argument.value), attr=outer.func.attr)
+    moved = outer.with_changes(func=func, lpar=[], rpar=[])
+    args = [item.with_changes(value=moved) if item is argument else item for item in inner.args]
+    return _keeping_comments(outer, _take_parentheses(outer, inner.with_changes(args=args)))
 
 
 # ---------------------------------------------------------------------------------------------------- statements
@@ -524,7 +499,7 @@ def assign_statement(op: ir.Op | None, target: ir.Op | None = None) -> Edits | N
     None when the target cannot be assigned to, or writing it twice would run something twice (`f().x`, `xs[next(i)]`).
     """
     call = _expression(op)
-    place = _expression(target) if target is not None else _receiver(call)
+    place = _expression(target) if target is not None else _method_of(op)[1]
     if call is None or place is None or not _is_plain_place(place):
         return None
     bare: Any = place.with_changes(lpar=[], rpar=[])
@@ -533,18 +508,13 @@ def assign_statement(op: ir.Op | None, target: ir.Op | None = None) -> Edits | N
 
 def assign_data(op: ir.Op | None) -> Edits | None:
     """`p.to(d)` of a Parameter as a statement -> `p.data = p.data.to(d)`, as a module moves its own; None as for `assign_statement`."""
-    call = _expression(op)
-    place = _receiver(call)
-    if not isinstance(call, cst.Call) or place is None or not _is_plain_place(place):
+    call, place = _method_of(op)
+    if call is None or not _is_plain_place(place):
         return None
     data = cst.Attribute(place, cst.Name("data"))
     bare: Any = cst.Attribute(place.deep_clone(), cst.Name("data"))
     moved = call.with_changes(func=call.func.with_changes(value=data))
     return (NodeEdit(call, cst.Assign(targets=[cst.AssignTarget(bare)], value=moved)),)
-
-
-def _receiver(call: cst.BaseExpression | None) -> cst.BaseExpression | None:
-    return call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) else None
 
 
 _PLAIN_PARTS = (

@@ -1,7 +1,7 @@
 """Lowers the expressions and targets of the standard library's `ast`, by a table from node type to handler.
 
-What `libcst_expressions` makes of the same text, operation by operation: a test compares the two. Chains (`a + b + c`, `a.b().c()`)
-are lowered in loops here as well.
+Operands are evaluated in source order. Chains (`a + b + c`, `a.b().c()`, `a if t else b if u else c`) are lowered in loops, so that their
+length does not meet Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from torchdevlint.program import control
 from torchdevlint.program.annotations import annotation_of
 from torchdevlint.program.builder import BodyBuilder, Handlers
 from torchdevlint.program.ir import (
@@ -19,11 +18,15 @@ from torchdevlint.program.ir import (
     Attribute,
     Await,
     Binary,
+    Block,
     Call,
+    Choice,
     Compare,
+    Comprehension,
     Constant,
     Element,
     FormattedString,
+    Iterate,
     Load,
     Mapping,
     Parameter,
@@ -56,20 +59,14 @@ def optional(b: BodyBuilder, node: ast.expr | None) -> Register | None:
 
 def _name(b: BodyBuilder, node: ast.Name) -> Register:
     name = node.id
-    dst = b.registers
-    b.registers = dst + 1
     b.words.add(name)
     if b.renames:
         name = b.renames.get(name, name)
-    b.ops.append(Load(node, dst, name))
-    return dst
+    return b.add(Load(node, b.register(), name))
 
 
 def _constant(b: BodyBuilder, node: ast.Constant) -> Register:
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Constant(node, dst, node.value))
-    return dst
+    return b.add(Constant(node, b.register(), node.value))
 
 
 def _formatted(b: BodyBuilder, node: Any) -> Register:
@@ -77,10 +74,7 @@ def _formatted(b: BodyBuilder, node: Any) -> Register:
     parts: list[Register] = []
     texts: list[str] = []
     _fields(b, node.values, prefix, parts, texts)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(FormattedString(node, dst, "".join(prefix), tuple(parts), tuple(texts)))
-    return dst
+    return b.add(FormattedString(node, b.register(), "".join(prefix), tuple(parts), tuple(texts)))
 
 
 def _fields(b: BodyBuilder, fields: Iterable[Any], prefix: list[str], parts: list[Register], texts: list[str]) -> None:
@@ -126,36 +120,22 @@ def _postfix(b: BodyBuilder, node: Any) -> Register:
         if kind is ast.Attribute:
             name = node.attr
             b.words.add(name)
-            dst = b.registers
-            b.registers = dst + 1
-            b.ops.append(Attribute(node, dst, value, name))
+            dst = b.add(Attribute(node, b.register(), value, name))
         elif kind is ast.Call:
             arguments = _arguments(b, node.args, node.keywords) if node.args or node.keywords else ()
-            dst = b.registers
-            b.registers = dst + 1
-            b.ops.append(Call(node, dst, value, arguments))
+            dst = b.add(Call(node, b.register(), value, arguments))
         else:
             index = evaluate(b, node.slice)
-            dst = b.registers
-            b.registers = dst + 1
-            b.ops.append(Subscript(node, dst, value, index))
+            dst = b.add(Subscript(node, b.register(), value, index))
         value = dst
     return value
 
 
 def _arguments(b: BodyBuilder, args: list[ast.expr], keywords: list[ast.keyword]) -> tuple[Argument, ...]:
+    given: list[ast.expr | ast.keyword] = [*args, *keywords]
     if args and keywords and type(args[-1]) is ast.Starred and _place(args[-1]) > _place(keywords[0]):
-        mixed: list[ast.expr | ast.keyword] = [*args, *keywords]
-        return tuple([_argument(b, node) for node in sorted(mixed, key=_place)])  # f(a, k=1, *rest)
-    arguments = []
-    for node in args:
-        if type(node) is ast.Starred:
-            arguments.append(_argument(b, node))
-        else:
-            arguments.append(Argument(_EXPRESSIONS[type(node)](b, node)))
-    for keyword in keywords:
-        arguments.append(_argument(b, keyword))
-    return tuple(arguments)
+        given.sort(key=_place)  # f(a, k=1, *rest)
+    return tuple([_argument(b, node) for node in given])
 
 
 def _argument(b: BodyBuilder, node: ast.expr | ast.keyword) -> Argument:
@@ -180,10 +160,7 @@ def _slice(b: BodyBuilder, node: ast.Slice) -> Register:
     lower = optional(b, node.lower)
     upper = optional(b, node.upper)
     step = optional(b, node.step)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Slice(node, dst, lower, upper, step))
-    return dst
+    return b.add(Slice(node, b.register(), lower, upper, step))
 
 
 def _binary(b: BodyBuilder, node: ast.BinOp) -> Register:
@@ -195,9 +172,7 @@ def _binary(b: BodyBuilder, node: ast.BinOp) -> Register:
     left = evaluate(b, inner)
     for link in reversed(chain):
         right = _EXPRESSIONS[type(link.right)](b, link.right)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Binary(link, dst, OPERATORS[type(link.op)], left, right))
+        dst = b.add(Binary(link, b.register(), OPERATORS[type(link.op)], left, right))
         left = dst
     return left
 
@@ -210,9 +185,7 @@ def _unary(b: BodyBuilder, node: ast.UnaryOp) -> Register:
         inner = inner.operand
     operand = evaluate(b, inner)
     for link in reversed(chain):
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Unary(link, dst, OPERATORS[type(link.op)], operand))
+        dst = b.add(Unary(link, b.register(), OPERATORS[type(link.op)], operand))
         operand = dst
     return operand
 
@@ -221,35 +194,69 @@ def _comparison(b: BodyBuilder, node: ast.Compare) -> Register:
     left = evaluate(b, node.left)
     comparators = tuple([evaluate(b, comparator) for comparator in node.comparators])
     operators = tuple([OPERATORS[type(operator)] for operator in node.ops])
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Compare(node, dst, left, operators, comparators))
-    return dst
+    return b.add(Compare(node, b.register(), left, operators, comparators))
 
 
 # ---------------------------------------------------------------------------------------------------- branches
 
 
-def operands(node: ast.expr) -> control.Operands | None:
-    """The operands of `a and b and c`."""
-    if type(node) is not ast.BoolOp:
-        return None
-    return control.Operands("and" if type(node.op) is ast.And else "or", node.values)
-
-
 def _boolean(b: BodyBuilder, node: ast.BoolOp) -> Register:
-    found = operands(node)
-    assert found is not None
-    return control.boolean(b, _SYNTAX, node, found)
+    """The value of `a and b and c`."""
+    is_and = type(node.op) is ast.And
+    *others, last = node.values
+    values = []
+    ends = []
+    for operand in others:
+        value = evaluate(b, operand)
+        values.append(value)
+        further, short = b.new_block(), b.new_block()
+        if is_and:
+            b.branch(value, further, short)
+        else:
+            b.branch(value, short, further)
+        ends.append(short)
+        b.begin(further)
+    values.append(evaluate(b, last))
+    join = b.enter()
+    for end in ends:
+        b.edge(end, join)
+    return b.add(Choice(node, b.register(), "and" if is_and else "or", tuple(values)))
 
 
 def _conditional(b: BodyBuilder, node: ast.IfExp) -> Register:
-    links = []
+    """The value of `a if t else b if u else c`."""
+    pending: list[tuple[ast.IfExp, Register, Register, Block]] = []
     inner: ast.expr = node
-    while type(inner) is ast.IfExp:
-        links.append((inner, inner.test, inner.body))
+    while isinstance(inner, ast.IfExp):
+        tested = evaluate(b, inner.test)
+        on_true, on_false = b.new_block(), b.new_block()
+        b.branch(tested, on_true, on_false)
+        b.begin(on_true)
+        pending.append((inner, tested, evaluate(b, inner.body), b.block))
+        b.begin(on_false)
         inner = inner.orelse
-    return control.conditional(b, _SYNTAX, links, inner)
+    last = evaluate(b, inner)
+    for link, tested, chosen, end in reversed(pending):
+        join = b.enter()
+        b.edge(end, join)
+        last = b.add(Choice(link, b.register(), "if", (chosen, last), tested))
+    return last
+
+
+def condition(b: BodyBuilder, node: ast.expr, on_true: Block, on_false: Block) -> None:
+    """Branches on a test; `and` and `or` in it become branches of their own, so that each operand refines by itself."""
+    if not isinstance(node, ast.BoolOp):
+        b.branch(evaluate(b, node), on_true, on_false)
+        return
+    *others, last = node.values
+    for operand in others:
+        further = b.new_block()
+        if isinstance(node.op, ast.And):
+            condition(b, operand, further, on_false)
+        else:
+            condition(b, operand, on_true, further)
+        b.begin(further)
+    condition(b, last, on_true, on_false)
 
 
 # ---------------------------------------------------------------------------------------------------- displays
@@ -262,10 +269,7 @@ def _display(b: BodyBuilder, node: ast.Tuple | ast.List | ast.Set) -> Register:
             elements.append(Element(evaluate(b, element.value), True))
         else:
             elements.append(Element(_EXPRESSIONS[type(element)](b, element)))
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(SequenceOp(node, dst, _SHAPES[type(node)], tuple(elements)))
-    return dst
+    return b.add(SequenceOp(node, b.register(), _SHAPES[type(node)], tuple(elements)))
 
 
 def _dict(b: BodyBuilder, node: ast.Dict) -> Register:
@@ -274,10 +278,7 @@ def _dict(b: BodyBuilder, node: ast.Dict) -> Register:
     for key, value in zip(node.keys, node.values, strict=True):
         keys.append(None if key is None else evaluate(b, key))
         values.append(evaluate(b, value))
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Mapping(node, dst, tuple(keys), tuple(values)))
-    return dst
+    return b.add(Mapping(node, b.register(), tuple(keys), tuple(values)))
 
 
 def _starred(b: BodyBuilder, node: ast.Starred) -> Register:
@@ -285,12 +286,40 @@ def _starred(b: BodyBuilder, node: ast.Starred) -> Register:
 
 
 def _comprehension(b: BodyBuilder, node: Any) -> Register:
-    clauses = [
-        control.Clause(part, part.target, list(_target_names(part.target)), part.iter, part.ifs, bool(part.is_async))
-        for part in node.generators
-    ]
-    element = (node.key, node.value) if type(node) is ast.DictComp else (None, node.elt)
-    return control.comprehension(b, _SYNTAX, node, _COMPREHENSIONS[type(node)], clauses, element)
+    """The loops of a comprehension, inline, with its variables renamed so that they are its own."""
+    clauses: list[ast.comprehension] = node.generators
+    iterable = evaluate(b, clauses[0].iter)
+    first, is_alone = iterable, len(clauses) == 1 and not clauses[0].ifs
+    outside = b.renames
+    b.comprehensions += 1
+    names = [name for clause in clauses for name in _target_names(clause.target)]
+    b.renames = outside | {name: f"{name}@{b.comprehensions}" for name in names}
+    after = exit_to = b.new_block()
+    for number, clause in enumerate(clauses):
+        if number:
+            iterable = evaluate(b, clause.iter)
+        header = b.enter_loop(after)
+        turn = b.new_block()
+        header.successors += [turn.index, exit_to.index]
+        b.begin(turn)
+        dst = b.add(Iterate(clause, b.register(), iterable, bool(clause.is_async), is_alone))
+        first = dst if not number else first
+        store(b, clause.target, dst)
+        for test in clause.ifs:
+            further = b.new_block()
+            condition(b, test, further, header)
+            b.begin(further)
+        exit_to = header
+    is_dict = type(node) is ast.DictComp
+    key = optional(b, node.key) if is_dict else None
+    value = evaluate(b, node.value if is_dict else node.elt)
+    b.jump(exit_to)
+    for _ in clauses:
+        b.leave_loop()
+    b.renames = outside
+    b.begin(after)
+    shape = _COMPREHENSIONS[type(node)]
+    return b.add(Comprehension(node, b.register(), shape, key, value, first if is_alone else None))
 
 
 def _target_names(target: ast.expr) -> Iterable[str]:
@@ -308,19 +337,13 @@ def _target_names(target: ast.expr) -> Iterable[str]:
 
 def _await(b: BodyBuilder, node: ast.Await) -> Register:
     value = evaluate(b, node.value)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Await(node, dst, value))
-    return dst
+    return b.add(Await(node, b.register(), value))
 
 
 def _yield(b: BodyBuilder, node: ast.Yield | ast.YieldFrom) -> Register:
     b.body.is_generator = True
     value = optional(b, node.value)
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Yield(node, dst, value, type(node) is ast.YieldFrom))
-    return dst
+    return b.add(Yield(node, b.register(), value, type(node) is ast.YieldFrom))
 
 
 def _walrus(b: BodyBuilder, node: ast.NamedExpr) -> Register:
@@ -367,9 +390,7 @@ def _unpack(b: BodyBuilder, elements: Sequence[ast.expr], value: Register) -> No
     for index, element in enumerate(elements):
         starred = isinstance(element, ast.Starred)
         inner = element.value if isinstance(element, ast.Starred) else element
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Unpack(inner, dst, value, index - count if behind_star else index, count, starred))
+        dst = b.add(Unpack(inner, b.register(), value, index - count if behind_star else index, count, starred))
         store(b, inner, dst)
         behind_star = behind_star or starred
 
@@ -433,8 +454,6 @@ OPERATORS: dict[type[Any], str] = {
     ast.Is: "is",
     ast.IsNot: "is not",
 }
-
-_SYNTAX = control.Expressions(evaluate, store, operands)
 
 _SHAPES: dict[type[Any], Any] = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}
 

@@ -1,4 +1,4 @@
-"""Builds the bodies and graphs of a Program; what every front end shares, and no front end's syntax.
+"""Builds the bodies and graphs of a Program, whatever the syntax that is lowered.
 
 A `ProgramBuilder` holds what belongs to the file, a `BodyBuilder` the state of one body while it is lowered: the block that is
 being written, the loops, `with` statements and `try` statements around it, and the ways out of it.
@@ -24,6 +24,7 @@ from torchdevlint.program.ir import (
     Register,
     Store,
     TryContext,
+    ValueOp,
 )
 
 Exit = Literal["break", "continue", "return"]
@@ -78,7 +79,7 @@ def property_role(name: str, decorators: Sequence[str]) -> str:
 
 
 class BodyBuilder:
-    """One body while it is lowered. Front ends append to `ops` and count `registers` themselves: that is the hot path."""
+    """One body while it is lowered."""
 
     __slots__ = (
         "block",
@@ -125,26 +126,28 @@ class BodyBuilder:
 
     # ------------------------------------------------------------------------------------------------ operations
 
+    def register(self) -> Register:
+        """The register of the next operation that makes a value."""
+        found = self.registers
+        self.registers = found + 1
+        return found
+
+    def add(self, op: ValueOp) -> Register:
+        """Adds an operation; the register that it makes."""
+        self.ops.append(op)
+        return op.dst
+
     def opaque(self, node: Any, *operands: Register) -> Register:
         """A value that nothing is known of; also what an expression newer than this program becomes."""
-        dst = self.registers
-        self.registers = dst + 1
-        self.ops.append(Opaque(node, dst, operands))
-        return dst
+        return self.add(Opaque(node, self.register(), operands))
 
     def capture(self, node: Any, subject: Register, path: tuple[tuple[str | int, ...], ...]) -> Register:
         """What a pattern captures of a subject."""
-        dst = self.registers
-        self.registers = dst + 1
-        self.ops.append(Opaque(node, dst, (subject,), path))
-        return dst
+        return self.add(Opaque(node, self.register(), (subject,), path))
 
     def matches(self, node: Any, subject: Register, tests: Sequence[tuple[Any, ...]]) -> Register:
         """Whether a subject fits a pattern."""
-        dst = self.registers
-        self.registers = dst + 1
-        self.ops.append(Matches(node, dst, subject, tuple(tests)))
-        return dst
+        return self.add(Matches(node, self.register(), subject, tuple(tests)))
 
     def bind(self, node: Any, name: str, value: Register) -> None:
         """Binds a name that no comprehension renames."""
@@ -154,26 +157,18 @@ class BodyBuilder:
 
     def import_(self, node: Any, qualified: str, target: Any, name: str) -> None:
         """Binds `name`, which the node `target` spells, to what `qualified` names."""
-        dst = self.registers
-        self.registers = dst + 1
-        self.ops.append(Import(node, dst, qualified, name))
+        dst = self.add(Import(node, self.register(), qualified, name))
         self.bind(target, name, dst)
 
     def make_function(self, node: Any, inner: BodyBuilder) -> Register:
         """The function object of the body that `inner` lowers."""
-        dst = self.registers
-        self.registers = dst + 1
-        self.ops.append(MakeFunction(node, dst, inner.body))
-        return dst
+        return self.add(MakeFunction(node, self.register(), inner.body))
 
     def make_class(self, node: Any, inner: BodyBuilder) -> Register:
         """The class object of the body that `inner` has lowered."""
         inner.finish()
         assert inner.body.owner is not None
-        dst = self.registers
-        self.registers = dst + 1
-        self.ops.append(MakeClass(node, dst, inner.body.owner))
-        return dst
+        return self.add(MakeClass(node, self.register(), inner.body.owner))
 
     # ------------------------------------------------------------------------------------------------ bodies
 

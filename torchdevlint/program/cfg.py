@@ -58,35 +58,26 @@ class Cfg:
     @cached_property
     def order(self) -> list[int]:
         """The blocks that the entry leads to, in reverse postorder."""
-        blocks = self.body.blocks
-        seen, postorder = {0}, []
-        stack = [(0, iter(blocks[0].successors))]
-        while stack:
-            number, successors = stack[-1]
-            following = next((other for other in successors if other not in seen), None)
-            if following is None:
-                stack.pop()
-                postorder.append(number)
-            else:
-                seen.add(following)
-                stack.append((following, iter(blocks[following].successors)))
-        return postorder[::-1]
+        return self._reverse_postorder([block.successors for block in self.body.blocks])
 
     @cached_property
     def loops_first(self) -> list[int]:
         """The same in a reverse postorder that comes to the body of a loop before what follows the loop."""
-        blocks = self.body.blocks
+        return self._reverse_postorder([block.successors[::-1] for block in self.body.blocks])
+
+    @staticmethod
+    def _reverse_postorder(successors: Sequence[Iterable[int]]) -> list[int]:
         seen, postorder = {0}, []
-        stack = [(0, iter(blocks[0].successors[::-1]))]
+        stack = [(0, iter(successors[0]))]
         while stack:
-            number, successors = stack[-1]
-            following = next((other for other in successors if other not in seen), None)
-            if following is None:
+            number, following = stack[-1]
+            other = next((other for other in following if other not in seen), None)
+            if other is None:
                 stack.pop()
                 postorder.append(number)
             else:
-                seen.add(following)
-                stack.append((following, iter(blocks[following].successors[::-1])))
+                seen.add(other)
+                stack.append((other, iter(successors[other])))
         return postorder[::-1]
 
     @cached_property
@@ -418,18 +409,13 @@ class Cfg:
     @cached_property
     def _swallowing(self) -> frozenset[ir.Register]:
         """The registers of context managers that swallow exceptions."""
-        written: dict[ir.Register, ir.Op] = {}
-        for block in self.body.blocks:
-            for op in block.ops:
-                if isinstance(op, (ir.Call, ir.Attribute, ir.Load)):
-                    written[op.dst] = op
-        found = set()
-        for register in {register for block in self.body.blocks for register in block.withs}:
-            call = written.get(register)
-            callee = written.get(call.function) if isinstance(call, ir.Call) else None
-            if isinstance(callee, (ir.Attribute, ir.Load)) and callee.name in _SWALLOWING:
-                found.add(register)
-        return frozenset(found)
+        lookup = Lookup.of(self.body)
+        made = {register: lookup.definition(register) for register in lookup.entered}
+        return frozenset(
+            register
+            for register, call in made.items()
+            if isinstance(call, ir.Call) and lookup.called(call) in _SWALLOWING
+        )
 
     @cached_property
     def _first_within(self) -> dict[ir.Register, int]:

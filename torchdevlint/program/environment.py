@@ -68,7 +68,7 @@ def _folders_of_packages(folder: str) -> Iterator[str]:
         yield os.path.abspath(folder)
     for place in ("lib", "lib64", "Lib"):
         below = os.path.join(os.path.abspath(folder), place)
-        names = ["."] if place == "Lib" else sorted(filter(_VERSION.fullmatch, _names(below)), reverse=True)
+        names = ["."] if place == "Lib" else sorted(filter(_VERSION.fullmatch, names_in(below)), reverse=True)
         for name in names:
             for packages in _PACKAGES:
                 found = os.path.normpath(os.path.join(below, name, packages))
@@ -95,9 +95,7 @@ class Environment:
         parts = stripped.split(".") if stripped else []
         if stripped == dotted:
             return self._below(self.folder, parts) if parts and parts[0] in self._read else ()
-        folder = os.path.dirname(importer)
-        for _ in range(len(dotted) - len(stripped) - 1):
-            folder = os.path.dirname(folder)
+        folder = package_meant(dotted, importer)
         if not self.holds(os.path.join(folder, "")):
             return ()
         return self._below(folder, parts) or _module(os.path.join(folder, "__init__.py"))
@@ -122,7 +120,7 @@ class Environment:
         """What is told of each package that needs torch, or needs what needs it."""
         infos: dict[str, str] = {}
         needed_by: dict[str, list[str]] = {}
-        for name in _names(self.folder):
+        for name in names_in(self.folder):
             if not name.endswith(".dist-info"):
                 continue
             info = os.path.join(self.folder, name)
@@ -138,6 +136,14 @@ class Environment:
             found |= new
             pending += new
         return (infos[name] for name in sorted(found))
+
+
+def package_meant(dotted: str, importer: str) -> str:
+    """The folder that a relative import starts from, and that of the importer for another one."""
+    folder = os.path.dirname(importer)
+    for _ in range(len(dotted) - len(dotted.lstrip(".")) - 1):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 @cache
@@ -172,7 +178,8 @@ def _text(path: str) -> bytes:
         return b""
 
 
-def _names(folder: str) -> list[str]:
+def names_in(folder: str) -> list[str]:
+    """What stands in a folder; nothing where it cannot be read."""
     try:
         return [entry.name for entry in disk.entries(folder)]
     except OSError:

@@ -1,34 +1,30 @@
-"""Lowers a module of the standard library's `ast` to the Program that `from_libcst` makes of the same text, for a tenth of the cost.
+"""Lowers a module of the standard library's `ast` to a Program, in one pass, by tables from node type to handler.
 
-Same bodies, blocks, operations and registers: only the nodes differ, and these hold no comments and white space, so that a fix needs
-LibCST's.
+Its nodes hold no comments and white space, so that a fix needs LibCST's: `from_libcst` tells these as nodes of `ast`, for ten times the cost.
 """
 
 from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchdevlint.findings import Position, Span
-from torchdevlint.program import control
 from torchdevlint.program.annotations import annotation_of, dotted_name
 from torchdevlint.program.ast_expressions import (
     OPERATORS,
     evaluate,
-    operands,
     optional,
     parameters_of,
     store,
 )
 from torchdevlint.program.bounds import excess
 from torchdevlint.program.builder import BodyBuilder, ProgramBuilder, property_role
-from torchdevlint.program.control import Captures
+from torchdevlint.program.control import STATEMENTS, named, suite
 from torchdevlint.program.ir import (
     Attribute,
     AugmentedAssign,
-    Constant,
     Declare,
     Delete,
     DeleteAttribute,
@@ -47,28 +43,28 @@ from torchdevlint.program.ir import (
     adopt_nodes,
     forget_nodes,
 )
+from torchdevlint.program.patterns import match_
 from torchdevlint.source.deep_stack import call_with_deep_stack
 
 Execute = Callable[[BodyBuilder, Any], None]
 
-_STATEMENTS: dict[type[Any], Execute] = {}
-_PATTERNS: dict[type[Any], Callable[[BodyBuilder, Any, Captures], None]] = {}
-
 
 def read(text: str) -> Program | None:
     """The Program of a text, without nodes; None where the running Python refuses the text, or might die of it."""
-    if excess(text) is not None:
-        return None
+    program = _read(text) if excess(text) is None else None
+    if program is not None:
+        program.rows = tuple(map(_rows_of, program.node.body))
+        forget_nodes(program)
+    return program
+
+
+def _read(text: str) -> Program | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = ast.parse(text)
-            program = lower(module)
+            return lower(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    forget_nodes(program)
-    program.rows = tuple(map(_rows_of, module.body))
-    return program
 
 
 def _rows_of(node: ast.stmt) -> Row:
@@ -79,13 +75,8 @@ def _rows_of(node: ast.stmt) -> Row:
 
 def span_of(program: Program, text: str, op: Op) -> Span | None:
     """Where an operation of a Program that `read` made of a text stands in it; None where that cannot be said."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            again = lower(ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if not adopt_nodes(program, again):
+    again = _read(text)
+    if again is None or not adopt_nodes(program, again):
         return None
     node = op.node
     forget_nodes(program)
@@ -110,8 +101,17 @@ def lower(module: ast.Module) -> Program:
 
 def _lower(module: ast.Module) -> Program:
     program = ProgramBuilder(module)
-    _suite(program.module, module.body)
+    suite(program.module, module.body)
     return program.finish(_FUNCTIONS)
+
+
+class _TypeAlias(ast.stmt):
+    """`type name = value`, for the releases of Python that do not read it."""
+
+    _fields = ("name", "type_params", "value")
+
+
+TypeAlias: Any = getattr(ast, "TypeAlias", _TypeAlias)
 
 
 # ---------------------------------------------------------------------------------------------------- simple statements
@@ -145,30 +145,23 @@ def _annotated_assign(b: BodyBuilder, node: ast.AnnAssign) -> None:
 def _augmented_assign(b: BodyBuilder, node: ast.AugAssign) -> None:
     target = node.target
     holder = index = -1
-    dst = -1
     if isinstance(target, ast.Attribute):
         holder = evaluate(b, target.value)
         b.words.add(target.attr)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Attribute(target, dst, holder, target.attr))
+        old = b.add(Attribute(target, b.register(), holder, target.attr))
     elif isinstance(target, ast.Subscript):
         holder = evaluate(b, target.value)
         index = evaluate(b, target.slice)
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Subscript(target, dst, holder, index))
+        old = b.add(Subscript(target, b.register(), holder, index))
     else:
-        dst = evaluate(b, target)
+        old = evaluate(b, target)
     value = evaluate(b, node.value)
-    old, dst = dst, b.registers
-    b.registers = dst + 1
-    b.ops.append(AugmentedAssign(node, dst, OPERATORS[type(node.op)], old, value))
+    dst = b.add(AugmentedAssign(node, b.register(), OPERATORS[type(node.op)], old, value))
     if isinstance(target, ast.Attribute):
         b.ops.append(StoreAttribute(target, holder, target.attr, dst))
     elif isinstance(target, ast.Subscript):
         b.ops.append(StoreSubscript(target, holder, index, dst))
-    else:
+    elif isinstance(target, ast.Name):
         b.bind(target, target.id, dst)
 
 
@@ -185,21 +178,12 @@ def _raise(b: BodyBuilder, node: ast.Raise) -> None:
     b.live = False
 
 
-def _assert(b: BodyBuilder, node: ast.Assert) -> None:
-    control.assert_(b, _SYNTAX, node, node.test, node.msg)
-
-
 def _pass(b: BodyBuilder, node: ast.Pass) -> None:
     """Nothing happens."""
 
 
-def _break(b: BodyBuilder, node: ast.Break) -> None:
-    b.leave("break")
-    b.live = False
-
-
-def _continue(b: BodyBuilder, node: ast.Continue) -> None:
-    b.leave("continue")
+def _leave_loop(b: BodyBuilder, node: ast.Break | ast.Continue) -> None:
+    b.leave("break" if isinstance(node, ast.Break) else "continue")
     b.live = False
 
 
@@ -235,9 +219,9 @@ def _import(b: BodyBuilder, node: ast.Import) -> None:
         b.words.update(names)
         b.program.imported.add(alias.name)
         if alias.asname is not None:
-            b.import_(alias, alias.name, alias, alias.asname)
+            b.import_(alias, alias.name, named(alias), alias.asname)
         else:
-            b.import_(alias, names[0], alias, names[0])
+            b.import_(alias, names[0], named(alias), names[0])
 
 
 def _import_from(b: BodyBuilder, node: ast.ImportFrom) -> None:
@@ -246,146 +230,19 @@ def _import_from(b: BodyBuilder, node: ast.ImportFrom) -> None:
     if module.strip("."):
         b.program.imported.add(module)
     if node.names[0].name == "*":
-        dst = b.registers
-        b.registers = dst + 1
-        b.ops.append(Import(node.names[0], dst, module, "*"))
+        b.add(Import(node.names[0], b.register(), module, "*"))
         return
     prefix = module if module.endswith(".") else module + "."
     for alias in node.names:
         qualified = prefix + alias.name
         b.words.add(alias.name)
         b.program.imported.add(qualified)
-        b.import_(alias, qualified, alias, alias.asname or alias.name)
+        b.import_(alias, qualified, named(alias), alias.asname or alias.name)
 
 
 def _type_alias(b: BodyBuilder, node: Any) -> None:
     # The value is evaluated lazily, if ever.
     b.bind(node.name, node.name.id, b.opaque(node))
-
-
-# ---------------------------------------------------------------------------------------------------- statements
-
-
-def _suite(b: BodyBuilder, statements: Iterable[ast.stmt]) -> None:
-    for statement in statements:
-        if not b.live:
-            b.revive()
-        _STATEMENTS[type(statement)](b, statement)
-
-
-def _if(b: BodyBuilder, node: ast.If) -> None:
-    branches = [(node.test, node.body)]
-    orelse = node.orelse
-    # An `elif` stands where its `if` does, an `if` in an `else` behind it.
-    while len(orelse) == 1 and isinstance(orelse[0], ast.If) and orelse[0].col_offset == node.col_offset:
-        branches.append((orelse[0].test, orelse[0].body))
-        orelse = orelse[0].orelse
-    control.if_(b, _SYNTAX, branches, orelse or None)
-
-
-def _for(b: BodyBuilder, node: ast.For | ast.AsyncFor) -> None:
-    is_async = type(node) is ast.AsyncFor
-    control.for_(b, _SYNTAX, node, node.target, node.iter, node.body, node.orelse or None, is_async)
-
-
-def _while(b: BodyBuilder, node: ast.While) -> None:
-    test = None if _is_always_true(node.test) else node.test
-    control.while_(b, _SYNTAX, test, node.body, node.orelse or None)
-
-
-def _is_always_true(test: ast.expr) -> bool:
-    return isinstance(test, ast.Constant) and type(test.value) in (bool, int) and test.value == 1
-
-
-def _with(b: BodyBuilder, node: ast.With | ast.AsyncWith) -> None:
-    items = [(item, item.context_expr, item.optional_vars) for item in node.items]
-    control.with_(b, _SYNTAX, items, node.body)
-
-
-def _try(b: BodyBuilder, node: Any) -> None:
-    handlers = [_handler(handler) for handler in node.handlers]
-    control.try_(b, _SYNTAX, node.body, handlers, node.orelse or None, node.finalbody or None)
-
-
-def _handler(node: ast.ExceptHandler) -> control.Handler:
-    name = None if node.name is None else (node, node.name)
-    return control.Handler(node, node.type, _caught(node.type), name, node.body)
-
-
-def _caught(type_: ast.expr | None) -> tuple[str, ...]:
-    if type_ is None:
-        return ("BaseException",)
-    if isinstance(type_, ast.Tuple):
-        return tuple(dotted_name(item.value if isinstance(item, ast.Starred) else item) or "?" for item in type_.elts)
-    return (dotted_name(type_) or "?",)
-
-
-def _match(b: BodyBuilder, node: ast.Match) -> None:
-    cases = [control.Case(case.pattern, case.guard, case.body) for case in node.cases]
-    control.match_(b, _SYNTAX, node.subject, cases, _pattern, _is_irrefutable)
-
-
-def _is_irrefutable(pattern: ast.pattern) -> bool:
-    return isinstance(pattern, ast.MatchAs) and (pattern.pattern is None or _is_irrefutable(pattern.pattern))
-
-
-def _pattern(b: BodyBuilder, pattern: ast.pattern, captures: Captures) -> None:
-    handler = _PATTERNS.get(type(pattern))
-    if handler is not None:
-        handler(b, pattern, captures)
-
-
-def _match_value(b: BodyBuilder, pattern: ast.MatchValue, captures: Captures) -> None:
-    captures.ask("equal", evaluate(b, pattern.value))
-
-
-def _match_singleton(b: BodyBuilder, pattern: ast.MatchSingleton, captures: Captures) -> None:
-    dst = b.registers
-    b.registers = dst + 1
-    b.ops.append(Constant(pattern, dst, pattern.value))
-    captures.ask("equal", dst)
-
-
-def _match_as(b: BodyBuilder, pattern: ast.MatchAs, captures: Captures) -> None:
-    if pattern.pattern is not None:
-        _pattern(b, pattern.pattern, captures)
-    if pattern.name is not None:
-        captures.note(pattern, pattern.name)
-
-
-def _match_star(b: BodyBuilder, pattern: ast.MatchStar, captures: Captures) -> None:
-    if pattern.name is not None:
-        captures.note(pattern, pattern.name)
-
-
-def _match_sequence(b: BodyBuilder, pattern: ast.MatchSequence, captures: Captures) -> None:
-    star = next((at for at, one in enumerate(pattern.patterns) if isinstance(one, ast.MatchStar)), None)
-    control.sequence_pattern(b, pattern.patterns, star, captures, _pattern)
-
-
-def _match_mapping(b: BodyBuilder, pattern: ast.MatchMapping, captures: Captures) -> None:
-    for key, element in zip(pattern.keys, pattern.patterns, strict=True):
-        name = evaluate(b, key)
-        captures.ask("key", name)
-        with captures.inside("key", name):
-            _pattern(b, element, captures)
-    if pattern.rest is not None:
-        captures.note(pattern, pattern.rest, "others")
-
-
-def _match_class(b: BodyBuilder, pattern: ast.MatchClass, captures: Captures) -> None:
-    captures.ask("class", evaluate(b, pattern.cls))
-    for at, element in enumerate(pattern.patterns):
-        with captures.inside("position", at):
-            _pattern(b, element, captures)
-    for keyword, element in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
-        b.words.add(keyword)
-        with captures.inside("attribute", keyword):
-            _pattern(b, element, captures)
-
-
-def _match_or(b: BodyBuilder, pattern: ast.MatchOr, captures: Captures) -> None:
-    control.alternatives(b, pattern.patterns, captures, _pattern)
 
 
 # ---------------------------------------------------------------------------------------------------- definitions
@@ -401,12 +258,12 @@ def _function(b: BodyBuilder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     body.parameters = parameters_of(b, inner, node.args)
     if node.returns is not None:
         body.returns = annotation_of(node.returns, b.words)
-    b.bind(node, node.name, b.make_function(node, inner))
+    b.bind(named(node), node.name, b.make_function(node, inner))
 
 
 def _function_body(b: BodyBuilder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     _type_parameters(b, node)
-    _suite(b, node.body)
+    suite(b, node.body)
 
 
 def _lambda_body(b: BodyBuilder, node: ast.Lambda) -> None:
@@ -423,8 +280,8 @@ def _class(b: BodyBuilder, node: ast.ClassDef) -> None:
     inner.body.decorators = decorators
     inner.body.decorator_registers = decorator_registers
     _type_parameters(inner, node)
-    _suite(inner, node.body)
-    b.bind(node, node.name, b.make_class(node, inner))
+    suite(inner, node.body)
+    b.bind(named(node), node.name, b.make_class(node, inner))
 
 
 def _base_name(node: ast.expr) -> str:
@@ -441,14 +298,12 @@ def _decorators(b: BodyBuilder, decorators: Sequence[ast.expr]) -> tuple[tuple[s
 def _type_parameters(b: BodyBuilder, node: Any) -> None:
     """Binds the names of `[T]`; bounds and defaults are evaluated lazily and so not lowered."""
     for parameter in getattr(node, "type_params", ()):
-        b.bind(parameter, parameter.name, b.opaque(parameter))
+        b.bind(named(parameter), parameter.name, b.opaque(parameter))
 
 
 # ---------------------------------------------------------------------------------------------------- tables
 
-_SYNTAX = control.Syntax(evaluate, store, operands, _suite)
-
-_STATEMENTS.update(
+STATEMENTS.update(
     {
         ast.Expr: _expression_statement,
         ast.Assign: _assign,
@@ -456,39 +311,19 @@ _STATEMENTS.update(
         ast.AugAssign: _augmented_assign,
         ast.Return: _return,
         ast.Raise: _raise,
-        ast.Assert: _assert,
         ast.Pass: _pass,
-        ast.Break: _break,
-        ast.Continue: _continue,
+        ast.Break: _leave_loop,
+        ast.Continue: _leave_loop,
         ast.Delete: _delete,
         ast.Global: _global,
         ast.Nonlocal: _nonlocal,
         ast.Import: _import,
         ast.ImportFrom: _import_from,
-        ast.If: _if,
-        ast.For: _for,
-        ast.AsyncFor: _for,
-        ast.While: _while,
-        ast.With: _with,
-        ast.AsyncWith: _with,
-        ast.Try: _try,
-        ast.Match: _match,
+        ast.Match: match_,
         ast.FunctionDef: _function,
         ast.AsyncFunctionDef: _function,
         ast.ClassDef: _class,
-    }
-)
-
-_PATTERNS.update(
-    {
-        ast.MatchValue: _match_value,
-        ast.MatchSingleton: _match_singleton,
-        ast.MatchAs: _match_as,
-        ast.MatchStar: _match_star,
-        ast.MatchSequence: _match_sequence,
-        ast.MatchMapping: _match_mapping,
-        ast.MatchClass: _match_class,
-        ast.MatchOr: _match_or,
+        TypeAlias: _type_alias,
     }
 )
 
@@ -497,12 +332,3 @@ _FUNCTIONS: dict[type[Any], Execute] = {
     ast.AsyncFunctionDef: _function_body,
     ast.Lambda: _lambda_body,
 }
-
-# Node types that only newer releases of Python have.
-_STATEMENTS.update(
-    {
-        getattr(ast, name): handler
-        for name, handler in (("TryStar", _try), ("TypeAlias", _type_alias))
-        if hasattr(ast, name)
-    }
-)

@@ -7,22 +7,6 @@ import re
 import warnings
 from collections.abc import Sequence
 
-_SIMPLE_ESCAPE = re.compile(r"\\([\\'\"abfnrtv\n])")
-_OTHER_ESCAPE = re.compile(r"\\[^\\'\"abfnrtv\n]")
-_ESCAPES = {
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "\n": "",
-}
-
 
 def number(text: str) -> int | float | complex:
     """The value of a number; raises `ValueError` when `text` is none (`0777`) or too long to convert."""
@@ -74,9 +58,6 @@ def formatted_text(text: str, raw: bool) -> str:
 
 
 def _unescaped(content: str, prefix: str) -> str | bytes:
-    if not _OTHER_ESCAPE.search(content.replace("\\\\", "")):
-        value = _SIMPLE_ESCAPE.sub(lambda match: _ESCAPES[match[1]], content)
-        return value.encode("ascii") if prefix else value
     # A quote behind an even number of backslashes would end the literal that is built here.
     quoted = re.sub(r"(\\.)|\"", lambda match: match[1] or r"\"", content, flags=re.DOTALL)
     try:

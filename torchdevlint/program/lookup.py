@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 from torchdevlint.program import ir
 
 _Op = TypeVar("_Op", bound=ir.Op)
+_Named = TypeVar("_Named", ir.Load, ir.Store, ir.Attribute, ir.StoreAttribute)
 _NONE: tuple[ir.Op, ...] = ()
 
 
@@ -22,6 +23,7 @@ class Lookup:
 
     def __init__(self, body: ir.Body) -> None:
         self._body = body
+        self._by_name: dict[type[ir.Op], dict[str, tuple[Any, ...]]] = {}
 
     @staticmethod
     def of(body: ir.Body) -> Lookup:
@@ -52,29 +54,23 @@ class Lookup:
         wanted = frozenset(kinds)
         return (op for op in self.all if type(op) in wanted)
 
-    @cached_property
-    def _loads(self) -> Mapping[str, tuple[ir.Load, ...]]:
-        return _by_name(self.kind(ir.Load))
+    def _named(self, kind: type[_Named], name: str) -> tuple[_Named, ...]:
+        """The operations of a class with a name."""
+        if kind not in self._by_name:
+            self._by_name[kind] = _by_name(self.kind(kind))
+        return self._by_name[kind].get(name, ())
 
     def loads(self, name: str) -> tuple[ir.Load, ...]:
         """The reads of a name."""
-        return self._loads.get(name, ())
-
-    @cached_property
-    def _stores(self) -> Mapping[str, tuple[ir.Store, ...]]:
-        return _by_name(self.kind(ir.Store))
+        return self._named(ir.Load, name)
 
     def stores(self, name: str) -> tuple[ir.Store, ...]:
         """What binds a name."""
-        return self._stores.get(name, ())
-
-    @cached_property
-    def _attribute_stores(self) -> Mapping[str, tuple[ir.StoreAttribute, ...]]:
-        return _by_name(self.kind(ir.StoreAttribute))
+        return self._named(ir.Store, name)
 
     def attribute_stores(self, name: str) -> tuple[ir.StoreAttribute, ...]:
         """What binds an attribute of anything."""
-        return self._attribute_stores.get(name, ())
+        return self._named(ir.StoreAttribute, name)
 
     @cached_property
     def _numbers(self) -> Mapping[int, int]:
@@ -84,17 +80,13 @@ class Lookup:
         """The place of an operation in the order of the body; that of the end for one of another body."""
         return self._numbers.get(id(op), len(self.all))
 
-    @cached_property
-    def _attributes(self) -> Mapping[str, tuple[ir.Attribute, ...]]:
-        return _by_name(self.kind(ir.Attribute))
-
     def attributes(self, name: str) -> tuple[ir.Attribute, ...]:
         """The reads of an attribute of anything."""
-        return self._attributes.get(name, ())
+        return self._named(ir.Attribute, name)
 
     def has_attribute(self, *names: str) -> bool:
         """True when one of the attributes is read of anything."""
-        return any(name in self._attributes for name in names)
+        return any(self.attributes(name) for name in names)
 
     @cached_property
     def _readers(self) -> Mapping[ir.Register, tuple[ir.Op, ...]]:
@@ -230,9 +222,6 @@ class Trail:
             if number > self._at:
                 self._at = number
                 yield self._lookup.all[number]
-
-
-_Named = TypeVar("_Named", ir.Load, ir.Store, ir.Attribute, ir.StoreAttribute)
 
 
 def _by_name(ops: Iterable[_Named]) -> dict[str, tuple[_Named, ...]]:

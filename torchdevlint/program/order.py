@@ -30,11 +30,11 @@ def reachable(
 @lru_cache(maxsize=4)
 def import_time_blocks(module: ir.Body) -> frozenset[int]:
     """The blocks of a module that run when it is imported: all but those behind `if __name__ == "__main__":`."""
-    definitions = {op.dst: op for block in module.blocks for op in block.ops if isinstance(op, ir.ValueOp)}
+    definition = Lookup.of(module).definition
     for block in module.blocks:
-        test = definitions.get(block.test) if block.test is not None else None
+        test = definition(block.test)
         if isinstance(test, ir.Compare) and len(block.successors) == 2:
-            sides = (definitions.get(test.left), definitions.get(test.comparators[0]))
+            sides = (definition(test.left), definition(test.comparators[0]))
             if any(isinstance(side, ir.Load) and side.name == "__name__" for side in sides):
                 return frozenset(reachable(module, 0, without=(block.index, block.successors[0])))
     return frozenset(reachable(module, 0))
@@ -77,14 +77,8 @@ def follows(body: ir.Body, first: tuple[ir.Block, ir.Op], second: tuple[ir.Block
         number = Lookup.of(body).number
         return number(first[1]) < number(second[1]) or bool(first[0].loops)
     # Dominators answer most questions without a walk.
-    return Cfg.of(body).block_dominates(first[0].index, second[0].index) or second[0].index in _behind(
-        body, first[0].index
-    )
-
-
-@lru_cache(maxsize=256)
-def _behind(body: ir.Body, start: int) -> frozenset[int]:
-    return frozenset(reachable(body, start))
+    graph, start, end = Cfg.of(body), first[0].index, second[0].index
+    return graph.block_dominates(start, end) or end in graph.behind(start)
 
 
 def is_read_after(body: ir.Body, op: ir.Op, name: str) -> bool:
@@ -99,22 +93,5 @@ def is_read_after(body: ir.Body, op: ir.Op, name: str) -> bool:
         if Lookup.of(function).loads(name):
             return True
         inner += function.functions
-    lookup = Lookup.of(body)
-    start = lookup.block(op)
-    if start is None:
-        return True
-    number = lookup.number(op)
-    pending, seen = [[later for later in start.ops if lookup.number(later) > number]], set[int]()
-    following = [start]
-    while pending:
-        ops, block = pending.pop(), following.pop()
-        first = next((one for one in ops if isinstance(one, (ir.Load, ir.Store)) and one.name == name), None)
-        if isinstance(first, ir.Load):
-            return True
-        if first is None:
-            for next_ in block.successors:
-                if next_ not in seen:
-                    seen.add(next_)
-                    pending.append(body.blocks[next_].ops)
-                    following.append(body.blocks[next_])
-    return False
+    graph = Cfg.of(body)
+    return graph.position(op) is None or graph.is_read_after(name, op)

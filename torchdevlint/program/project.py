@@ -19,7 +19,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from torchdevlint.findings import Span
 from torchdevlint.program import from_ast, ir
-from torchdevlint.program.environment import Environment, environment_in
+from torchdevlint.program.environment import Environment, environment_in, names_in, package_meant
 from torchdevlint.program.requirements import (
     STATES_COMMANDS,
     STATES_REQUIREMENTS,
@@ -124,9 +124,9 @@ def _same(answer: Any) -> Any:
 
 # How an answer is made again of what is kept of it.
 _RESTORED: dict[str, Callable[[Any], Any] | None] = {
-    **dict.fromkeys(("all_files", "importing", "holding", "mentioning", "resolve", "installed"), tuple),
-    **dict.fromkeys(("has_several_files", "is_installed", "is_in_package", "is_test", "is_built_for_cuda"), _same),
-    **dict.fromkeys(("requires_kernels", "says", "matches", "mention", "is_offered", "lacks", "is_path_entry"), _same),
+    **dict.fromkeys(("files", "importing", "holding", "mentioning", "resolve", "installed"), tuple),
+    **dict.fromkeys(("tells_by_silence", "is_package", "is_in_package", "is_test", "builds_for_cuda_alone"), _same),
+    **dict.fromkeys(("asks_for_kernels", "says", "matches", "mention", "is_offered", "lacks", "is_path_entry"), _same),
     "imported_by": frozenset,
     "torch_beyond": lambda kept: kept and tuple(kept),
 }
@@ -231,33 +231,21 @@ class Project:
         return tuple(sorted(files)), tuple(sorted(texts))
 
     @property
+    @_question
     def files(self) -> tuple[str, ...]:
         """The absolute paths of the project's Python files; none where the project is too large."""
-        return self.all_files()
-
-    @_question
-    def all_files(self) -> tuple[str, ...]:
-        """The absolute paths of the project's Python files."""
         return self._walked[0]
 
     @property
+    @_question
     def tells_by_silence(self) -> bool:
         """True for a project of several files: what none of them says, it does not do. From less than three nothing follows."""
-        return self.has_several_files()
-
-    @_question
-    def has_several_files(self) -> bool:
-        """True for a project that tells by silence."""
         return len(self._walked[0]) >= FEWEST_FILES
 
     @property
+    @_question
     def is_package(self) -> bool:
         """True where the project is installed for others, who call what it does not call itself."""
-        return self.is_installed()
-
-    @_question
-    def is_installed(self) -> bool:
-        """True for a package."""
         return self._is_installed
 
     @cached_property
@@ -286,24 +274,16 @@ class Project:
         return found
 
     @property
+    @_question
     def builds_for_cuda_alone(self) -> bool:
         """True for a package that cannot be built without CUDA: its setup.py knows extensions for CUDA and no other."""
-        return self.is_built_for_cuda()
-
-    @_question
-    def is_built_for_cuda(self) -> bool:
-        """True for a package that builds for CUDA alone."""
         setup = self.read(os.path.join(self.root, "setup.py"))
         return b"CUDAExtension" in setup and not any(word in setup for word in (b"CppExtension", b"is_available"))
 
     @property
+    @_question
     def asks_for_kernels(self) -> bool:
         """True where the requirements at the root, or in its folder of requirements, name kernels for CUDA, also for a part of what the project does."""
-        return self.requires_kernels()
-
-    @_question
-    def requires_kernels(self) -> bool:
-        """True for a project that asks for kernels."""
         return self._requires_kernels
 
     @cached_property
@@ -344,7 +324,7 @@ class Project:
 
     def _texts(self, folder: str, names: re.Pattern[str]) -> Iterator[tuple[str, str]]:
         """The texts of a folder with such names, but for those that are too large to be read for this."""
-        for name in sorted(_names(folder)):
+        for name in sorted(names_in(folder)):
             path = os.path.join(folder, name)
             if names.fullmatch(name) and (disk.size(path) or _LARGEST_TEXT) < _LARGEST_TEXT:
                 yield name, self.read(path).decode("utf-8", "replace")
@@ -417,16 +397,12 @@ class Project:
     @_question
     def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> tuple[str, ...]:
         """The Python files that hold one of these bytes, and then match: a plain search is the faster one by far."""
-
-        def holds(raw: bytes) -> bool:
-            return any(part in raw for part in parts) and pattern.search(raw) is not None
-
         key = parts, pattern
         if key not in self._holders:
-            self._holders[key] = tuple(path for path in self._walked[0] if holds(self._stored(path)))
+            self._holders[key] = tuple(path for path in self._walked[0] if _holds(self._stored(path), key))
         found = self._holders[key]
         if self._edited:
-            edited = [path for path, raw in self._edited.items() if path in self._known and holds(raw)]
+            edited = [path for path, raw in self._edited.items() if path in self._known and _holds(raw, key)]
             found = tuple(sorted((*(path for path in found if path not in self._edited), *edited)))
         return found
 
@@ -444,12 +420,7 @@ class Project:
         self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes], before: Iterable[str], changed: Set[str]
     ) -> tuple[str, ...]:
         """`holding`, in the same way."""
-
-        def holds(path: str) -> bool:
-            raw = self._shown(path)
-            return any(part in raw for part in parts) and pattern.search(raw) is not None
-
-        return self._among(before, changed, holds)
+        return self._among(before, changed, lambda path: _holds(self._shown(path), (parts, pattern)))
 
     def _among(self, before: Iterable[str], changed: Set[str], holds: Callable[[str], bool]) -> tuple[str, ...]:
         kept = [path for path in before if path in self._known and path not in changed]
@@ -523,9 +494,7 @@ class Project:
         stripped = dotted.lstrip(".")
         parts = stripped.split(".") if stripped else []
         if stripped != dotted:
-            folder = os.path.dirname(importer)
-            for _ in range(len(dotted) - len(stripped) - 1):
-                folder = os.path.dirname(folder)
+            folder = package_meant(dotted, importer)
             return self._below(folder, parts) or self._file(os.path.join(folder, "__init__.py"))
         if not parts or parts[0] in sys.stdlib_module_names:
             return ()
@@ -554,12 +523,10 @@ class Project:
         """
         stripped = module.lstrip(".")
         parts = stripped.split(".")
-        folder = os.path.dirname(importer)
+        folder = package_meant(module, importer)
         if stripped != module:
-            for _ in range(len(module) - len(stripped) - 1):
-                folder = os.path.dirname(folder)
             if not self._file(os.path.join(folder, "__init__.py")):
-                is_beside = any(name.partition(".")[0] == parts[0] for name in _names(folder))
+                is_beside = any(name.partition(".")[0] == parts[0] for name in names_in(folder))
                 return bool(parts[0]) and not is_beside and not _is_made(parts[0])
         else:
             homes = [home for home in self._homes.get(parts[0], ()) if self.is_path_entry(home, importer)]
@@ -570,7 +537,7 @@ class Project:
             if not self._file(os.path.join(folder, "__init__.py")) or self._file(os.path.join(folder, part + ".py")):
                 return False
             if not disk.is_folder(os.path.join(folder, part)):
-                return not _is_made(part) and all(name.partition(".")[0] != part for name in _names(folder))
+                return not _is_made(part) and all(name.partition(".")[0] != part for name in names_in(folder))
             folder = os.path.join(folder, part)
         return False
 
@@ -780,6 +747,11 @@ def _is_environment(folder: str, name: str) -> bool:
     return name.startswith(".") or disk.exists(os.path.join(folder, name, "pyvenv.cfg"))
 
 
+def _holds(raw: bytes, wanted: _Wanted) -> bool:
+    parts, pattern = wanted
+    return any(part in raw for part in parts) and pattern.search(raw) is not None
+
+
 def _stands_in(text: bytes, word: str) -> bool:
     """True for a text in which a word stands other than as the name of what is defined there."""
     raw = word.encode()
@@ -802,10 +774,3 @@ def _decoded(raw: bytes) -> str:
 def _is_made(module: str) -> bool:
     """True for a module that is compiled or generated, by its name: `_C`, `version`, `model_pb2`, `ops_cuda`."""
     return module.startswith("_") or module.endswith(("_pb2", "_pb2_grpc", "_cuda", "_ext")) or "version" in module
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return [entry.name for entry in disk.entries(folder)]
-    except OSError:
-        return []

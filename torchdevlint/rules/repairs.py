@@ -10,6 +10,7 @@ from typing import NamedTuple
 from torchdevlint.facts.devices import TOP
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
@@ -23,7 +24,7 @@ from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import NodeFix
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import makes_tensor, operations
 from torchdevlint.rules.wording import is_surely_tensor, may_be_none, operands_of
 from torchdevlint.stubs.knowledge import functions
 
@@ -141,10 +142,9 @@ def repair_of(fault: Fault, there: There | None, facts: Facts) -> NodeFix | None
     if there is None or inside is None or not isinstance(made, ir.Call) or fault.is_of_module:
         return None
     ground = _ground(fault, there, inside)
-    name = inside.callee(made)
     if made.keyword("pin_memory") is not None or "pin_memory" in Lookup.of(inside.body).attributes_of(made.dst):
         return None  # what is pinned stays on the host
-    if name in functions.FACTORIES or name in functions.HOST_FACTORIES:
+    if makes_tensor(made, inside):
         return _make_there(made, there.expression, ground, inside) if made.keyword("device") is None else None
     if inside.value(made.dst).kind is not Kind.BATCH_ENCODING or fault.host is None or fault.host.implicit == "batch":
         return None
@@ -307,7 +307,7 @@ def _make_there(made: ir.Call, expression: str, ground: Ground, facts: Facts) ->
 def _fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:
     """A factory call and all those whose CPU tensors meet its own in this body; None where one of them is no factory or was moved by hand."""
     found, known = [made], {id(made)}
-    met = _met_by_origin(facts)
+    met = _met_by_origin(facts.body, facts)
     for call in found:  # grows while it is walked
         for origins in met.get(id(call), ()):
             for other in origins:
@@ -315,37 +315,26 @@ def _fellows(made: ir.Call, facts: Facts) -> list[ir.Call] | None:
                     continue
                 if not isinstance(other, ir.Call) or not facts.makes(other) or other.keyword("device") is not None:
                     return None
-                if not _makes_tensor(other, facts):
+                if not makes_tensor(other, facts):
                     return None
                 known.add(id(other))
                 found.append(other)
     return found
 
 
-def _met_by_origin(facts: Facts) -> dict[int, list[list[ir.Op | None]]]:
-    """By what made a CPU tensor of this body: the makers of all CPU tensors in each operation that takes it. Complete once the file was analysed."""
-    remembered = facts.analysis.remembered
-    key = (_met_by_origin, id(facts.body))
-    if key not in remembered:
-        found: dict[int, list[list[ir.Op | None]]] = {}
-        behind = Facts(facts.analysis, facts.analysis.frame_of(facts.body))
-        for op in operations(facts.body):
-            tensors = operands_of(op, behind)
-            if len(tensors) < 2:
-                continue
-            origins = [
-                part.origin for _, value in tensors for part in value.parts if part.is_fresh_cpu and part.rank != 0
-            ]
-            for origin in {id(origin): origin for origin in origins if origin is not None}:
-                found.setdefault(origin, []).append(origins)
-        remembered[key] = found
-    answer: dict[int, list[list[ir.Op | None]]] = remembered[key]
-    return answer
-
-
-def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
-    name = facts.callee(call)
-    return name in functions.FACTORIES or name in functions.HOST_FACTORIES
+@once_per_body
+def _met_by_origin(body: ir.Body, facts: Facts) -> dict[int, list[list[ir.Op | None]]]:
+    """By what made a CPU tensor of a body: the makers of all CPU tensors in each operation that takes it. Complete once the file was analysed."""
+    found: dict[int, list[list[ir.Op | None]]] = {}
+    behind = Facts(facts.analysis, facts.analysis.frame_of(body))
+    for op in operations(body):
+        tensors = operands_of(op, behind)
+        if len(tensors) < 2:
+            continue
+        origins = [part.origin for _, value in tensors for part in value.parts if part.is_fresh_cpu and part.rank != 0]
+        for origin in {id(origin): origin for origin in origins if origin is not None}:
+            found.setdefault(origin, []).append(origins)
+    return found
 
 
 def _takes_device(made: ir.Call, facts: Facts) -> bool:

@@ -15,7 +15,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of, follows
 from torchdevlint.source.grounds import kept_in
-from torchdevlint.stubs.knowledge import modules
+from torchdevlint.stubs.knowledge import functions, modules
 
 _Answer = TypeVar("_Answer")
 
@@ -37,6 +37,12 @@ def once_per_place(question: Callable[[str, Facts], _Answer]) -> Callable[[str, 
 def operations(body: ir.Body) -> tuple[ir.Op, ...]:
     """Every operation of a body, block by block."""
     return Lookup.of(body).all
+
+
+def makes_tensor(call: ir.Call, facts: Facts) -> bool:
+    """True for a factory of tensors."""
+    name = facts.callee(call)
+    return name in functions.FACTORIES or name in functions.HOST_FACTORIES
 
 
 def may_follow(body: ir.Body, first: ir.Op, second: ir.Op) -> bool:
@@ -106,11 +112,9 @@ def only_plain_bases(summary: ClassSummary, analysis: FileFacts) -> bool:
 
 def moves_itself(summary: ClassSummary, analysis: FileFacts) -> bool:
     """True when a method of the class calls `self.to(...)` or `self.cuda(...)`."""
-    for body in summary.cls.methods.values():
-        index = analysis.index_of(body)
-        if index.self_name and index.use(index.self_name).attributes & {"to", "cuda"}:
-            return True
-    return any(moves_itself(base, analysis) for base in summary.base_summaries)
+    methods = (body for one in (summary, *summary.ancestors) for body in one.cls.methods.values())
+    indices = map(analysis.index_of, methods)
+    return any(one.self_name and one.use(one.self_name).attributes & {"to", "cuda"} for one in indices)
 
 
 def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
@@ -122,6 +126,16 @@ def asks_for_other_start(call: ir.Call, facts: Facts) -> bool:
         if register is None:
             return False
     return register is None or facts.constant(register) not in ("fork", None)
+
+
+def variable_set(op: ir.Op, facts: Facts) -> str:
+    """The environment variable that an operation sets: `os.environ[name] = value`, `os.putenv(name, value)`; "" for another one."""
+    name: object = ""
+    if isinstance(op, ir.StoreSubscript) and facts.qualified(op.object) == "os.environ":
+        name = facts.constant(op.index)
+    elif isinstance(op, ir.Call) and facts.callee(op) in ("os.environ.setdefault", "os.putenv"):
+        name = facts.constant(op.positional(0))
+    return name if isinstance(name, str) else ""
 
 
 def tensors_within(value: Value) -> Iterator[Value]:

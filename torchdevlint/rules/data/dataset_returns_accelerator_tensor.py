@@ -15,7 +15,7 @@ from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import asks_for_other_start
-from torchdevlint.stubs.knowledge import functions, modules
+from torchdevlint.stubs.knowledge import modules
 
 _DATASET = re.compile(r"torch\.utils\.data\.(?:dataset\.)?(?:Iterable|Map)?Dataset\Z|torchvision\.datasets\.\w+\Z")
 # Who brings samples together in processes of its own: a loader, or the trainer of a library that makes one.
@@ -91,14 +91,8 @@ class DatasetReturnsAcceleratorTensor(Rule):
     @on_any_call
     def note_placement(self, call: ir.Call, facts: Facts) -> None:
         """Moves to a device, by body."""
-        name = facts.callee(call)
         self._forks = self._forks and not asks_for_other_start(call, facts)
-        if name in (".to", ".cuda"):
-            device = facts.target_of_move(call)
-        elif name in functions.FACTORIES and call.keyword("device") is not None:
-            device = facts.device_of(call.keyword("device"))
-        else:
-            return
+        device = facts.placed_on(call)
         if device is None or not device.may_be_accelerator or facts.guarded("worker"):
             return
         # `x.to(y.device)` follows a sample; only a device that the program names is one that it chose.
@@ -203,6 +197,4 @@ def _sample_code(loaders: list[_Loading], facts: Facts) -> Iterator[tuple[str, i
 
 
 def _is_dataset(summary: ClassSummary) -> bool:
-    return any(_DATASET.match(base) for base in summary.bases) or any(
-        _is_dataset(base) for base in summary.base_summaries
-    )
+    return any(_DATASET.match(base) for one in (summary, *summary.ancestors) for base in one.bases)

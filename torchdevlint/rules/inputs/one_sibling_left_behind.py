@@ -202,13 +202,10 @@ def _may_be_moved(module: Value, facts: Facts) -> bool:
 
 def _taken(register: ir.Register, facts: Facts) -> ir.Register:
     """`y` of `y.view_as(x).long()`."""
-    written = facts.definition(register)
-    while isinstance(written, ir.Call):
-        method = facts.definition(written.function)
-        if not isinstance(method, ir.Attribute) or facts.qualified(written.function) is not None:
+    for call, method in facts.methods(register):
+        if facts.qualified(call.function) is not None:
             break
         register = method.object
-        written = facts.definition(register)
     return register
 
 

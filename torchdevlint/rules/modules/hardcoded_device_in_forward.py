@@ -16,7 +16,7 @@ from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.machine_choice import machine_decides
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
-from torchdevlint.rules.structure import literal_accelerator, may_follow, operations
+from torchdevlint.rules.structure import literal_accelerator, makes_tensor, may_follow, operations
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
 from torchdevlint.stubs.knowledge import functions
 
@@ -329,8 +329,7 @@ def _makes_tensor(call: ir.Call, facts: Facts) -> bool:
     if facts.callee(call) in functions.FACTORIES:
         return True
     receiver = facts.definition(facts.receiver(call))
-    known = functions.FACTORIES | functions.HOST_FACTORIES
-    return isinstance(receiver, ir.Call) and facts.callee(receiver) in known
+    return isinstance(receiver, ir.Call) and makes_tensor(receiver, facts)
 
 
 def _moves_inputs(facts: Facts) -> bool:

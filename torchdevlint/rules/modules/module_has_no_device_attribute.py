@@ -123,15 +123,12 @@ def _defines(summary: ClassSummary, name: str, facts: Facts) -> bool:
 def _gives(summary: ClassSummary, name: str) -> bool:
     if summary.stores_of(name) or summary.is_registered(name) or summary.method(name) is not None:
         return True
-    bases = [summary, *summary.base_summaries]
-    while bases:
-        base = bases.pop()
-        body = base.cls.body
-        if name in body.local_names or any(op.name == name for op in Lookup.of(body).kind(ir.Declare)):
-            return True
-        if base is not summary:
-            bases += base.base_summaries
-    return False
+    bodies = [one.cls.body for one in (summary, *summary.ancestors)]
+    return any(name in body.local_names or _declares(body, name) for body in bodies)
+
+
+def _declares(body: ir.Body, name: str) -> bool:
+    return any(op.name == name for op in Lookup.of(body).kind(ir.Declare))
 
 
 def _has_heirs_with_other_bases(summary: ClassSummary, facts: Facts) -> bool:
@@ -176,11 +173,4 @@ def _fix(op: ir.Attribute, place: str) -> NodeFix | None:
 def _heirs(summary: ClassSummary, facts: Facts) -> list[ClassSummary]:
     """The classes of the file that derive from a class."""
     others = map(facts.analysis.summary_of, facts.program.classes)
-    return [other for other in others if other is not summary and summary in _ancestors(other)]
-
-
-def _ancestors(summary: ClassSummary) -> list[ClassSummary]:
-    found = list(summary.base_summaries)
-    for base in summary.base_summaries:
-        found += _ancestors(base)
-    return found
+    return [other for other in others if other is not summary and summary in other.ancestors]

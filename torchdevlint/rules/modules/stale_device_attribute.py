@@ -192,12 +192,4 @@ def _follows(summary: ClassSummary, facts: Facts) -> bool:
     """True when the class keeps the attribute up to date itself, or a class of another file may."""
     if not only_plain_bases(summary, facts.analysis) or summary.has_device_property:
         return True
-    return bool(_family_methods(summary) & _OVERRIDES)
-
-
-def _family_methods(summary: ClassSummary) -> frozenset[str]:
-    """The names of the methods of a class and of its bases in the file."""
-    found = set(summary.cls.methods)
-    for base in summary.base_summaries:
-        found |= _family_methods(base)
-    return frozenset(found)
+    return any(one.cls.methods.keys() & _OVERRIDES for one in (summary, *summary.ancestors))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_call, on_file, on_method, on_op
+from torchdevlint.rules.structure import variable_set
 
 _INDEX = re.compile(r"(?:cuda|xpu|hip):(\d{1,9})\Z")  # what is longer is no index: TDL512
 
@@ -52,7 +53,7 @@ class DeviceIndexOutOfRange(Rule):
 
     @on_op(ir.StoreSubscript)
     def note_variable(self, op: ir.StoreSubscript, facts: Facts) -> None:
-        if facts.qualified(op.object) == "os.environ" and facts.constant(op.index) == "CUDA_VISIBLE_DEVICES":
+        if variable_set(op, facts) == "CUDA_VISIBLE_DEVICES":
             value = facts.constant(op.value)
             self._single = op if isinstance(value, str) and value.isdigit() else None
 

@@ -415,15 +415,7 @@ def _left_device(call: ir.Call, facts: Facts) -> tuple[str, str] | None:
 
 def _brought_to_host(register: ir.Register | None, facts: Facts) -> str:
     """The name of `x` in `x.cpu().method()`, or ""."""
-    while register is not None:
-        written = facts.definition(register)
-        method = facts.definition(written.function) if isinstance(written, ir.Call) else None
-        if not isinstance(method, ir.Attribute):
-            return ""
-        if method.name == "cpu":
-            return facts.place(method.object)
-        register = method.object
-    return ""
+    return next((facts.place(method.object) for _, method in facts.methods(register) if method.name == "cpu"), "")
 
 
 def _is_default(call: ir.Call, facts: Facts) -> bool:

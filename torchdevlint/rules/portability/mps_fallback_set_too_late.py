@@ -11,7 +11,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_op
-from torchdevlint.rules.structure import may_follow
+from torchdevlint.rules.structure import may_follow, variable_set
 
 VARIABLE = "PYTORCH_ENABLE_MPS_FALLBACK"
 # Packages that import torch as soon as they are imported.
@@ -62,17 +62,9 @@ class MpsFallbackSetTooLate(Rule):
     fixable = "sometimes"
 
     @on_op(ir.StoreSubscript)
-    def check(self, op: ir.StoreSubscript, facts: Facts) -> Iterator[Report]:
-        if facts.qualified(op.object) == "os.environ" and facts.constant(op.index) == VARIABLE:
-            yield from self._told(op, facts)
-
     @on_call("os.environ.setdefault", "os.putenv")
-    def check_call(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
-        if facts.constant(call.positional(0)) == VARIABLE:
-            yield from self._told(call, facts)
-
-    def _told(self, op: ir.Op, facts: Facts) -> Iterator[Report]:
-        earlier = _earlier_import(op, facts)
+    def check(self, op: ir.StoreSubscript | ir.Call, facts: Facts) -> Iterator[Report]:
+        earlier = _earlier_import(op, facts) if variable_set(op, facts) == VARIABLE else None
         if earlier is None or facts.mentions("subprocess", "Popen", "spawn"):
             return
         yield self.report(

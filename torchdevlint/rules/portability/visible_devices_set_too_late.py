@@ -10,7 +10,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.order import follows, import_time_blocks
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_file, on_op
-from torchdevlint.stubs.knowledge import functions
+from torchdevlint.rules.structure import variable_set
 from torchdevlint.stubs.knowledge.cuda_errors import RAISING
 from torchdevlint.stubs.knowledge.platforms import VISIBLE_DEVICES
 
@@ -80,8 +80,8 @@ class VisibleDevicesSetTooLate(Rule):
         name = facts.callee(call)
         if _touches(call, name, facts):
             self._note(self._touches, call, name.removeprefix("."), facts)
-        elif name in ("os.environ.setdefault", "os.putenv"):
-            self._note_variable(call, call.positional(0), facts)
+        elif variable_set(call, facts) in VISIBLE_DEVICES:
+            self._note(self._sets, call, variable_set(call, facts), facts)
         elif name == "os.environ.update":
             for argument in call.arguments:
                 for key, _ in facts.value(argument.value).entries:
@@ -92,13 +92,8 @@ class VisibleDevicesSetTooLate(Rule):
 
     @on_op(ir.StoreSubscript)
     def note_store(self, op: ir.StoreSubscript, facts: Facts) -> None:
-        if facts.qualified(op.object) == "os.environ":
-            self._note_variable(op, op.index, facts)
-
-    def _note_variable(self, op: ir.Op, register: ir.Register | None, facts: Facts) -> None:
-        name = facts.constant(register)
-        if isinstance(name, str) and name in VISIBLE_DEVICES:
-            self._note(self._sets, op, name, facts)
+        if variable_set(op, facts) in VISIBLE_DEVICES:
+            self._note(self._sets, op, variable_set(op, facts), facts)
 
     def _note(self, places: list[_Place], op: ir.Op, what: str, facts: Facts) -> None:
         places.append(_Place(facts.body, facts.block, op, what))
@@ -133,12 +128,9 @@ def _starts_program(body: ir.Body, facts: Facts) -> bool:
 def _touches(call: ir.Call, name: str, facts: Facts) -> bool:
     if name in _TOUCHING:
         return True
-    if name in (".cuda", ".to"):
-        target = facts.target_of_move(call)
-        return target is not None and target.type == "cuda" and facts.guarded("cuda") is False
-    if name in functions.FACTORIES and call.keyword("device") is not None:
-        return facts.device_of(call.keyword("device")).type == "cuda"
-    return False
+    target = facts.placed_on(call)
+    is_move = name in (".cuda", ".to")
+    return target is not None and target.type == "cuda" and not (is_move and facts.guarded("cuda"))
 
 
 def _runs_before(touch: _Place, place: _Place) -> bool:

@@ -123,14 +123,10 @@ def _is_bound_to_devices(name: str, facts: Facts) -> bool:
     module = facts.program.module
     if facts.body is module or facts.body.parent is not module:
         return False
-    stores = Lookup.of(module).stores(name)
-    return bool(stores) and all(_makes_device(store.value, module, facts) for store in stores)
-
-
-def _makes_device(register: ir.Register, body: ir.Body, facts: Facts) -> bool:
-    """True for `torch.device(...)`, as it is written."""
-    made = Lookup.of(body).definition(register)
-    return isinstance(made, ir.Call) and facts.analysis.spelled(made.function, body) == "torch.device"
+    lookup = Lookup.of(module)
+    made = [lookup.definition(store.value) for store in lookup.stores(name)]
+    spelled = [facts.analysis.spelled(op.function, module) if isinstance(op, ir.Call) else "" for op in made]
+    return bool(spelled) and set(spelled) == {"torch.device"}
 
 
 def _fix_for(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from torchdevlint.facts.facts import Facts
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.program.order import block_of
 from torchdevlint.rules.rule import WARNING, Mention, Report, Rule, on_any_call, on_file, on_op
+from torchdevlint.rules.structure import variable_set
 from torchdevlint.stubs.knowledge import functions
 from torchdevlint.stubs.knowledge.platforms import VISIBLE_DEVICES
 
@@ -58,11 +58,7 @@ class DeviceFixedAtImport(Rule):
     @on_op(ir.StoreSubscript)
     def note_store(self, op: ir.StoreSubscript, facts: Facts) -> None:
         """A function that sets the variable."""
-        if (
-            facts.body.kind == "function"
-            and facts.qualified(op.object) == "os.environ"
-            and facts.constant(op.index) in VISIBLE_DEVICES
-        ):
+        if facts.body.kind == "function" and variable_set(op, facts) in VISIBLE_DEVICES:
             self._sets.append(op)
 
     @on_file
@@ -115,17 +111,8 @@ def _is_constant(call: ir.Call, facts: Facts) -> bool:
 
 def _in_default(call: ir.Call, facts: Facts) -> bool:
     """True for a call within a default value of a function that this body makes."""
-    body = facts.body
-    block = block_of(body, call)
-    if block is None:
-        return False
-    defaults = {
-        parameter.default
-        for function in body.functions
-        for parameter in function.parameters
-        if parameter.default is not None
-    }
-    return any(_leads_to(register, call, facts, 0) for register in defaults)
+    parameters = (parameter for function in facts.body.functions for parameter in function.parameters)
+    return any(_leads_to(parameter.default, call, facts, 0) for parameter in parameters)
 
 
 def _leads_to(register: ir.Register | None, call: ir.Call, facts: Facts, depth: int) -> bool:

@@ -59,31 +59,20 @@ class NumpyOrder(Rule):
             return
         method = facts.callee(call).removeprefix(".")
         name = facts.callee(inner)
+        is_host = method in ("cpu", "detach") or facts.constant(call.argument("device", 0)) == "cpu"
         if name == ".numpy":
-            repairable = method in ("cpu", "detach") or _is_host(call, facts)
-            yield self.report(
-                call,
-                f"`.numpy()` gives an ndarray, which has no `.{method}()`; call `.{method}(...)` first",
-                detail="This raises AttributeError.",
-                fix=lambda: (
-                    NodeFix(Ground.OLD_LINE_RAISED, "Swap the two methods", builders.swap_chained_methods(call))
-                    if repairable
-                    else None
-                ),
-            )
+            what, first = "`.numpy()`", f"call `.{method}(...)` first"
         elif name in _ARRAY_MAKERS:
-            is_tensor = facts.value(inner.positional(0)).kind is Kind.TENSOR
-            repairable = is_tensor and (method in ("cpu", "detach") or _is_host(call, facts))
-            yield self.report(
-                call,
-                f"`{name}` gives an ndarray, which has no `.{method}()`; call it on the tensor first",
-                detail="This raises AttributeError.",
-                fix=lambda: (
-                    NodeFix(Ground.OLD_LINE_RAISED, "Call it on the tensor", builders.move_method_into_argument(call))
-                    if repairable
-                    else None
-                ),
-            )
+            what, first = f"`{name}`", "call it on the tensor first"
+            is_host = is_host and facts.value(inner.positional(0)).kind is Kind.TENSOR
+        else:
+            return
+        yield self.report(
+            call,
+            f"{what} gives an ndarray, which has no `.{method}()`; {first}",
+            detail="This raises AttributeError.",
+            fix=lambda: _call_first(call, is_method=name == ".numpy") if is_host else None,
+        )
 
     @on_method("numpy")
     def check_grad(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
@@ -105,9 +94,10 @@ class NumpyOrder(Rule):
         )
 
 
-def _is_host(call: ir.Call, facts: Facts) -> bool:
-    """True for `.to("cpu")`."""
-    return bool(facts.constant(call.argument("device", 0)) == "cpu")
+def _call_first(call: ir.Call, *, is_method: bool) -> NodeFix | None:
+    if is_method:
+        return NodeFix(Ground.OLD_LINE_RAISED, "Swap the two methods", builders.swap_chained_methods(call))
+    return NodeFix(Ground.OLD_LINE_RAISED, "Call it on the tensor", builders.move_method_into_argument(call))
 
 
 def _trains(body: ir.Body) -> bool:
@@ -117,15 +107,13 @@ def _trains(body: ir.Body) -> bool:
 
 def _start_of_chain(register: ir.Register | None, facts: Facts) -> ir.Register | None:
     """The register that a chain of grad-keeping methods starts from; None when another method stands in it."""
-    while register is not None:
-        written = facts.definition(register)
-        method = facts.definition(written.function) if isinstance(written, ir.Call) else None
-        if not isinstance(written, ir.Call) or not isinstance(method, ir.Attribute) or _is_module_call(written, facts):
-            return register
+    for call, method in facts.methods(register):
+        if _is_module_call(call, facts):
+            break
         if method.name not in _KEEP_GRAD:
             return None
         register = method.object
-    return None
+    return register
 
 
 def _is_output(register: ir.Register, facts: Facts) -> bool:
