@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from torchdevlint.infer.analysis import analyse
+from torchdevlint.infer import analysis, library
 from torchdevlint.program import from_ast
 
 IMPORTS = """
@@ -459,6 +459,14 @@ def test_what_is_found(lines: str) -> None:
     program = from_ast.lower(ast.parse(text))
     expected = [row for row, line in enumerate(text.splitlines(), start=1) if "# fault" in line]
     found = sorted(
-        {fault.site.op.node.lineno for fault in analyse(program).decided() if fault.site.op.node is not None}
+        {fault.site.op.node.lineno for fault in analysis.analyse(program).decided() if fault.site.op.node is not None}
     )
     assert found == expected
+
+
+@pytest.mark.parametrize("given", ["", "*c", "**named", "*c, **named", "c", "c, key=c", "key=c", "[c], c", "c, *c"])
+def test_no_arguments_end_the_check(given: str) -> None:
+    homes = sorted({name.partition(".")[0] for name in library.names()} - {"builtins"})
+    calls = [f"named = {name.removesuffix('.call')}({given})" for name in sorted(library.names())]
+    text = "\n".join([IMPORTS, *(f"import {home}" for home in homes), *calls])
+    analysis.analyse(from_ast.lower(ast.parse(text)))
