@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -453,9 +455,18 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("lines", CASES.values(), ids=CASES)
+def _all_cases() -> dict[str, str]:
+    """Those above, and those of library_calls.txt, each under `==== name`."""
+    written = (Path(__file__).parent / "library_calls.txt").read_text(encoding="utf-8")
+    chapters = (chapter.partition("\n") for chapter in written.split("==== ")[1:])
+    return {name: textwrap.dedent(lines) for name, lines in CASES.items()} | {
+        name: lines for name, _, lines in chapters
+    }
+
+
+@pytest.mark.parametrize("lines", _all_cases().values(), ids=_all_cases())
 def test_what_is_found(lines: str) -> None:
-    text = IMPORTS + "\n".join(line[8:] for line in lines.splitlines())
+    text = IMPORTS + lines
     program = from_ast.lower(ast.parse(text))
     expected = [row for row, line in enumerate(text.splitlines(), start=1) if "# fault" in line]
     found = sorted(

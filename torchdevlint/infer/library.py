@@ -514,6 +514,22 @@ def _in_sequence(call: Call) -> Value:
     return value
 
 
+def foreach(call: Call) -> Value:
+    """`torch._foreach_add(tensors, others)`: a method of each tensor, with what stands beside it (aten/src/ATen/native/ForeachOpsKernels.cpp)."""
+    name = call.name.removeprefix("torch._foreach_")
+    given = call.args[:3] if name.startswith("addc") else call.args  # behind them, numbers
+    known = [reading.items(call.ctx, one) for one in given]
+    counts = {len(several) for several in known if several is not None}
+    if len(counts) == 1 and max(counts) <= _MOST_FOLDED:
+        rows = list(
+            zip(*(several or [one] * max(counts) for one, several in zip(given, known, strict=True)), strict=True)
+        )
+    else:
+        rows = [tuple(reading.element(call.ctx, one) if isinstance(one, (Ref, Term, Tup)) else one for one in given)]
+    made = [call.method(row[0], name, *row[1:], **call.keywords) for row in rows if row]
+    return NONE if name.endswith("_") else listed(call.ctx, call.site, made, call.name)
+
+
 # ---------------------------------------------------------------------------------------------------- modules
 
 
@@ -526,6 +542,35 @@ def _made_of_weights(call: Call) -> Value:
     if place != HOST:
         devices.move_module(call.ctx, made, place)
     return made
+
+
+def _split_again(call: Call) -> Value:
+    """`vector_to_parameters(vector, parameters)`: they are views of the vector then."""
+    from torchdevlint.infer import modules
+
+    modules.replace_data(call.ctx, None, call.each(1, "parameters"), call.at(0, "vec"))
+    return NONE
+
+
+def _masked(call: Call) -> Value:
+    """`prune.custom_from_mask(module, name, mask)`: a mask of ones where the parameter is meets the given one."""
+    name = call.at(1, "name")
+    if isinstance(name, Const):
+        weight = reading.attribute(call.ctx, call.at(0, "module"), str(name.value), call.site)
+        tensors.binary(call.ctx, "*", weight, call.at(2, "mask"), call.site)
+    return call.at(0, "module")
+
+
+def _parametrized(call: Call) -> Value:
+    """`register_parametrization(module, "weight", parametrization)`: a submodule, which is called with the parameter now and whenever that is read."""
+    from torchdevlint.infer import modules
+
+    module, name = call.at(0, "module"), call.at(1, "tensor_name")
+    if isinstance(module, Ref) and isinstance(name, Const):
+        weight = reading.attribute(call.ctx, module, str(name.value), call.site)
+        call.run(call.at(2, "parametrization"), weight)
+        modules.parametrize(call.ctx, module, str(name.value), call.at(2, "parametrization"), weight, call.site)
+    return module
 
 
 def _averaged(call: Call) -> Value:
@@ -731,15 +776,18 @@ _TABLE: dict[str, Row] = {
         )
     },
     **_rows("torch.nn.utils.", "clip_grad_norm_ clip_grad_norm get_total_norm", _norm),
+    "torch.nn.utils.vector_to_parameters": _split_again,
     "torch.nn.utils.skip_init": _called,
     "torch.nn.utils.rnn.PackedSequence": _first,
     **_rows(
         "torch.nn.utils.prune.",
-        "l1_unstructured random_unstructured ln_structured random_structured custom_from_mask identity remove",
+        "l1_unstructured random_unstructured ln_structured random_structured identity remove",
         _first,
     ),
+    "torch.nn.utils.prune.custom_from_mask": _masked,
     "torch.nn.SyncBatchNorm.convert_sync_batchnorm": _first,
-    **_rows("torch.nn.utils.parametrize.", "register_parametrization remove_parametrizations", _first),
+    "torch.nn.utils.parametrize.register_parametrization": _parametrized,
+    "torch.nn.utils.parametrize.remove_parametrizations": _first,
     **_rows("torch.", "func.replace_all_batch_norm_modules_ func.functionalize autograd.forward_ad.make_dual", _first),
     **{
         name: row

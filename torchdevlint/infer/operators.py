@@ -170,7 +170,7 @@ def _operands(ctx: Context, binding: Binding) -> dict[str, list[Operand]]:
         for value in values:
             is_list = parameter.kind == "tensors" or parameter.starred
             parts = tensors.flattened(ctx, value) if is_list else [value]
-            for part in parts:
+            for part in parts[:1] if parameter.device == "first" else parts:
                 if _may_be_tensor(part):
                     role = "element" if is_list else _role(binding.signature, parameter, first=first, is_loss=is_loss)
                     found.setdefault(parameter.device, []).append(Operand(part, parameter.tolerant, role))
