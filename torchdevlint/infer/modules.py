@@ -68,6 +68,7 @@ _INPUTS = frozenset(
     "src_key_padding_mask tgt_key_padding_mask offsets per_sample_weights".split()
 )
 _KEEP = _LISTS | _DICTS | {SEQUENTIAL} | set(STACKS)  # what they are given
+_OF_PICTURES = ("torchvision.models.", "timm.", "segmentation_models_pytorch.")  # models whose parts take tensors alone
 MOST_LOSS_INPUTS = 3
 _PLACING = frozenset({"device_map", "quantization_config", "load_in_8bit", "load_in_4bit"})
 _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
@@ -508,6 +509,14 @@ def _call_layer(
         claims.claim(ctx, "same", [Operand(part, False, "input"), Operand(layer, False, "module")], site)
         for weight in replaced:
             claims.claim(ctx, "same", [Operand(weight, False, "operand"), Operand(part, False, "input")], site)
+    for content in [one for key, one in rec.fields.items() if key[0] == "." and name not in SUBMODULES]:
+        inner = ctx.heap.get(content) if isinstance(content, Ref) else None  # `model.fc = nn.Linear(...)`
+        for weight in (
+            list(held_by(ctx, content, inner).values())[:1] if inner is not None and inner.kind == "module" else ()
+        ):
+            claims.claim(
+                ctx, "same", [Operand(Tensor(place, MANY), False, "input"), Operand(weight, False, "module")], site
+            )
     result: Value
     known = [tensors.as_tensor(ctx, one) for part in flat for one in alternatives(part)]
     if place == HOST and any(isinstance(one, Tensor) and one.device != HOST for one in known):
@@ -661,7 +670,21 @@ def method(
         pair = name in ("items", "named_children", "named_modules")
         held = Tup((NUMBER, value)) if pair else NUMBER if name == "keys" else value
         return ctx.new(site, "generator", None, {"*": held}, tag=name)
+    stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
+    if (
+        stub is not None
+        and stub.holds == "parameters"
+        and stub.name.startswith(_OF_PICTURES)
+        and any(map(_may_be_tensor, args))
+    ):
+        return _call_layer(
+            ctx, ref, rec, stub.name, args, keywords, site
+        )  # `model.layer1(x)`, `model.forward_features(x)`
     return Term("unknown", site) if site is not None else UNKNOWN
+
+
+def _may_be_tensor(value: Value) -> bool:
+    return any(isinstance(one, (Tensor, Term)) for one in alternatives(value))
 
 
 def _set_training(ctx: Context, value: Value, mode: Value, deep: int = 6) -> None:
