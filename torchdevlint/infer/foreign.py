@@ -393,7 +393,10 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
             else _unknown(site)
         )
     if name in ("torch.nested.nested_tensor", "torch.nested.as_nested_tensor"):
-        return _converted(ctx, reading.element(ctx, first), keywords, site)
+        made = _converted(ctx, reading.element(ctx, first), keywords, site)
+        return lift(
+            lambda one: dataclasses.replace(one, rank=shifted(one.rank, 1)) if isinstance(one, Tensor) else one, made
+        )
     if name.startswith("torch._foreach_"):
         return library.foreach(library.Call(ctx, name, args, keywords, site))
     if name.startswith("torch.signal.windows."):

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from torchdevlint.infer import classes, containers, devices, reading, tensors
+from torchdevlint.infer import claims, classes, containers, devices, reading, tensors
+from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     HOST,
     MANY,
@@ -476,7 +477,14 @@ _TREE = "torch.utils._pytree.TreeSpec"
 
 def _pulled_back(call: Call) -> Value:
     """`torch.func.vjp(function, *primals)`: a result, and a function that gives gradients where the primals are."""
-    return Tup((call.run(call.at(0), *call.args[1:]), call.later(Tup(tuple(call.args[1:])))))
+    made = call.run(call.at(0), *call.args[1:])
+    return Tup((made, call.later(Tup(tuple(call.args[1:])), made)))
+
+
+def _pulled(call: Call) -> Value:
+    """What that function gives: what it is given is where the result is."""
+    claims.claim(call.ctx, "same", [Operand(call.at(1)), Operand(call.at(2), True)], call.site)
+    return call.at(0)
 
 
 def _pushed_forward(call: Call) -> Value:
@@ -805,7 +813,7 @@ _TABLE: dict[str, Row] = {
     "torch.func.linearize": _linearized,
     "torch.func.stack_module_state": _stacked_state,
     "torch.func.vjp": _pulled_back,
-    "torch.func.vjp.call": _first,
+    "torch.func.vjp.call": _pulled,
     "torch.func.jvp": _pushed_forward,
     "torch.utils.checkpoint.checkpoint_sequential": _in_sequence,
     **_rows("torch.utils.", "_pytree.tree_map _cxx_pytree.tree_map", _mapped(0)),

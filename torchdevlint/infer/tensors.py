@@ -735,6 +735,9 @@ def method(
     if name in _TO_PYTHON:
         return SIZE if name == "size" and not args else NUMBER
     if name == "backward":
+        gradient = args[0] if args else keywords.get("gradient", NONE)
+        if gradient != NONE:
+            claims.claim(ctx, "same", [Operand(value, False, "operand"), Operand(gradient, True, "operand")], site)
         return NONE
     if name in ("requires_grad_", "share_memory_", "detach_"):
         return value
