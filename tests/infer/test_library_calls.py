@@ -475,9 +475,24 @@ def test_what_is_found(lines: str) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("given", ["", "*c", "**named", "*c, **named", "c", "c, key=c", "key=c", "[c], c", "c, *c"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "*c",
+        "**named",
+        "*c, **named",
+        "c",
+        "c, key=c",
+        "key=c",
+        "[c], c",
+        "c, *c",
+        "c, self=c, function=c, value=c, name=c",
+    ],
+)
 def test_no_arguments_end_the_check(given: str) -> None:
     homes = sorted({name.partition(".")[0] for name in library.names()} - {"builtins"})
-    calls = [f"named = {name.removesuffix('.call')}({given})" for name in sorted(library.names())]
+    names = [*sorted(library.names()), "torch._foreach_add", "torch._foreach_addcmul_"]
+    calls = [f"named = {name.removesuffix('.call')}({given})" for name in names]
     text = "\n".join([IMPORTS, *(f"import {home}" for home in homes), *calls])
     analysis.analyse(from_ast.lower(ast.parse(text)))

@@ -69,13 +69,13 @@ class Call(NamedTuple):
         """What each of the arguments gives."""
         return [reading.element(self.ctx, one) for one in self.args]
 
-    def run(self, function: Value, *args: Value, **keywords: Value) -> Value:
+    def run(self, function: Value, /, *args: Value, **keywords: Value) -> Value:
         """What a function gives that is called here."""
         from torchdevlint.infer.calls import call
 
         return call(self.ctx, function, args, keywords, self.site)
 
-    def method(self, value: Value, name: str, *args: Value, **keywords: Value) -> Value:
+    def method(self, value: Value, name: str, /, *args: Value, **keywords: Value) -> Value:
         """What a method of a value gives."""
         return self.run(reading.attribute(self.ctx, value, name, self.site), *args, **keywords)
 
@@ -87,7 +87,7 @@ class Call(NamedTuple):
         """A new object."""
         return self.ctx.new(self.site, kind, Ext(cls) if cls else None, fields, tag=(self.name, *fields))
 
-    def later(self, *args: Value, **keywords: Value) -> Value:
+    def later(self, /, *args: Value, **keywords: Value) -> Value:
         """A function that does what the row of this name with `.call` says, with such arguments before its own."""
         return Partial(Ext(self.name + ".call"), args, tuple(sorted(keywords.items())))
 
