@@ -9,19 +9,8 @@ from torchdevlint.infer.values import NONE, Const, Ext, Value
 ROOTS = frozenset(("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage"))
 # They read a shape or a type only, or call `.numpy(force=True)` themselves.
 _HARMLESS = frozenset(
-    f"numpy.{name}"
-    for name in (
-        "shape",
-        "ndim",
-        "size",
-        "prod",
-        "isscalar",
-        "random.seed",
-        "squeeze",
-        "nonzero",
-        "fromiter",
-        "array_equal",
-    )
+    "numpy." + name
+    for name in "shape ndim size prod isscalar random.seed random.shuffle squeeze nonzero fromiter array_equal array_equiv bmat real".split()
 ) | frozenset(("scipy.sparse.coo_matrix",))
 # Positional arguments that are read with `__index__`, `len` or `iter`, which a tensor on an accelerator answers, and never made an array of
 # (each tried with NumPy 2.4 and a tensor whose `__array__` raises; numpy/lib/_shape_base_impl.py, `array_split`, iterates over the indices).
