@@ -124,12 +124,12 @@ def parametrize(ctx: Context, module: Ref, name: str, parametrization: Value, we
     """What a parametrization adds to a module: submodules that hold it and the parameter that it replaces (torch/nn/utils/parametrize.py)."""
     rec = ctx.heap[module]
     place = {key: rec.fields[key] for key in ("@device", "@origin", "@implicit") if key in rec.fields}
-    held = rec.fields.get(
-        ".parametrizations", ctx.new(site, "module", Ext("torch.nn.ModuleDict"), place, tag="parametrized")
-    )
+    if ".parametrizations" not in rec.fields:
+        held = ctx.new(site, "module", Ext("torch.nn.ModuleDict"), place, tag="parametrized")
+        ctx.put(module, ".parametrizations", held)
     several = {**place, "*": parametrization, ".original": weight}
-    ctx.put(held, ("k", name), ctx.new(site, "module", Ext("torch.nn.ModuleList"), several, tag=("parametrized", name)))
-    ctx.put(module, ".parametrizations", held)
+    one = ctx.new(site, "module", Ext("torch.nn.ModuleList"), several, tag=("parametrized", name))
+    ctx.put(ctx.heap[module].fields[".parametrizations"], ("k", name), one)
 
 
 Given = tuple[list[Value], dict[str, Value]]
@@ -173,11 +173,8 @@ def given_back(
         named = [_as_dict(ctx, keywords, site)] if with_keywords == TRUE else []
         made = call_value(ctx, function, [ref, Tup(tuple(args)), *named, result], {}, site)
         result = result if made == NONE or made is UNKNOWN else made
-    for kind in (
-        "full_backward_pre_hook",
-        "full_backward_hook",
-        "backward_hook",
-    ):  # gradients are where their values are
+    # gradients are where their values are
+    for kind in ("full_backward_pre_hook", "full_backward_hook", "backward_hook"):
         for hook in _hooks(ctx, ref, ".@" + kind):
             grads = [Tup(tuple(given)) for given in ([result], args)]
             call_value(ctx, hook.items[0], [ref, *(grads[:1] if "pre" in kind else grads[::-1])], {}, None)
@@ -509,14 +506,12 @@ def _call_layer(
         claims.claim(ctx, "same", [Operand(part, False, "input"), Operand(layer, False, "module")], site)
         for weight in replaced:
             claims.claim(ctx, "same", [Operand(weight, False, "operand"), Operand(part, False, "input")], site)
-    for content in [one for key, one in rec.fields.items() if key[0] == "." and name not in SUBMODULES]:
-        inner = ctx.heap.get(content) if isinstance(content, Ref) else None  # `model.fc = nn.Linear(...)`
-        for weight in (
-            list(held_by(ctx, content, inner).values())[:1] if inner is not None and inner.kind == "module" else ()
-        ):
-            claims.claim(
-                ctx, "same", [Operand(Tensor(place, MANY), False, "input"), Operand(weight, False, "module")], site
-            )
+    for key, content in rec.fields.items() if name not in SUBMODULES else ():
+        inner = ctx.rec(content) if key[0] == "." and isinstance(content, Ref) else None  # `model.fc = nn.Linear(...)`
+        held = held_by(ctx, content, inner) if inner is not None and inner.kind == "module" else {}
+        for weight in list(held.values())[:1]:
+            meeting = [Operand(Tensor(place, MANY), False, "input"), Operand(weight, False, "module")]
+            claims.claim(ctx, "same", meeting, site)
     result: Value
     known = [tensors.as_tensor(ctx, one) for part in flat for one in alternatives(part)]
     if place == HOST and any(isinstance(one, Tensor) and one.device != HOST for one in known):
@@ -613,13 +608,8 @@ def method(
         _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), Tensor(NOWHERE, MANY, follows=True))
         return NONE
     if name in HOOKS:
-        _add_hook(
-            ctx,
-            ref,
-            HOOKS[name],
-            args[0] if args else keywords.get("hook", UNKNOWN),
-            keywords.get("with_kwargs") == TRUE,
-        )
+        hook, with_keywords = args[0] if args else keywords.get("hook", UNKNOWN), keywords.get("with_kwargs") == TRUE
+        _add_hook(ctx, ref, HOOKS[name], hook, with_keywords)
         return UNKNOWN
     if name in ("eval", "train"):
         _set_training(ctx, ref, FALSE if name == "eval" else args[0] if args else keywords.get("mode", TRUE))
@@ -671,15 +661,9 @@ def method(
         held = Tup((NUMBER, value)) if pair else NUMBER if name == "keys" else value
         return ctx.new(site, "generator", None, {"*": held}, tag=name)
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
-    if (
-        stub is not None
-        and stub.holds == "parameters"
-        and stub.name.startswith(_OF_PICTURES)
-        and any(map(_may_be_tensor, args))
-    ):
-        return _call_layer(
-            ctx, ref, rec, stub.name, args, keywords, site
-        )  # `model.layer1(x)`, `model.forward_features(x)`
+    is_of_pictures = stub is not None and stub.holds == "parameters" and stub.name.startswith(_OF_PICTURES)
+    if stub is not None and is_of_pictures and any(map(_may_be_tensor, args)):  # `model.layer1(x)`
+        return _call_layer(ctx, ref, rec, stub.name, args, keywords, site)
     return Term("unknown", site) if site is not None else UNKNOWN
 
 
