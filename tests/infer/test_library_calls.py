@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import textwrap
+from pathlib import Path
 
 import pytest
 
-from torchdevlint.infer.analysis import analyse
+from torchdevlint.infer import analysis, library
 from torchdevlint.program import from_ast
 
 IMPORTS = """
@@ -453,12 +455,44 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("lines", CASES.values(), ids=CASES)
+def _all_cases() -> dict[str, str]:
+    """Those above, and those of library_calls.txt, each under `==== name`."""
+    written = (Path(__file__).parent / "library_calls.txt").read_text(encoding="utf-8")
+    chapters = (chapter.partition("\n") for chapter in written.split("==== ")[1:])
+    return {name: textwrap.dedent(lines) for name, lines in CASES.items()} | {
+        name: lines for name, _, lines in chapters
+    }
+
+
+@pytest.mark.parametrize("lines", _all_cases().values(), ids=_all_cases())
 def test_what_is_found(lines: str) -> None:
-    text = IMPORTS + "\n".join(line[8:] for line in lines.splitlines())
+    text = IMPORTS + lines
     program = from_ast.lower(ast.parse(text))
     expected = [row for row, line in enumerate(text.splitlines(), start=1) if "# fault" in line]
     found = sorted(
-        {fault.site.op.node.lineno for fault in analyse(program).decided() if fault.site.op.node is not None}
+        {fault.site.op.node.lineno for fault in analysis.analyse(program).decided() if fault.site.op.node is not None}
     )
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "*c",
+        "**named",
+        "*c, **named",
+        "c",
+        "c, key=c",
+        "key=c",
+        "[c], c",
+        "c, *c",
+        "c, self=c, function=c, value=c, name=c",
+    ],
+)
+def test_no_arguments_end_the_check(given: str) -> None:
+    homes = sorted({name.partition(".")[0] for name in library.names()} - {"builtins"})
+    names = [*sorted(library.names()), "torch._foreach_add", "torch._foreach_addcmul_"]
+    calls = [f"named = {name.removesuffix('.call')}({given})" for name in names]
+    text = "\n".join([IMPORTS, *(f"import {home}" for home in homes), *calls])
+    analysis.analyse(from_ast.lower(ast.parse(text)))

@@ -196,7 +196,9 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
     if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, (*args, *keywords.values()))) > 1):
-        _show_written(ctx, function, args, keywords)
+        _show_written(
+            ctx, function.args[0] if isinstance(function, Term) and function.op == "moved" else function, args, keywords
+        )
         ctx.emit(term)
     return term
 
@@ -205,7 +207,7 @@ def _show_written(ctx: Context, function: Value, args: Arguments, keywords: Keyw
     """What an open callee is handed has the attributes that it was given before: `self.batch = batch; self.hook.after(self)`."""
     if ctx.mode != "summary":
         return
-    receiver = function.args[0] if isinstance(function, Term) and function.op == "attribute" else None
+    receiver = function.args[0] if isinstance(function, Term) and function.op == "attribute" else function
     for one in (receiver, *args, *keywords.values()):
         rec = ctx.heap.get(one) if isinstance(one, Term) and one is not UNKNOWN else None
         if rec is None or rec.kind != "overlay":
@@ -419,6 +421,9 @@ def construct(
     for base in classes.foreign_bases_of(analysis, cls):
         if ctx.stubs.places_module(base):
             foreign.call(ctx, base, list(args), keywords, site)
+    layer = classes.layer_of(analysis, cls)
+    if layer:
+        call(ctx, Ext(layer + ".__init__"), [ref, *args], keywords, site)
     if not ctx.heap[ref].fields or not classes.is_tuple(analysis, cls):
         _fill(ctx, function, ref, list(args), keywords, site)
     return ref

@@ -143,6 +143,12 @@ def container_kind(analysis: Analysis, cls: ir.Class) -> str:
     return next((_CONTAINERS[name] for name in foreign_bases_of(analysis, cls) if name in _CONTAINERS), "")
 
 
+def layer_of(analysis: Analysis, cls: ir.Class) -> str:
+    """The layer, container or model of a library that a class inherits from, `class Block(nn.Sequential)`; "" for any other class."""
+    several = (one for one in foreign_bases_of(analysis, cls) if not is_base(one))
+    return next((one for one in several if analysis.stubs.module_class(one) is not None), "")
+
+
 _WRAPPED = {"collections.UserDict": "dict", "collections.UserList": "list"}
 
 
@@ -539,6 +545,9 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         placing = next((one for one in bases if ctx.analysis.stubs.places_module(one)), None)
         if placing is not None:
             return Ext(placing)
+    layer = layer_of(ctx.analysis, value.owner)
+    if layer and name in ("__init__", "forward"):
+        return Partial(Ext(f"{layer}.{name}"), (value.receiver,), ())
     if container_kind(ctx.analysis, value.owner) or wrapped_kind(ctx.analysis, value.owner):
         return Bound(value.receiver, name)
     return Bound(value.receiver, name) if name in _INHERITED or name in PROTOCOLS else Ext("builtins.super." + name)

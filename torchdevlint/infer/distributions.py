@@ -35,7 +35,8 @@ _PROPERTIES = frozenset(
 )
 _ITSELF = frozenset({"expand", "inv", "base_dist", "component_distribution", "mixture_distribution"})
 _NO_CLASS = frozenset({"kl_divergence", "kl.kl_divergence", "register_kl"})
-# Their last dimension is one event: a draw, or what is computed of one, has fewer dimensions than their parameters.
+# Their last dimension is one event: what is computed of a draw, and for some a draw too, has fewer dimensions than their parameters.
+_DRAW_NUMBERS = frozenset({"Categorical", "MixtureSameFamily"})
 _OF_EVENTS = frozenset(
     "Categorical Dirichlet Independent LKJCholesky LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal OneHotCategorical "
     "OneHotCategoricalStraightThrough RelaxedOneHotCategorical TransformedDistribution Wishart".split()
@@ -58,8 +59,8 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     return ctx.new(site, "object", Ext(name), {".@parameters": Tup(parts)}, tag=name)
 
 
-def _is_of_events(rec: Rec) -> bool:
-    return isinstance(rec.cls, Ext) and rec.cls.name.rpartition(".")[2] in _OF_EVENTS
+def _is_of_events(rec: Rec, several: frozenset[str] = _OF_EVENTS) -> bool:
+    return isinstance(rec.cls, Ext) and rec.cls.name.rpartition(".")[2] in several
 
 
 def _parameters(ctx: Context, value: Value) -> tuple[Value, ...]:
@@ -76,7 +77,7 @@ def _met(ctx: Context, operands: list[Operand], site: Site | None, *, of_events:
     if not several:
         return tensors.made(ctx, site, None)
     parts = [part for one in several for part in alternatives(one.value)]
-    ranks = {part.rank if isinstance(part, Tensor) else -1 for part in parts}
+    ranks = {part.rank if isinstance(part, Tensor) else -1 for part in parts if not isinstance(part, Ref)}
     may_be_number = ranks <= {0, None} or (of_events and 1 in ranks)
     return tensors.combined(ctx, several, 0 if ranks == {0} else None if may_be_number else -1)
 
@@ -90,7 +91,7 @@ def method(
     of_events = _is_of_events(rec)
     if name in _DRAWS:
         given = args or list(keywords.values())
-        made = _met(ctx, operands, site, of_events=of_events)
+        made = _met(ctx, operands, site, of_events=_is_of_events(rec, _DRAW_NUMBERS))
         size = tensors.rank_of_size(ctx, given) if given else 0
         if isinstance(made, Tensor) and made.rank in (None, 0) and size not in (0, None):
             return Tensor(made.device, -1, made.origin, made.implicit)

@@ -76,6 +76,7 @@ from torchdevlint.infer.values import (
 )
 from torchdevlint.stubs import loader
 from torchdevlint.stubs.knowledge import functions
+from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -206,6 +207,8 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         place = devices.target_of(ctx, last, args, keywords)  # `batch.cuda()` of what an unknown file defines
         if place is not None:
             return devices.move(ctx, UNKNOWN, place, site)
+    if last in ("__init__", "forward") and args and ctx.stubs.module_class(owner) is not None:
+        return modules.inherited(ctx, owner, last, args, keywords, site)
     if last in PROTOCOLS and owner in protocols.OWNERS and args:
         return protocols.method(ctx, args[0], last, args[1:], site)
     if root == "builtins":
@@ -251,6 +254,7 @@ def _stubbed(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     return modules.make(ctx, name, args, keywords, site)
 
 
+_OF_NUMPY = "numpy.random.Generator"
 # Functions of NumPy that work element by element: of a number they give a number.
 _UFUNCS = frozenset(
     "log log2 log10 log1p exp expm1 sqrt square cbrt abs absolute fabs floor ceil rint trunc sign negative reciprocal sin cos "
@@ -273,8 +277,12 @@ def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
         return ARRAY_NUMBER if is_number else ARRAY if ARRAY in args else NUMERIC
     if last in ("array", "asarray", "copy"):
         return NUMERIC if all(isinstance(one, (Const, Sort)) and one != ARRAY for one in args[:1]) else ARRAY
-    is_sized = "size" in keywords or (last in ("random.rand", "random.randn") and bool(args))
-    return ARRAY if last in host_libraries.ARRAYS or is_sized else NUMERIC
+    if last in ("random.default_rng", "random.RandomState"):
+        return ctx.new(site, "object", Ext(_OF_NUMPY), {}, tag="generator")
+    at = host_libraries.SIZES.get(last.removeprefix("random."), len(args))
+    is_sized = keywords.get("size", NONE) != NONE or any(one != NONE for one in args[at : at + 1])
+    is_like = last in host_libraries.LIKE_ARGUMENTS and ARRAY in args
+    return ARRAY if last in host_libraries.ARRAYS or is_sized or is_like else NUMERIC
 
 
 def _objects(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
@@ -313,7 +321,7 @@ def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
         if name == "torch.einsum":
             args = [args[0], *_unwrapped(ctx, args[1:])] if args else args
         return operators.apply(ctx, stub, args, keywords, site)
-    if stub is not None or name in modules.WRAPPERS:
+    if stub is not None or name in INPUT_MOVERS:
         return modules.make(ctx, name, args, keywords, site)
     return _unknown(site)
 
@@ -369,12 +377,13 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return Partial(Ext("torch.func.transformed"), (first,), (("@name", Const(last)),))
     if name == "torch.func.transformed":
         return _transformed(ctx, args, dict(keywords), site)
-    if name in _CALLS_WITH_PARAMETERS and len(args) > 2:
+    if name in _CALLS_WITH_PARAMETERS:
         from torchdevlint.infer.calls import call as call_value
 
-        given = [Star(args[2])] if reading.items(ctx, args[2]) is not None else [args[2]]
-        with modules.having(ctx, first, args[1]):
-            return call_value(ctx, first, given, {}, site)
+        module, state = _at(args, 0, keywords, "module"), _at(args, 1, keywords, "parameter_and_buffer_dicts")
+        given = _at(args, 2, keywords, "args")
+        with modules.having(ctx, module, state):
+            return call_value(ctx, module, [Star(given) if reading.items(ctx, given) is not None else given], {}, site)
     if name in _GIVE_BACK:
         return first
     if name in ("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"):
@@ -386,11 +395,22 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
             else _unknown(site)
         )
     if name in ("torch.nested.nested_tensor", "torch.nested.as_nested_tensor"):
-        return _converted(ctx, reading.element(ctx, first), keywords, site)
+        made = _converted(ctx, reading.element(ctx, first), keywords, site)
+        return lift(
+            lambda one: dataclasses.replace(one, rank=shifted(one.rank, 1)) if isinstance(one, Tensor) else one, made
+        )
+    if name.startswith("torch._foreach_"):
+        return library.foreach(library.Call(ctx, name, args, keywords, site))
     if name.startswith("torch.signal.windows."):
         return operators.apply(ctx, ctx.stubs.functions("torch.hann_window"), args, keywords, site)
     if name in ("torch.utils.data.default_collate", "torch.utils.data.dataloader.default_collate"):
-        return _batched(reading.element(ctx, first))
+        batch = _at(args, 0, keywords, "batch")
+        samples = reading.items(ctx, batch)
+        return _batched(ctx, samples[0] if samples else reading.element(ctx, batch), site)
+    if name == "torch.utils.data.default_convert":
+        return library.mapped(ctx, Ext("torch.utils.data.default_convert.leaf"), _at(args, 0, keywords, "data"), site)
+    if name == "torch.utils.data.default_convert.leaf":
+        return Tensor(HOST, MANY, site, "always") if first == ARRAY else first
     if name in _SPLITS:
         _claim_generator(ctx, _at(args, 2, keywords, "generator"), site)
         return ctx.new(site, "list", None, {"*": _subset(ctx, first, NUMBER, site)}, tag="split")
@@ -619,16 +639,16 @@ def _loader_item(
             return None
         if is_single:
             return reading.element(ctx, one)
-        return _batched(reading.element(ctx, one), ctx)
+        return _batched(ctx, reading.element(ctx, one), site)
     return None
 
 
-def _batched(value: Value, ctx: Context | None = None) -> Value:
+def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
     """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
-    rec = ctx.heap.get(value) if ctx is not None and isinstance(value, Ref) else None
-    if ctx is not None and rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
+    rec = ctx.heap.get(value) if isinstance(value, Ref) else None
+    if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
         fields = {
-            key: _batched(content, ctx) if isinstance(key, tuple) or key == "*" else content
+            key: _batched(ctx, content, site) if isinstance(key, tuple) or key == "*" else content
             for key, content in rec.fields.items()
         }
         return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
@@ -636,11 +656,17 @@ def _batched(value: Value, ctx: Context | None = None) -> Value:
         rank = shifted(value.rank, 1)
         return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
     if isinstance(value, Tup):
-        return Tup(tuple(_batched(item, ctx) for item in value.items))
+        return Tup(tuple(_batched(ctx, item, site) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
-    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMERIC, NUMBER):
-        return Tensor(HOST, MANY, None, "batch")  # it makes a tensor of them (torch/utils/data/_utils/collate.py)
-    return lift(_batched, value) if not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1 else value
+    if is_number or value in (
+        ARRAY,
+        ARRAY_NUMBER,
+        NUMERIC,
+        NUMBER,
+    ):  # of which it makes a tensor (torch/utils/data/_utils/collate.py)
+        return Tensor(HOST, MANY, None if value == NUMBER else site, "batch")
+    is_choice = not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1
+    return lift(lambda one: _batched(ctx, one, site), value) if is_choice else value
 
 
 # ---------------------------------------------------------------------------------------------------- methods
@@ -720,6 +746,8 @@ def of_object(
     """`object.name(...)` of an object of a foreign class that is no module."""
     if cls.startswith(distributions.HOME):
         return distributions.method(ctx, ref, ctx.heap[ref], name, args, keywords, site)
+    if cls == _OF_NUMPY:
+        return _numpy(ctx, "numpy.random." + name, args, keywords, site)
     found = library.method(ctx, ref, cls, name, args, keywords, site)
     return _unknown(site) if found is None else found
 

@@ -9,19 +9,8 @@ from torchdevlint.infer.values import NONE, Const, Ext, Value
 ROOTS = frozenset(("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage"))
 # They read a shape or a type only, or call `.numpy(force=True)` themselves.
 _HARMLESS = frozenset(
-    f"numpy.{name}"
-    for name in (
-        "shape",
-        "ndim",
-        "size",
-        "prod",
-        "isscalar",
-        "random.seed",
-        "squeeze",
-        "nonzero",
-        "fromiter",
-        "array_equal",
-    )
+    "numpy." + name
+    for name in "shape ndim size prod isscalar random.seed random.shuffle squeeze nonzero fromiter array_equal array_equiv bmat real".split()
 ) | frozenset(("scipy.sparse.coo_matrix",))
 # Positional arguments that are read with `__index__`, `len` or `iter`, which a tensor on an accelerator answers, and never made an array of
 # (each tried with NumPy 2.4 and a tensor whose `__array__` raises; numpy/lib/_shape_base_impl.py, `array_split`, iterates over the indices).
@@ -42,8 +31,17 @@ ARRAYS = frozenset(
     "append arange argsort argwhere array_split ascontiguousarray atleast_1d broadcast_to column_stack concatenate diag diff dstack "
     "empty expand_dims eye flatnonzero frombuffer fromiter full hstack identity linspace logspace meshgrid ones outer pad repeat roll "
     "row_stack sort split stack tile tri tril triu unique vstack zeros random.permutation random.multivariate_normal "
-    "random.dirichlet random.multinomial".split()
+    "random.dirichlet random.multinomial loadtxt genfromtxt fromstring fromfile".split()
 )
+# Functions that give an array of arrays, and a number of numbers; and by place the argument that says of what shape a random array is.
+LIKE_ARGUMENTS = frozenset(
+    "cumsum cumprod where clip round nan_to_num convolve interp isnan isfinite roll flip fliplr flipud".split()
+)
+SIZES = {
+    **dict.fromkeys(("rand", "randn", "random", "random_sample", "standard_normal"), 0),
+    **dict.fromkeys(("choice", "poisson", "exponential"), 1),
+    **dict.fromkeys(("uniform", "normal", "randint", "beta", "gamma", "binomial", "laplace", "integers"), 2),
+}
 # Methods of arrays that give numbers where no axis is named.
 REDUCTIONS = frozenset("mean sum max min std var prod argmax argmin any all trace ptp".split())
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})

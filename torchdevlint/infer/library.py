@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from torchdevlint.infer import classes, containers, devices, options, reading, tensors
+from torchdevlint.infer import claims, classes, containers, devices, options, reading, tensors
+from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     HOST,
     MANY,
@@ -41,26 +42,75 @@ if TYPE_CHECKING:
 
 Args = list[Value]
 Keywords = dict[str, Value]
-Handler = Callable[["Context", Args, Keywords, "Site | None"], Value]
 
 _MOST_PARSED = 2000  # characters of a text that is read here
 _MOST_FOLDED = 8  # items of a list whose reduction is followed one by one
 _MOST_LEAVES = 4  # levels of containers that a function is mapped over
 
 
+class Call(NamedTuple):
+    """A call of a dotted name, and what a row of the table says of it: its arguments, what those hold, and what is made of them."""
+
+    ctx: Context
+    name: str
+    args: Args
+    keywords: Keywords
+    site: Site | None
+
+    def at(self, position: int, keyword: str = "", otherwise: Value = UNKNOWN) -> Value:
+        """An argument; `*rest` may be any."""
+        if any(isinstance(one, (Star, DoubleStar)) for one in self.args[: position + 1]):
+            return UNKNOWN
+        return self.args[position] if position < len(self.args) else self.keywords.get(keyword, otherwise)
+
+    def each(self, position: int, keyword: str = "") -> Value:
+        """What an argument gives when one iterates over it."""
+        return reading.element(self.ctx, self.at(position, keyword))
+
+    def elements(self) -> Args:
+        """What each of the arguments gives."""
+        return [reading.element(self.ctx, one) for one in self.args]
+
+    def run(self, function: Value, /, *args: Value, **keywords: Value) -> Value:
+        """What a function gives that is called here."""
+        from torchdevlint.infer.calls import call
+
+        return call(self.ctx, function, args, keywords, self.site)
+
+    def method(self, value: Value, name: str, /, *args: Value, **keywords: Value) -> Value:
+        """What a method of a value gives."""
+        return self.run(reading.attribute(self.ctx, value, name, self.site), *args, **keywords)
+
+    def stream(self, one: Value) -> Value:
+        """An iterator over such values."""
+        return stream(self.ctx, self.site, one, self.name)
+
+    def made(self, kind: Literal["list", "dict", "object"], fields: dict[Any, Value], cls: str = "") -> Value:
+        """A new object."""
+        return self.ctx.new(self.site, kind, Ext(cls) if cls else None, fields, tag=(self.name, *fields))
+
+    def later(self, /, *args: Value, **keywords: Value) -> Value:
+        """A function that does what the row of this name with `.call` says, with such arguments before its own."""
+        return Partial(Ext(self.name + ".call"), args, tuple(sorted(keywords.items())))
+
+
+Row = Callable[[Call], Value]
+Handler = Callable[["Context", Args, Keywords, "Site | None"], Value]
+
+
 def find(name: str) -> Handler | None:
     """What handles a call of a dotted name; None where this table knows nothing of it."""
-    return _TABLE.get(name)
+    row = _TABLE.get(name)
+    return (
+        None
+        if row is None
+        else lambda ctx, args, keywords, site: row(Call(ctx, name, list(args), dict(keywords), site))
+    )
 
 
-def _call(ctx: Context, function: Value, args: Args, site: Site | None, keywords: Keywords | None = None) -> Value:
-    from torchdevlint.infer.calls import call
-
-    return call(ctx, function, args, keywords or {}, site)
-
-
-def _at(args: Args, position: int) -> Value:
-    return args[position] if position < len(args) else UNKNOWN
+def names() -> Iterable[str]:
+    """What this table knows."""
+    return _TABLE.keys()
 
 
 def stream(ctx: Context, site: Site | None, value: Value, tag: str) -> Value:
@@ -73,166 +123,108 @@ def listed(ctx: Context, site: Site | None, values: list[Value], tag: str) -> Va
     return ctx.new(site, "list", None, {("k", at): one for at, one in enumerate(values)}, tag=tag)
 
 
-# ---------------------------------------------------------------------------------------------------- itertools
+def always(value: Value) -> Value:
+    """A function that gives a value, whatever it is called with."""
+    return Partial(Ext("functools.wraps.call"), (value,), ())
 
 
-def _elements(position: int) -> Handler:
-    """The elements of one of the arguments, some of them."""
-
-    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-        return stream(ctx, site, reading.element(ctx, _at(args, position)), "elements")
-
-    return handle
+# ---------------------------------------------------------------------------------------------------- itertools, functools, operator
 
 
-def _joined(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _joined(call: Call) -> Value:
     """`itertools.chain(first, second)`: in order, where the items of all are known."""
-    several = [reading.items(ctx, one) for one in args]
+    several = [reading.items(call.ctx, one) for one in call.args]
     known = [one for items in several for one in items or ()]
     if None not in several and 0 < len(known) <= _MOST_FOLDED:
-        return listed(ctx, site, known, "chain")
-    return stream(ctx, site, join(*[reading.element(ctx, one) for one in args]) if args else UNKNOWN, "chain")
+        return listed(call.ctx, call.site, known, call.name)
+    return call.stream(join(*call.elements()) if call.args else UNKNOWN)
 
 
-def _chained(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return stream(ctx, site, reading.element(ctx, reading.element(ctx, _at(args, 0))), "chained")
+def _accumulate(call: Call) -> Value:
+    one, function = call.each(0), call.at(1, "func", NONE)
+    more = tensors.binary(call.ctx, "+", one, one, call.site) if function == NONE else call.run(function, one, one)
+    return call.stream(join(one, more))
 
 
-def _zipped(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return stream(ctx, site, Tup(tuple(reading.element(ctx, one) for one in args)), "zipped")
+def _count(value: Value, otherwise: int) -> int:
+    """A small number that is written in the code."""
+    if isinstance(value, Const) and type(value.value) is int and 0 < value.value <= _MOST_FOLDED:
+        return value.value
+    return otherwise
 
 
-def _starmap(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return stream(ctx, site, _call(ctx, _at(args, 0), [Star(reading.element(ctx, _at(args, 1)))], site), "starmap")
-
-
-def _accumulate(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    one = reading.element(ctx, _at(args, 0))
-    function = keywords.get("func", args[1] if len(args) > 1 else None)
-    more = tensors.binary(ctx, "+", one, one, site) if function is None else _call(ctx, function, [one, one], site)
-    return stream(ctx, site, join(one, more), "accumulate")
-
-
-def _repeat(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return stream(ctx, site, _at(args, 0), "repeat")
-
-
-def _tee(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    count = _at(args, 1)
-    several = count.value if isinstance(count, Const) and type(count.value) is int else 2
-    return Tup((stream(ctx, site, reading.element(ctx, _at(args, 0)), "tee"),) * min(several, _MOST_FOLDED))
-
-
-def _tuples(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _tuples(call: Call) -> Value:
     """`combinations(items, count)`: tuples of the elements."""
-    one, count = reading.element(ctx, _at(args, 0)), _at(args, 1)
-    if isinstance(count, Const) and type(count.value) is int and 0 < count.value <= _MOST_FOLDED:
-        return stream(ctx, site, Tup((one,) * count.value), "tuples")
-    return stream(ctx, site, stream(ctx, site, one, "tuple"), "tuples")
+    count = _count(call.at(1, "r"), 0)
+    return call.stream(Tup((call.each(0),) * count) if count else call.stream(call.each(0)))
 
 
-def _pairwise(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    one = reading.element(ctx, _at(args, 0))
-    return stream(ctx, site, Tup((one, one)), "pairs")
-
-
-def _groupby(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    one = reading.element(ctx, _at(args, 0))
-    key = keywords.get("key", args[1] if len(args) > 1 else None)
-    made = one if key is None else _call(ctx, key, [one], site)
-    return stream(ctx, site, Tup((made, stream(ctx, site, one, "group"))), "groups")
-
-
-def _number(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return NUMBER
-
-
-def _numbers(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return stream(ctx, site, NUMBER, "numbers")
-
-
-# ---------------------------------------------------------------------------------------------------- functools, operator
-
-
-def _reduced(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    function, data = _at(args, 0), _at(args, 1)
-    known = reading.items(ctx, data)
+def _reduced(call: Call) -> Value:
+    function, data, start = call.at(0), call.at(1), call.at(2, "initial", NONE)
+    known = reading.items(call.ctx, data)
     if known is not None and len(known) <= _MOST_FOLDED:
-        rest = [*args[2:3], *known]
-        total = rest[0] if rest else UNKNOWN
-        for one in rest[1:]:
-            total = _call(ctx, function, [total, one], site)
+        total, *rest = [*([start] if start != NONE else []), *known] or [UNKNOWN]
+        for each in rest:
+            total = call.run(function, total, each)
         return total
-    one = reading.element(ctx, data)
-    start = args[2] if len(args) > 2 else one
-    return join(start, _call(ctx, function, [start, one], site))
+    one = reading.element(call.ctx, data)
+    first = one if start == NONE else start
+    return join(first, call.run(function, first, one))
 
 
-def _getter(name: str) -> Handler:
-    """`operator.itemgetter("a", "b")`: a function that reads."""
-
-    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-        return Partial(Ext(name), tuple(args), tuple(sorted(keywords.items())))
-
-    return handle
-
-
-def _items_got(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    *keys, value = args
-    found = [reading.item(ctx, value, key, site) for key in keys]
+def _items_got(call: Call) -> Value:
+    *keys, value = call.args or [UNKNOWN]
+    found = [reading.item(call.ctx, value, key, call.site) for key in keys]
     return found[0] if len(found) == 1 else Tup(tuple(found))
 
 
-def _attributes_got(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    *names, value = args
+def _attributes_got(call: Call) -> Value:
+    *names, value = call.args or [UNKNOWN]
     found = []
     for name in names:
         one = value
         for part in str(name.value).split(".") if isinstance(name, Const) else ():
-            one = reading.attribute(ctx, one, part, site)
+            one = reading.attribute(call.ctx, one, part, call.site)
         found.append(one)
     return found[0] if len(found) == 1 else Tup(tuple(found))
 
 
-def _method_called(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    if len(args) < 2 or not isinstance(args[0], Const):
+def _method_called(call: Call) -> Value:
+    if len(call.args) < 2 or not isinstance(call.args[0], Const):
         return UNKNOWN
-    _name, *given, value = args
-    return _call(ctx, reading.attribute(ctx, value, str(args[0].value), site), given, site, keywords)
+    name, *given, value = call.args
+    return call.method(value, str(name.value), *given, **call.keywords)  # type: ignore[union-attr]
 
 
-def _operator(sign: str, *, in_place: bool = False) -> Handler:
-    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-        return tensors.binary(ctx, sign, _at(args, 0), _at(args, 1), site, in_place=in_place)
-
-    return handle
+def _operator(sign: str, *, in_place: bool = False) -> Row:
+    return lambda call: tensors.binary(call.ctx, sign, call.at(0), call.at(1), call.site, in_place=in_place)
 
 
-def _getitem(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return reading.item(ctx, _at(args, 0), _at(args, 1), site)
-
-
-def _setitem(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    tensors.store_item(ctx, _at(args, 0), _at(args, 1), _at(args, 2), site)
+def _setitem(call: Call) -> Value:
+    tensors.store_item(call.ctx, call.at(0), call.at(1), call.at(2), call.site)
     return NONE
 
 
 # ---------------------------------------------------------------------------------------------------- containers
 
 
-def _parsed(parse: Callable[[str], Any]) -> Handler:
+def _parsed(parse: Callable[[str], Any]) -> Row:
     """What a literal text stands for."""
 
-    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-        text = _at(args, 0)
+    def row(call: Call) -> Value:
+        text = call.at(0)
         if not isinstance(text, Const) or not isinstance(text.value, str) or len(text.value) > _MOST_PARSED:
-            return NUMBER if isinstance(text, Const) else Term("unknown", site) if site is not None else UNKNOWN
+            return NUMBER if isinstance(text, Const) else _unknown(call)
         try:
-            return of_python(ctx, parse(text.value), site)
+            return of_python(call.ctx, parse(text.value), call.site)
         except (ValueError, SyntaxError, RecursionError):
             return NUMBER
 
-    return handle
+    return row
+
+
+def _unknown(call: Call) -> Value:
+    return Term("unknown", call.site) if call.site is not None else UNKNOWN
 
 
 def of_python(ctx: Context, value: Any, site: Site | None, name: tuple[Any, ...] = ()) -> Value:
@@ -247,80 +239,44 @@ def of_python(ctx: Context, value: Any, site: Site | None, name: tuple[Any, ...]
     return Const(value) if isinstance(value, (str, int, bool, bytes, type(None))) or value == value else NUMBER
 
 
-def _pushed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    for one in alternatives(_at(args, 0)):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+def _pushed(call: Call) -> Value:
+    for one in alternatives(call.at(0)):
+        rec = call.ctx.heap.get(one) if isinstance(one, Ref) else None
         if rec is not None and isinstance(one, Ref):
-            containers.add(ctx, one, rec, _at(args, 1))
+            containers.add(call.ctx, one, rec, call.at(1))
     return NONE
 
 
-def _popped(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return reading.element(ctx, _at(args, 0))
+def _push_and_pop(call: Call) -> Value:
+    _pushed(call)
+    return call.each(0)
 
 
-def _push_and_pop(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    _pushed(ctx, args, keywords, site)
-    return reading.element(ctx, _at(args, 0))
-
-
-def _queue(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return ctx.new(site, "list", None, {}, tag="queue")
-
-
-def _chain_map(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _chain_map(call: Call) -> Value:
     fields: dict[Any, Value] = {}
-    for one in reversed(args):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
-        fields.update(rec.fields if rec is not None else {"*": reading.item(ctx, one, NUMBER, site)})
-    return ctx.new(site, "dict", None, {**fields, ".maps": listed(ctx, site, args, "maps")}, tag="chain")
+    for one in reversed(call.args):
+        rec = call.ctx.heap.get(one) if isinstance(one, Ref) else None
+        fields.update(rec.fields if rec is not None else {"*": reading.item(call.ctx, one, NUMBER, call.site)})
+    maps = listed(call.ctx, call.site, call.args, call.name)
+    return call.made("dict", {**fields, ".maps": maps})
 
 
-def _first(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return _at(args, 0)
-
-
-def _reference(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`weakref.ref(object)`, which gives the object where it is called."""
-    return Partial(Ext("functools.wraps.call"), tuple(args[:1]), ())
-
-
-def _second(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return _at(args, 1)
-
-
-def _mapping(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _user_made(kind: Literal["list", "dict"]) -> Row:
     """`collections.UserDict(...)`, which holds a dict as `data`: one object stands for both."""
-    made = ctx.new(site, "dict", None, containers.contents(ctx, "dict", args, keywords), tag="mapping")
-    ctx.put(made, ".data", made)
-    return made
+
+    def row(call: Call) -> Value:
+        made = call.made(kind, {})
+        held = containers.contents(call.ctx, kind, call.args, call.keywords if kind == "dict" else {})
+        for key, value in [*held.items(), (".data", made)]:
+            call.ctx.put(made, key, value)
+        return made
+
+    return row
 
 
-def _user_list(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    made = ctx.new(site, "list", None, containers.contents(ctx, "list", args[:1], {}), tag="user list")
-    ctx.put(made, ".data", made)
-    return made
-
-
-def _copied(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return lift(lambda one: containers.copied(ctx, one, site), _at(args, 0))
-
-
-def _norm(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _norm(call: Call) -> Value:
     """`clip_grad_norm_(parameters, ...)`: a number where the first of them is."""
-    one = reading.element(ctx, args[0] if args else keywords.get("parameters", UNKNOWN))
-    return lift(lambda each: Tensor(each.device, 0) if isinstance(each, Tensor) else NUMBER, one)
-
-
-def _batches(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`itertools.batched(items, count)`: tuples, of which the last one may be shorter."""
-    return stream(
-        ctx, site, ctx.new(site, "list", None, {"*": reading.element(ctx, _at(args, 0))}, tag="batch"), "batches"
-    )
-
-
-def _none(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return NONE
+    return lift(lambda each: Tensor(each.device, 0) if isinstance(each, Tensor) else NUMBER, call.each(0, "parameters"))
 
 
 def _fields_of(ctx: Context, value: Value) -> list[tuple[str, Value]]:
@@ -331,83 +287,79 @@ def _fields_of(ctx: Context, value: Value) -> list[tuple[str, Value]]:
     return [(name, rec.fields["." + name]) for name in names if "." + name in rec.fields]
 
 
-def _when_known(ctx: Context, name: str, value: Value, site: Site | None) -> Value:
+def _when_known(call: Call) -> Value:
     """A function of `dataclasses`, once a caller has said what the object is."""
-    if ctx.mode == "summary" and is_open(value):
-        return Term("call", Ext(f"dataclasses.{name}"), (value,), (), site)
-    return Term("unknown", site) if site is not None else UNKNOWN
+    value = call.at(0)
+    if call.ctx.mode == "summary" and is_open(value):
+        return Term("call", Ext(call.name), (value,), (), call.site)
+    return _unknown(call)
 
 
-def _as_dict(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    found = _fields_of(ctx, _at(args, 0))
-    if not found:
-        return _when_known(ctx, "asdict", _at(args, 0), site)
-    return ctx.new(site, "dict", None, {("k", name): value for name, value in found}, tag="asdict")
+def _as_dict(call: Call) -> Value:
+    found = _fields_of(call.ctx, call.at(0))
+    return call.made("dict", {("k", name): value for name, value in found}) if found else _when_known(call)
 
 
-def _shallow(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _as_tuple(call: Call) -> Value:
+    found = _fields_of(call.ctx, call.at(0))
+    return Tup(tuple(value for _, value in found)) if found else _when_known(call)
+
+
+def _fields(call: Call) -> Value:
+    """`dataclasses.fields(object)`: each has a name."""
+    value = call.at(0)
+    rec = call.ctx.rec(value)
+    cls = value if isinstance(value, Cls) else rec.cls if rec is not None else None
+    if not isinstance(cls, Cls):
+        return _when_known(call)
+    names = [name for name, _ in classes.field_names(call.ctx.analysis, cls.cls)]
+    several = [call.ctx.new(call.site, "object", None, {".name": Const(name)}, tag=("field", name)) for name in names]
+    return Tup(tuple(several))
+
+
+def _shallow(call: Call) -> Value:
     """`copy.copy(object)`; of `self`, a caller tells what it holds."""
-    value = _at(args, 0)
-    if ctx.mode == "summary" and ctx.analysis.class_of_receiver(value) is not None:
-        return Term("call", Ext("copy.copy"), (value,), (), site)
-    return lift(lambda one: containers.copied(ctx, one, site, deep=False), value)
-
-
-def _as_tuple(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    found = _fields_of(ctx, _at(args, 0))
-    return Tup(tuple(value for _, value in found)) if found else _when_known(ctx, "astuple", _at(args, 0), site)
+    value = call.at(0)
+    if call.ctx.mode == "summary" and call.ctx.analysis.class_of_receiver(value) is not None:
+        return Term("call", Ext("copy.copy"), (value,), (), call.site)
+    return lift(lambda one: containers.copied(call.ctx, one, call.site, deep=False), value)
 
 
 # ---------------------------------------------------------------------------------------------------- what runs elsewhere
 
 
-def _gathered(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _gathered(call: Call) -> Value:
     """`asyncio.gather`: a coroutine is what it gives (see `Evaluation.await_`)."""
-    if any(isinstance(one, Star) for one in args):
-        values = [reading.element(ctx, one.value) if isinstance(one, Star) else one for one in args]
-        return ctx.new(site, "list", None, {"*": join(*values)}, tag="gathered")
-    return listed(ctx, site, args, "gathered")
-
-
-def _applied(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`asyncio.to_thread(function, *args)`, `torch.utils.checkpoint.checkpoint(function, *args)`."""
-    own = {name: value for name, value in keywords.items() if name not in _OF_CHECKPOINT}
-    return _call(ctx, _at(args, 0), args[1:], site, own)
+    if any(isinstance(one, Star) for one in call.args):
+        values = [reading.element(call.ctx, one.value) if isinstance(one, Star) else one for one in call.args]
+        return call.made("list", {"*": join(*values)})
+    return listed(call.ctx, call.site, call.args, call.name)
 
 
 _OF_CHECKPOINT = frozenset({"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"})
 
 
-def _started(name: str) -> Handler:
-    """An object that calls something later: a thread, a process, a timer, a pool of workers, a variable of a context."""
-
-    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-        target = keywords.get("target", NONE)
-        given, named = keywords.get("args", Tup(())), keywords.get("kwargs", NONE)
-        parts: tuple[Value, ...] = (Star(given),)
-        if named != NONE:
-            parts = (*parts, DoubleStar(named))
-        return ctx.new(site, "object", Ext(name), {".call": Partial(target, parts, ())}, tag=name)
-
-    return handle
+def _applied(call: Call) -> Value:
+    """`asyncio.to_thread(function, *args)`, `torch.utils.checkpoint.checkpoint(function, *args)`."""
+    own = {name: value for name, value in call.keywords.items() if name not in _OF_CHECKPOINT}
+    return call.run(call.at(0), *call.args[1:], **own)
 
 
-def _forked(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`torch.jit.fork(function, *args)`."""
-    made = _call(ctx, _at(args, 0), args[1:], site, keywords)
-    return ctx.new(site, "object", Ext(_FUTURE), {"*": made}, tag="forked")
+def _started(call: Call) -> Value:
+    """An object that calls something later: a thread, a process, a timer."""
+    named = call.keywords.get("kwargs", NONE)
+    given: list[Value] = [Star(call.keywords.get("args", Tup(()))), *([DoubleStar(named)] if named != NONE else [])]
+    target = Partial(call.keywords.get("target", NONE), tuple(given), ())
+    return call.made("object", {".call": target}, _THREAD)
 
 
-def _waited(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`concurrent.futures.wait(futures)`: those that are done, and the others."""
-    one = reading.element(ctx, _at(args, 0))
-    return Tup(tuple(ctx.new(site, "list", None, {"*": one}, tag=name) for name in ("done", "not done")))
+def _future(call: Call, result: Value) -> Value:
+    return call.made("object", {"*": result}, _FUTURE)
 
 
-def _spawned(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _spawned(call: Call) -> Value:
     """`torch.multiprocessing.spawn(function, args=...)`: called with a rank first."""
-    given = keywords.get("args", args[1] if len(args) > 1 else Tup(()))
-    _call(ctx, args[0] if args else keywords.get("fn", UNKNOWN), [NUMBER, Star(given)], site)
+    call.run(call.at(0, "fn"), NUMBER, Star(call.at(1, "args", Tup(()))))
     return NONE
 
 
@@ -416,26 +368,23 @@ def method(
 ) -> Value | None:
     """`object.name(...)` of what this table made; None where nothing is known."""
     rec = ctx.heap[ref]
+    call = Call(ctx, name, args, keywords, site)
     if cls == _THREAD and name in ("start", "run"):
-        _call(ctx, rec.fields[".call"], [], site)
+        call.run(rec.fields[".call"])
         return NONE
     if cls == _POOL:
-        return _of_pool(ctx, ref, name, args, keywords, site)
+        return _of_pool(call)
     if cls == "random.Random":
-        handler = find("random." + name)
-        return NUMBER if handler is None else handler(ctx, args, keywords, site)
+        row = _TABLE.get("random." + name)
+        return NUMBER if row is None else row(call)
     if cls == "torch.Generator" and name == "get_state":
         return Tensor(HOST, 1, site, "always")
     if cls == _SCALER and name in ("scale", "step"):
-        given = _at(args, 0)
-        return (
-            given
-            if name == "scale"
-            else _call(ctx, reading.attribute(ctx, given, "step", site), args[1:], site, keywords)
-        )
+        given = call.at(0)
+        return given if name == "scale" else call.method(given, "step", *args[1:], **keywords)
     if cls.startswith("torch.optim.") and name == "step":
-        closure = args[0] if args else keywords.get("closure", NONE)
-        return NONE if closure == NONE else _call(ctx, closure, [], site)
+        closure = call.at(0, "closure", NONE)
+        return NONE if closure == NONE else call.run(closure)
     if cls.startswith("torch.optim.") and name == "state_dict" and ".state" in rec.fields:
         held = {("k", key): rec.fields["." + key] for key in ("state", "param_groups")}
         return ctx.new(site, "dict", None, held, tag=name)
@@ -443,38 +392,36 @@ def method(
         return rec.fields["*"]  # type: ignore[no-any-return]
     if cls == _VARIABLE:
         if name == "set":
-            ctx.put(ref, "*", _at(args, 0))
+            ctx.put(ref, "*", call.at(0))
             return NONE
         return rec.fields.get("*", UNKNOWN) if name == "get" else None
     if cls == options.PARSER:
         return options.of_parser(ctx, ref, name, args, keywords, site)
-    if cls == STACK:
-        return _of_stack(ctx, ref, name, args, keywords, site)
-    return None
+    return _of_stack(call, ref) if cls == STACK else None
 
 
-def _of_stack(ctx: Context, ref: Ref, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value | None:
+def _of_stack(call: Call, ref: Ref) -> Value | None:
     """A method of an `ExitStack`, which keeps what it calls at its end (Lib/contextlib.py)."""
     from torchdevlint.infer.foreign import entered
 
-    first = _at(args, 0)
-    if name in ("close", "aclose"):
-        unwind(ctx, ref)
-    elif name in ("callback", "push_async_callback"):
-        _add_exit(ctx, ref, Partial(first, tuple(args[1:]), tuple(sorted(keywords.items()))))
-    elif name in ("enter_context", "enter_async_context"):
-        made = entered(ctx, first, site)
-        _add_exit(ctx, ref, Partial(Ext("contextlib.left"), (first,), ()))
-        return made
-    elif name in ("push", "push_async_exit"):
-        is_function = isinstance(first, (Func, Bound, Partial))
-        _add_exit(
-            ctx, ref, Partial(first, (NONE,) * 3, ()) if is_function else Partial(Ext("contextlib.left"), (first,), ())
-        )
-    elif name == "pop_all":
-        rec = ctx.heap[ref]
-        ctx.heap[ref] = rec.without(_EXITS)
-        return ctx.new(site, rec.kind, rec.cls, rec.fields, tag=name)
+    ctx, first = call.ctx, call.at(0)
+    leave = Partial(Ext("contextlib.left"), (first,), ())
+    match call.name:
+        case "close" | "aclose":
+            unwind(ctx, ref)
+        case "callback" | "push_async_callback":
+            _add_exit(ctx, ref, Partial(first, tuple(call.args[1:]), tuple(sorted(call.keywords.items()))))
+        case "enter_context" | "enter_async_context":
+            made = entered(ctx, first, call.site)
+            _add_exit(ctx, ref, leave)
+            return made
+        case "push" | "push_async_exit":
+            is_function = isinstance(first, (Func, Bound, Partial))
+            _add_exit(ctx, ref, Partial(first, (NONE,) * 3, ()) if is_function else leave)
+        case "pop_all":
+            rec = ctx.heap[ref]
+            ctx.heap[ref] = rec.without(_EXITS)
+            return ctx.new(call.site, rec.kind, rec.cls, rec.fields, tag=call.name)
     return first
 
 
@@ -487,33 +434,34 @@ def _add_exit(ctx: Context, ref: Ref, called: Value) -> None:
 
 def unwind(ctx: Context, ref: Ref) -> None:
     """The end of an `ExitStack`: what it keeps is called, the last one first."""
+    from torchdevlint.infer.calls import call
+
     held = ctx.heap[ref].fields.get(_EXITS, Tup(()))
     for called in [one for several in alternatives(held) if isinstance(several, Tup) for one in several.items[::-1]]:
-        _call(ctx, called, [], None)
+        call(ctx, called, [], {}, None)
 
 
-def _closing(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _closing(call: Call) -> Value:
     """`contextlib.closing(thing)`: a stack that gives the thing, and calls its `close`."""
-    thing = _at(args, 0)
-    close = reading.attribute(ctx, thing, "close", site)
-    return ctx.new(site, "object", Ext(STACK), {ENTERED: thing, _EXITS: Tup((close,))}, tag="closing")
+    thing = call.at(0, "thing")
+    close = reading.attribute(call.ctx, thing, "close", call.site)
+    return call.made("object", {ENTERED: thing, _EXITS: Tup((close,))}, STACK)
 
 
-def _left(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _left(call: Call) -> Value:
     from torchdevlint.infer.foreign import left
 
-    left(ctx, _at(args, 0), site)
+    left(call.ctx, call.at(0), call.site)
     return NONE
 
 
-def _decorated(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _decorated(call: Call) -> Value:
     """A function that a `ContextDecorator` has decorated."""
     from torchdevlint.infer.foreign import entered
 
-    manager, function, *given = args
-    entered(ctx, manager, site)
-    made = _call(ctx, function, given, site, keywords)
-    _left(ctx, [manager], {}, site)
+    entered(call.ctx, call.at(0), call.site)
+    made = call.run(call.at(1), *call.args[2:], **call.keywords)
+    _left(call)
     return made
 
 
@@ -524,35 +472,27 @@ ENTERED, _EXITS = ".@entered", ".@exits"  # what a stack gives where it is enter
 _EAGER_MAPS = frozenset({"map", "imap", "imap_unordered", "starmap"})
 
 
-def _of_pool(ctx: Context, ref: Ref, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value | None:
-    if name in _EAGER_MAPS and len(args) > 1:
-        given = [reading.element(ctx, one) for one in args[1:]]
-        made = _call(ctx, args[0], [Star(given[0])] if name == "starmap" else given, site)
-        return stream(ctx, site, made, name)
-    if name in ("submit", "apply_async") and args:
-        given = args[1:]
-        if name == "apply_async":
-            given = [Star(keywords.get("args", _at(args, 1)))]
-            keywords = {}
-        made = _call(ctx, args[0], given, site, keywords)
-        return ctx.new(site, "object", Ext(_FUTURE), {"*": made}, tag=name)
-    if name == "apply" and args:
-        return _call(ctx, args[0], [Star(keywords.get("args", _at(args, 1)))], site)
+def _of_pool(call: Call) -> Value | None:
+    name, function = call.name, call.at(0)
+    if name in _EAGER_MAPS and len(call.args) > 1:
+        given = call.elements()[1:]
+        return call.stream(call.run(function, Star(given[0])) if name == "starmap" else call.run(function, *given))
+    if name in ("apply", "apply_async") and call.args:
+        made = call.run(function, Star(call.at(1, "args", Tup(()))))
+        return made if name == "apply" else _future(call, made)
+    if name == "submit" and call.args:
+        return _future(call, call.run(function, *call.args[1:], **call.keywords))
     return NONE if name in ("shutdown", "close", "join", "terminate") else None
 
 
-def _completed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return stream(ctx, site, reading.element(ctx, _at(args, 0)), "completed")
-
-
-def _object(name: str, item: Value | None = None) -> Handler:
+def _object(name: str, item: Value | None = None) -> Row:
     """An object of a class; `item` is what an iteration over it gives."""
 
-    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-        held = keywords.get("default", item)
-        return ctx.new(site, "object", Ext(name), {} if held is None else {"*": held}, tag=name)
+    def row(call: Call) -> Value:
+        held = call.keywords.get("default", item)
+        return call.made("object", {} if held is None else {"*": held}, name)
 
-    return handle
+    return row
 
 
 # ---------------------------------------------------------------------------------------------------- trees
@@ -560,6 +500,7 @@ def _object(name: str, item: Value | None = None) -> Handler:
 
 def mapped(ctx: Context, function: Value, value: Value, site: Site | None, deep: int = _MOST_LEAVES) -> Value:
     """A function of each leaf of a tree of tuples, lists and dicts."""
+    from torchdevlint.infer.calls import call
 
     def one(part: Value) -> Value:
         rec = ctx.heap.get(part) if isinstance(part, Ref) else None
@@ -571,20 +512,18 @@ def mapped(ctx: Context, function: Value, value: Value, site: Site | None, deep:
                 for key, content in rec.fields.items()
             }
             return ctx.new(site, rec.kind, rec.cls, fields, tag=("mapped", part))
-        return _call(ctx, function, [part], site)
+        return call(ctx, function, [part], {}, site)
 
     return lift(one, value)
 
 
-def _tree_map(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    return mapped(ctx, _at(args, 0), _at(args, 1), site)
+def _mapped(position: int) -> Row:
+    return lambda call: mapped(call.ctx, call.at(position), call.at(position + 1), call.site)
 
 
-def _flattened(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    leaves = tensors.flattened(ctx, _values_of(ctx, _at(args, 0)))
-    return Tup(
-        (listed(ctx, site, leaves, "leaves"), ctx.new(site, "object", Ext(_TREE), {"*": _at(args, 0)}, tag="tree"))
-    )
+def _flattened(call: Call) -> Value:
+    leaves = tensors.flattened(call.ctx, _values_of(call.ctx, call.at(0)))
+    return Tup((listed(call.ctx, call.site, leaves, call.name), call.made("object", {"*": call.at(0)}, _TREE)))
 
 
 def _values_of(ctx: Context, value: Value, deep: int = _MOST_LEAVES) -> Value:
@@ -598,282 +537,255 @@ def _values_of(ctx: Context, value: Value, deep: int = _MOST_LEAVES) -> Value:
     return value
 
 
-def _unflattened(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    leaves, spec = _at(args, 0), ctx.rec(_at(args, 1))
+def _unflattened(call: Call) -> Value:
+    spec = call.ctx.rec(call.at(1))
     if spec is None or "*" not in spec.fields:
         return UNKNOWN
-    one = reading.element(ctx, leaves)
-    return mapped(ctx, Partial(Ext("functools.wraps.call"), (one,), ()), spec.fields["*"], site)
+    return mapped(call.ctx, always(call.each(0)), spec.fields["*"], call.site)
 
 
 _TREE = "torch.utils._pytree.TreeSpec"
 
 
-def _pulled_back(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+# ---------------------------------------------------------------------------------------------------- functions of functions
+
+
+def _pulled_back(call: Call) -> Value:
     """`torch.func.vjp(function, *primals)`: a result, and a function that gives gradients where the primals are."""
-    made = _call(ctx, _at(args, 0), args[1:], site)
-    return Tup((made, Partial(Ext("torch.func.vjp.call"), (Tup(tuple(args[1:])),), ())))
+    made = call.run(call.at(0), *call.args[1:])
+    return Tup((made, call.later(Tup(tuple(call.args[1:])), made)))
 
 
-def _pushed_forward(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _pulled(call: Call) -> Value:
+    """What that function gives: what it is given is where the result is."""
+    claims.claim(call.ctx, "same", [Operand(call.at(1)), Operand(call.at(2), True)], call.site)
+    return call.at(0)
+
+
+def _pushed_forward(call: Call) -> Value:
     """`torch.func.jvp(function, primals, tangents)`."""
-    made = _call(ctx, _at(args, 0), [Star(_at(args, 1))], site)
+    made = call.run(call.at(0), Star(call.at(1)))
     return Tup((made, made))
 
 
-def _beside(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`torch.autograd.functional.vjp(function, inputs, v)`: a result, and derivatives where the inputs are."""
-    given = _at(args, 1)
-    made = _call(ctx, _at(args, 0), list(given.items) if isinstance(given, Tup) else [given], site)
-    return Tup((made, given))
+def _of_inputs(call: Call) -> Value:
+    given = call.at(1)
+    return call.run(call.at(0), *(given.items if isinstance(given, Tup) else [given]))
 
 
-def _linearized(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    made = _call(ctx, _at(args, 0), args[1:], site)
-    return Tup((made, Partial(Ext("functools.wraps.call"), (made,), ())))
-
-
-def _stacked_state(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`torch.func.stack_module_state(models)`: parameters and buffers where the models are."""
-    state = _call(ctx, reading.attribute(ctx, reading.element(ctx, _at(args, 0)), "state_dict", site), [], site)
-    return Tup((state, state))
-
-
-def _derived(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _derived(call: Call) -> Value:
     """`jacobian(function, inputs)`: where the inputs are."""
-    given = _at(args, 1)
-    _call(ctx, _at(args, 0), list(given.items) if isinstance(given, Tup) else [given], site)
-    return given
+    _of_inputs(call)
+    return call.at(1)
 
 
-def _in_sequence(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _linearized(call: Call) -> Value:
+    made = call.run(call.at(0), *call.args[1:])
+    return Tup((made, always(made)))
+
+
+def _stacked_state(call: Call) -> Value:
+    """`torch.func.stack_module_state(models)`: parameters and buffers where the models are."""
+    return Tup((call.method(call.each(0), "state_dict"),) * 2)
+
+
+def _in_sequence(call: Call) -> Value:
     """`checkpoint_sequential(functions, segments, input)`."""
-    value = _at(args, 2) if len(args) > 2 else keywords.get("input", UNKNOWN)
-    for one in reading.items(ctx, _at(args, 0)) or [reading.element(ctx, _at(args, 0))]:
-        value = _call(ctx, one, [value], site)
+    value = call.at(2, "input")
+    for one in reading.items(call.ctx, call.at(0)) or [call.each(0)]:
+        value = call.run(one, value)
     return value
+
+
+def foreach(call: Call) -> Value:
+    """`torch._foreach_add(tensors, others)`: a method of each tensor, with what stands beside it (aten/src/ATen/native/ForeachOpsKernels.cpp)."""
+    name = call.name.removeprefix("torch._foreach_")
+    given = call.args[:3] if name.startswith("addc") else call.args  # behind them, numbers
+    known = [reading.items(call.ctx, one) for one in given]
+    counts = {len(several) for several in known if several is not None}
+    if len(counts) == 1 and max(counts) <= _MOST_FOLDED:
+        rows = list(
+            zip(*(several or [one] * max(counts) for one, several in zip(given, known, strict=True)), strict=True)
+        )
+    else:
+        rows = [tuple(reading.element(call.ctx, one) if isinstance(one, (Ref, Term, Tup)) else one for one in given)]
+    made = [call.method(row[0], name, *row[1:], **call.keywords) for row in rows if row]
+    return NONE if name.endswith("_") else listed(call.ctx, call.site, made, call.name)
 
 
 # ---------------------------------------------------------------------------------------------------- modules
 
 
-def _made_of_weights(name: str) -> Handler:
+def _made_of_weights(call: Call) -> Value:
     """`nn.Embedding.from_pretrained(embeddings)`: where those are."""
-
-    def handle(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-        from torchdevlint.infer import modules
-
-        made = modules.make(ctx, name, [], {}, site)
-        place = devices.device_of(ctx, args[0] if args else keywords.get("embeddings", UNKNOWN))
-        if place != HOST:
-            devices.move_module(ctx, made, place)
-        return made
-
-    return handle
-
-
-def _averaged(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     from torchdevlint.infer import modules
 
-    copy = containers.copied(ctx, args[0] if args else keywords.get("model", UNKNOWN), site)
-    place = keywords.get("device", args[1] if len(args) > 1 else NONE)
-    if place != NONE:
-        devices.move_module(ctx, copy, devices.as_device(ctx, place))
-    return modules.make(ctx, modules.AVERAGED, [copy], {}, site)
+    made = modules.make(call.ctx, call.name.removesuffix(".from_pretrained"), [], {}, call.site)
+    place = devices.device_of(call.ctx, call.at(0, "embeddings"))
+    if place != HOST:
+        devices.move_module(call.ctx, made, place)
+    return made
 
 
-def _updated(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`torch.optim.swa_utils.update_bn(loader, model, device=None)` calls the model with what the loader gives, moved where a device is given."""
-    batch = reading.element(ctx, _at(args, 0))
-    known = reading.items(ctx, batch)
-    place = keywords.get("device", args[2] if len(args) > 2 else NONE)
-    value = known[0] if known else batch
-    moved = value if place == NONE else devices.move(ctx, value, devices.as_device(ctx, place), site)
-    _call(ctx, _at(args, 1), [moved], site)
+def _split_again(call: Call) -> Value:
+    """`vector_to_parameters(vector, parameters)`: they are views of the vector then."""
+    from torchdevlint.infer import modules
+
+    modules.replace_data(call.ctx, None, call.each(1, "parameters"), call.at(0, "vec"))
     return NONE
 
 
-def _composed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _masked(call: Call) -> Value:
+    """`prune.custom_from_mask(module, name, mask)`: a mask of ones where the parameter is meets the given one."""
+    name = call.at(1, "name")
+    if isinstance(name, Const):
+        weight = reading.attribute(call.ctx, call.at(0, "module"), str(name.value), call.site)
+        tensors.binary(call.ctx, "*", weight, call.at(2, "mask"), call.site)
+    return call.at(0, "module")
+
+
+def _parametrized(call: Call) -> Value:
+    """`register_parametrization(module, "weight", parametrization)`: a submodule, which is called with the parameter now and whenever that is read."""
+    from torchdevlint.infer import modules
+
+    module, name = call.at(0, "module"), call.at(1, "tensor_name")
+    if isinstance(module, Ref) and isinstance(name, Const):
+        weight = reading.attribute(call.ctx, module, str(name.value), call.site)
+        call.run(call.at(2, "parametrization"), weight)
+        modules.parametrize(call.ctx, module, str(name.value), call.at(2, "parametrization"), weight, call.site)
+    return module
+
+
+def _averaged(call: Call) -> Value:
+    from torchdevlint.infer import modules
+
+    copy = containers.copied(call.ctx, call.at(0, "model"), call.site)
+    place = call.at(1, "device", NONE)
+    if place != NONE:
+        devices.move_module(call.ctx, copy, devices.as_device(call.ctx, place))
+    return modules.make(call.ctx, modules.AVERAGED, [copy], {}, call.site)
+
+
+def _updated(call: Call) -> Value:
+    """`torch.optim.swa_utils.update_bn(loader, model, device=None)` calls the model with what the loader gives, moved where a device is given."""
+    batch, place = call.each(0), call.at(2, "device", NONE)
+    known = reading.items(call.ctx, batch)
+    value = known[0] if known else batch
+    if place != NONE:
+        value = devices.move(call.ctx, value, devices.as_device(call.ctx, place), call.site)
+    call.run(call.at(1), value)
+    return NONE
+
+
+def _composed(call: Call) -> Value:
     """`transforms.Compose(steps)(image)`: one step behind the other."""
-    value = _at(args, 1)
-    for one in reading.items(ctx, _at(args, 0)) or [UNKNOWN]:
-        value = _call(ctx, one, [value], site)
+    value = call.at(1)
+    for one in reading.items(call.ctx, call.at(0)) or [UNKNOWN]:
+        value = call.run(one, value)
     return value
 
 
-def _weights_read(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
+def _weights_read(call: Call) -> Value:
     """`safetensors.torch.load_file(path, device="cpu")`."""
-    given = keywords.get("device", args[1] if len(args) > 1 else Const("cpu"))
-    place = devices.as_device(ctx, given)
-    made = Tensor(place, MANY, site if place == HOST else None, "always" if place == HOST else "")
-    return ctx.new(site, "dict", None, {"*": made}, tag="weights")
+    place = devices.as_device(call.ctx, call.at(1, "device", Const("cpu")))
+    is_host = place == HOST
+    return call.made("dict", {"*": Tensor(place, MANY, call.site if is_host else None, "always" if is_host else "")})
 
 
-def _fields(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
-    """`dataclasses.fields(object)`: each has a name."""
-    value = _at(args, 0)
-    rec = ctx.rec(value)
-    cls = value if isinstance(value, Cls) else rec.cls if rec is not None else None
-    if not isinstance(cls, Cls):
-        return _when_known(ctx, "fields", value, site)
-    names = [name for name, _ in classes.field_names(ctx.analysis, cls.cls)]
-    return Tup(tuple(ctx.new(site, "object", None, {".name": Const(name)}, tag=("field", name)) for name in names))
+# ---------------------------------------------------------------------------------------------------- the table
 
 
-_SIGNS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "truediv": "/",
-    "floordiv": "//",
-    "mod": "%",
-    "pow": "**",
-    "matmul": "@",
-    "and_": "&",
-    "or_": "|",
-    "xor": "^",
-    "concat": "+",
-}
-_WORKERS = (
-    "concurrent.futures.ThreadPoolExecutor",
-    "concurrent.futures.ProcessPoolExecutor",
-    "concurrent.futures.thread.ThreadPoolExecutor",
-    "multiprocessing.Pool",
-    "multiprocessing.pool.Pool",
-    "multiprocessing.pool.ThreadPool",
-    "multiprocessing.dummy.Pool",
-    "torch.multiprocessing.Pool",
-)
-_QUEUES = tuple(
-    f"{home}.{name}"
-    for home in ("queue", "asyncio", "multiprocessing", "torch.multiprocessing")
-    for name in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue")
-)
-# Under these, modules are made without weights, or with parts of them: whoever fills them places them.
-_EMPTY_WEIGHTS = (
-    "accelerate.init_empty_weights",
-    "accelerate.big_modeling.init_empty_weights",
-    "transformers.integrations.accelerate.init_empty_weights",
-    "deepspeed.zero.Init",
-)
-_PROCESSES = (
-    "threading.Thread",
-    "threading.Timer",
-    "multiprocessing.Process",
-    "torch.multiprocessing.Process",
-)
-_TREE_FLATTENS = tuple(f"torch.utils.{name}.tree_flatten" for name in ("_pytree", "_cxx_pytree"))
-_TREE_UNFLATTENS = tuple(f"torch.utils.{name}.tree_unflatten" for name in ("_pytree", "_cxx_pytree"))
-_TREE_MAPS = ("torch.utils._pytree.tree_map", "torch.utils._pytree.tree_map_only", "torch.utils._cxx_pytree.tree_map")
+def _rows(home: str, names: str, row: Row) -> dict[str, Row]:
+    """The same row for several names of a module, or for dotted names without one."""
+    return {f"{home}{name}": row for name in names.split()}
 
-_SAMPLERS = (
-    "torch.utils.data.distributed.DistributedSampler",
-    *(
-        f"torch.utils.data.{kind}Sampler"
-        for kind in ("Random", "Sequential", "SubsetRandom", "WeightedRandom", "Distributed")
-    ),
-)
-_QUANTIZATIONS = (
-    "quantize_dynamic",
-    "quantize",
-    "prepare",
-    "prepare_qat",
-    "convert",
-    "fuse_modules",
-    "fuse_modules_qat",
-)
-_PRUNINGS = (
-    *("l1_unstructured", "random_unstructured", "ln_structured", "random_structured", "custom_from_mask", "identity"),
-    "remove",
+
+def _first(call: Call) -> Value:
+    return call.at(0)
+
+
+def _second(call: Call) -> Value:
+    return call.at(1)
+
+
+def _held(call: Call) -> Value:
+    return call.each(0)
+
+
+def _later(call: Call) -> Value:
+    return call.later(*call.args, **call.keywords)
+
+
+def _copied(call: Call) -> Value:
+    return lift(lambda one: containers.copied(call.ctx, one, call.site), call.at(0))
+
+
+def _each(position: int) -> Row:
+    """An iterator over some of what an argument holds."""
+    return lambda call: call.stream(call.each(position))
+
+
+def _zipped(call: Call) -> Value:
+    return call.stream(Tup(tuple(call.elements())))
+
+
+def _batches(call: Call) -> Value:
+    """`itertools.batched(items, count)`: tuples, of which the last one may be shorter."""
+    return call.stream(call.made("list", {"*": call.each(0)}))
+
+
+def _groups(call: Call) -> Value:
+    one, key = call.each(0), call.at(1, "key", NONE)
+    return call.stream(Tup((one if key == NONE else call.run(key, one), call.made("list", {"*": one}))))
+
+
+def _waited(call: Call) -> Value:
+    """`concurrent.futures.wait(futures)`: those that are done, and the others."""
+    several = [call.ctx.new(call.site, "list", None, {"*": call.each(0)}, tag=(call.name, at)) for at in range(2)]
+    return Tup(tuple(several))
+
+
+def _forked(call: Call) -> Value:
+    """`torch.jit.fork(function, *args)`."""
+    return _future(call, _called(call))
+
+
+def _called(call: Call) -> Value:
+    return call.run(call.at(0), *call.args[1:], **call.keywords)
+
+
+_SIGNS = dict(
+    pair.split()
+    for pair in "add +,sub -,mul *,truediv /,floordiv //,mod %,pow **,matmul @,and_ &,or_ |,xor ^,concat +".split(",")
 )
 
-_TABLE: dict[str, Handler] = {
-    "builtins.pow": _operator("**"),
-    "torchvision.transforms.Compose": _getter("torchvision.transforms.Compose.call"),
-    "torchvision.transforms.Compose.call": _composed,
-    "torchvision.transforms.ToTensor": lambda ctx, args, keywords, site: Ext(
-        "torchvision.transforms.functional.to_tensor"
-    ),
-    "torchvision.transforms.PILToTensor": lambda ctx, args, keywords, site: Ext(
-        "torchvision.transforms.functional.to_tensor"
-    ),
-    "safetensors.torch.load_file": _weights_read,
-    "math.prod": lambda ctx, args, keywords, site: _reduced(ctx, [Ext("operator.mul"), *args[:1]], {}, site),
-    **dict.fromkeys(("collections.UserDict", "weakref.WeakKeyDictionary", "weakref.WeakValueDictionary"), _mapping),
-    "collections.UserList": _user_list,
-    options.PARSER: _object(options.PARSER),
-    "random.Random": _object("random.Random"),
-    "random.SystemRandom": _object("random.Random"),
-    "concurrent.futures.wait": _waited,
-    "torch.jit.fork": _forked,
-    "torch.jit.wait": _popped,
-    "torch.jit.annotate": _second,
-    **dict.fromkeys(("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.GradScaler"), _object(_SCALER)),
-    **{name: _object(name, NUMBER) for name in _SAMPLERS},
-    "torch.utils.data.BatchSampler": _batches,
-    **dict.fromkeys(
-        (f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_norm", "get_total_norm")), _norm
-    ),
-    "torch.nn.utils.skip_init": lambda ctx, args, keywords, site: _call(ctx, _at(args, 0), args[1:], site, keywords),
-    "torch.nn.utils.rnn.PackedSequence": _first,
-    **dict.fromkeys((f"torch.nn.utils.prune.{name}" for name in _PRUNINGS), _first),
-    **dict.fromkeys(
-        (
-            "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
-            "torch.nn.utils.parametrize.register_parametrization",
-            "torch.nn.utils.parametrize.remove_parametrizations",
-            "torch.func.replace_all_batch_norm_modules_",
-        ),
-        _first,
-    ),
-    **dict.fromkeys((f"torch.{home}quantization.{n}" for home in ("ao.", "") for n in _QUANTIZATIONS), _copied),
-    **{
-        f"torch.nn.{name}.from_pretrained": _made_of_weights(f"torch.nn.{name}")
-        for name in ("Embedding", "EmbeddingBag")
-    },
-    "torch.optim.swa_utils.AveragedModel": _averaged,
-    "torch.optim.swa_utils.update_bn": _updated,
-    **dict.fromkeys((f"torch.autograd.functional.{name}" for name in ("vjp", "jvp", "hvp", "vhp")), _beside),
-    "torch.autograd.forward_ad.make_dual": _first,
-    "torch.autograd.forward_ad.unpack_dual": lambda ctx, args, keywords, site: Tup((_at(args, 0), _at(args, 0))),
-    "torch.func.functionalize": _first,
-    "torch.func.linearize": _linearized,
-    "torch.func.stack_module_state": _stacked_state,
+_TABLE: dict[str, Row] = {
     "itertools.chain": _joined,
-    "itertools.chain.from_iterable": _chained,
-    "itertools.zip_longest": _zipped,
-    "itertools.product": _zipped,
-    "itertools.starmap": _starmap,
+    "itertools.chain.from_iterable": lambda call: call.stream(reading.element(call.ctx, call.each(0))),
+    **_rows("itertools.", "zip_longest product", _zipped),
+    "itertools.starmap": lambda call: call.stream(call.run(call.at(0), Star(call.each(1)))),
     "itertools.accumulate": _accumulate,
-    "itertools.repeat": _repeat,
-    "itertools.cycle": _elements(0),
-    "itertools.islice": _elements(0),
-    "itertools.takewhile": _elements(1),
-    "itertools.dropwhile": _elements(1),
-    "itertools.filterfalse": _elements(1),
-    "itertools.compress": _elements(0),
-    "itertools.tee": _tee,
-    "itertools.combinations": _tuples,
-    "itertools.permutations": _tuples,
-    "itertools.combinations_with_replacement": _tuples,
-    "itertools.pairwise": _pairwise,
-    "itertools.batched": _batches,
-    "itertools.groupby": _groupby,
-    "itertools.count": _numbers,
+    "itertools.repeat": lambda call: call.stream(call.at(0)),
+    **_rows("itertools.", "cycle islice compress", _each(0)),
+    **_rows("itertools.", "takewhile dropwhile filterfalse", _each(1)),
+    "itertools.tee": lambda call: Tup((call.stream(call.each(0)),) * _count(call.at(1, "n"), 2)),
+    **_rows("itertools.", "combinations permutations combinations_with_replacement", _tuples),
+    "itertools.pairwise": lambda call: call.stream(Tup((call.each(0),) * 2)),
+    **_rows("", "itertools.batched torch.utils.data.BatchSampler", _batches),
+    "itertools.groupby": _groups,
+    **_rows("", "itertools.count tqdm.trange", lambda call: call.stream(NUMBER)),
     "functools.reduce": _reduced,
-    "functools.partialmethod": lambda ctx, args, keywords, site: Partial(
-        Ext("functools.partialmethod.bound"), tuple(args), tuple(sorted(keywords.items()))
+    "functools.partialmethod": lambda call: Partial(
+        Ext("functools.partialmethod.bound"), tuple(call.args), tuple(sorted(call.keywords.items()))
     ),
-    "functools.cmp_to_key": _number,
-    "operator.itemgetter": _getter("operator.itemgetter.call"),
+    "functools.cmp_to_key": lambda call: NUMBER,
+    "math.prod": lambda call: _reduced(call._replace(args=[Ext("operator.mul"), *call.args[:1]], keywords={})),
+    "builtins.pow": _operator("**"),
+    **_rows("operator.", "itemgetter attrgetter methodcaller", _later),
     "operator.itemgetter.call": _items_got,
-    "operator.attrgetter": _getter("operator.attrgetter.call"),
     "operator.attrgetter.call": _attributes_got,
-    "operator.methodcaller": lambda ctx, args, keywords, site: Partial(
-        Ext("operator.methodcaller.call"), tuple(args), tuple(sorted(keywords.items()))
-    ),
     "operator.methodcaller.call": _method_called,
-    "operator.getitem": _getitem,
+    "operator.getitem": lambda call: reading.item(call.ctx, call.at(0), call.at(1), call.site),
     "operator.setitem": _setitem,
     "operator.neg": _first,
     **{f"operator.{name}": _operator(sign) for name, sign in _SIGNS.items()},
@@ -882,64 +794,109 @@ _TABLE: dict[str, Handler] = {
     "json.loads": _parsed(json.loads),
     "ast.literal_eval": _parsed(ast.literal_eval),
     "heapq.heappush": _pushed,
-    "heapq.heappop": _popped,
-    "heapq.heappushpop": _push_and_pop,
-    "heapq.heapreplace": _push_and_pop,
-    "heapq.heapify": _none,
-    "heapq.nlargest": _elements(1),
-    "heapq.nsmallest": _elements(1),
-    "heapq.merge": _elements(0),
-    "random.choice": _popped,
-    "random.sample": _elements(0),
-    "random.choices": _elements(0),
-    "random.shuffle": _none,
-    **dict.fromkeys(_QUEUES, _queue),
+    **_rows("heapq.", "heappushpop heapreplace", _push_and_pop),
+    **_rows("", "heapq.heapify random.shuffle", lambda call: NONE),
+    **_rows("heapq.", "nlargest nsmallest", _each(1)),
+    **_rows("", "heapq.merge random.sample random.choices concurrent.futures.as_completed", _each(0)),
+    **_rows("", "heapq.heappop random.choice torch.jit.wait pickle.loads", _held),
+    **_rows("random.", "Random SystemRandom", _object("random.Random")),
+    **{
+        name: row
+        for home in ("queue.", "asyncio.", "multiprocessing.", "torch.multiprocessing.")
+        for name, row in _rows(
+            home, "Queue LifoQueue PriorityQueue SimpleQueue", lambda call: call.made("list", {})
+        ).items()
+    },
     "collections.ChainMap": _chain_map,
+    **_rows("", "collections.UserDict weakref.WeakKeyDictionary weakref.WeakValueDictionary", _user_made("dict")),
+    "collections.UserList": _user_made("list"),
     "dataclasses.asdict": _as_dict,
     "dataclasses.astuple": _as_tuple,
-    "contextlib.nullcontext": lambda ctx, args, keywords, site: args[0] if args else NONE,
-    **dict.fromkeys(("contextlib.closing", "contextlib.aclosing"), _closing),
-    **dict.fromkeys(("contextlib.ExitStack", "contextlib.AsyncExitStack"), _object(STACK)),
+    "dataclasses.fields": _fields,
+    "contextlib.nullcontext": lambda call: call.at(0, "enter_result", NONE),
+    **_rows("contextlib.", "ExitStack AsyncExitStack", _object(STACK)),
+    **_rows("contextlib.", "closing aclosing", _closing),
     "contextlib.left": _left,
     "contextlib.decorated": _decorated,
+    options.PARSER: _object(options.PARSER),
     "contextvars.ContextVar": _object(_VARIABLE),
-    "asyncio.run": _first,
-    "asyncio.create_task": _first,
-    "asyncio.ensure_future": _first,
-    "asyncio.wait_for": _first,
-    "asyncio.shield": _first,
+    **_rows("asyncio.", "run create_task ensure_future wait_for shield", _first),  # a coroutine is what it gives
     "asyncio.gather": _gathered,
-    "asyncio.to_thread": _applied,
-    **dict.fromkeys(_PROCESSES, _started(_THREAD)),
-    **dict.fromkeys(_WORKERS, _object(_POOL)),
-    "concurrent.futures.as_completed": _completed,
+    **_rows("", "asyncio.to_thread torch.utils.checkpoint.checkpoint", _applied),
+    **_rows("", "threading.Thread threading.Timer multiprocessing.Process torch.multiprocessing.Process", _started),
+    **_rows("concurrent.futures.", "ThreadPoolExecutor ProcessPoolExecutor thread.ThreadPoolExecutor", _object(_POOL)),
+    **_rows("multiprocessing.", "Pool pool.Pool pool.ThreadPool dummy.Pool", _object(_POOL)),
+    "torch.multiprocessing.Pool": _object(_POOL),
+    "concurrent.futures.wait": _waited,
+    "torch.jit.fork": _forked,
     "torch.multiprocessing.spawn": _spawned,
-    "torch.utils.checkpoint.checkpoint": _applied,
-    **dict.fromkeys(_TREE_MAPS, _tree_map),
-    "weakref.proxy": _first,
-    "weakref.ref": _reference,
-    "weakref.WeakMethod": _reference,
-    "types.MappingProxyType": _first,
-    "pickle.dumps": lambda ctx, args, keywords, site: stream(ctx, site, _at(args, 0), "pickled"),
-    "pickle.loads": _popped,
+    **_rows("weakref.", "ref WeakMethod", lambda call: always(call.at(0))),
+    "pickle.dumps": lambda call: call.stream(call.at(0)),
     "copy.deepcopy": _copied,
-    "dataclasses.fields": _fields,
-    "torch.autograd.functional.jacobian": _derived,
-    "torch.autograd.functional.hessian": _derived,
+    "copy.copy": _shallow,
+    **_rows("", "weakref.proxy types.MappingProxyType typing.assert_type", _first),
+    **_rows("tqdm.", "tqdm auto.tqdm notebook.tqdm", _first),
+    **_rows("", "typing.cast torch.jit.annotate", _second),
+    # Under these, modules are made without weights, or with parts of them: whoever fills them places them.
+    **_rows(
+        "",
+        "accelerate.init_empty_weights accelerate.big_modeling.init_empty_weights deepspeed.zero.Init "
+        "transformers.integrations.accelerate.init_empty_weights",
+        lambda call: Device(NOWHERE),
+    ),
+    "torchvision.transforms.Compose": _later,
+    "torchvision.transforms.Compose.call": _composed,
+    **_rows(
+        "torchvision.transforms.",
+        "ToTensor PILToTensor",
+        lambda call: Ext("torchvision.transforms.functional.to_tensor"),
+    ),
+    "safetensors.torch.load_file": _weights_read,
+    **_rows("torch.", "amp.GradScaler cuda.amp.GradScaler GradScaler", _object(_SCALER)),
+    **{
+        name: _object(name, NUMBER)
+        for name in _rows(
+            "torch.utils.data.",
+            "RandomSampler SequentialSampler SubsetRandomSampler WeightedRandomSampler DistributedSampler "
+            "distributed.DistributedSampler",
+            _first,
+        )
+    },
+    **_rows("torch.nn.utils.", "clip_grad_norm_ clip_grad_norm get_total_norm", _norm),
+    "torch.nn.utils.vector_to_parameters": _split_again,
+    "torch.nn.utils.skip_init": _called,
+    "torch.nn.utils.rnn.PackedSequence": _first,
+    **_rows(
+        "torch.nn.utils.prune.",
+        "l1_unstructured random_unstructured ln_structured random_structured identity remove",
+        _first,
+    ),
+    "torch.nn.utils.prune.custom_from_mask": _masked,
+    "torch.nn.SyncBatchNorm.convert_sync_batchnorm": _first,
+    "torch.nn.utils.parametrize.register_parametrization": _parametrized,
+    "torch.nn.utils.parametrize.remove_parametrizations": _first,
+    **_rows("torch.", "func.replace_all_batch_norm_modules_ func.functionalize autograd.forward_ad.make_dual", _first),
+    **{
+        name: row
+        for home in ("torch.quantization.", "torch.ao.quantization.")
+        for name, row in _rows(
+            home, "quantize_dynamic quantize prepare prepare_qat convert fuse_modules fuse_modules_qat", _copied
+        ).items()
+    },
+    **_rows("torch.nn.", "Embedding.from_pretrained EmbeddingBag.from_pretrained", _made_of_weights),
+    "torch.optim.swa_utils.AveragedModel": _averaged,
+    "torch.optim.swa_utils.update_bn": _updated,
+    **_rows("torch.autograd.functional.", "vjp jvp hvp vhp", lambda call: Tup((_of_inputs(call), call.at(1)))),
+    **_rows("torch.autograd.functional.", "jacobian hessian", _derived),
+    "torch.autograd.forward_ad.unpack_dual": lambda call: Tup((call.at(0), call.at(0))),
+    "torch.func.linearize": _linearized,
+    "torch.func.stack_module_state": _stacked_state,
     "torch.func.vjp": _pulled_back,
-    "torch.func.vjp.call": _first,
+    "torch.func.vjp.call": _pulled,
     "torch.func.jvp": _pushed_forward,
     "torch.utils.checkpoint.checkpoint_sequential": _in_sequence,
-    **dict.fromkeys(_TREE_FLATTENS, _flattened),
-    **dict.fromkeys(_TREE_UNFLATTENS, _unflattened),
-    "typing.cast": _second,
-    "typing.assert_type": _first,
-    "copy.copy": _shallow,
-    **dict.fromkeys(_EMPTY_WEIGHTS, lambda ctx, args, keywords, site: Device(NOWHERE)),
-    "tqdm.tqdm": _first,
-    "tqdm.auto.tqdm": _first,
-    "tqdm.notebook.tqdm": _first,
-    "tqdm.trange": _numbers,
+    **_rows("torch.utils.", "_pytree.tree_map _cxx_pytree.tree_map", _mapped(0)),
+    **_rows("torch.utils.", "_pytree.tree_map_only _cxx_pytree.tree_map_only", _mapped(1)),
+    **_rows("torch.utils.", "_pytree.tree_flatten _cxx_pytree.tree_flatten", _flattened),
+    **_rows("torch.utils.", "_pytree.tree_unflatten _cxx_pytree.tree_unflatten", _unflattened),
 }
-
-__all__ = ["Bound", "Func", "Tensor", "find", "listed", "mapped", "method", "stream"]

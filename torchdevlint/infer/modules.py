@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from torchdevlint.infer import claims, classes, devices, opaque, paths, reading, samples, tensors
+from torchdevlint.infer import claims, classes, containers, devices, opaque, paths, reading, samples, tensors
 from torchdevlint.infer.state import NO_FACTS, OF_DATA, is_moved
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
@@ -24,6 +24,7 @@ from torchdevlint.infer.values import (
     Cls,
     Const,
     Device,
+    DoubleStar,
     Ext,
     Func,
     Place,
@@ -44,7 +45,15 @@ from torchdevlint.infer.values import (
     options_of,
     waits,
 )
-from torchdevlint.stubs.knowledge.modules import CAUSAL_MASKS, LAYERS_WITH_BIAS, LAYERS_WITH_WEIGHT, SWITCHES
+from torchdevlint.stubs.knowledge.modules import (
+    CAUSAL_MASKS,
+    INPUT_MOVERS,
+    LAYERS_WITH_BIAS,
+    LAYERS_WITH_WEIGHT,
+    STACKS,
+    SUBMODULES,
+    SWITCHES,
+)
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -53,26 +62,19 @@ _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
 _DICTS = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
 _OF_PARAMETERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})  # make parameters of tensors
 SEQUENTIAL = "torch.nn.Sequential"
-# Bring inputs to where their replicas are (torch/nn/parallel).
-WRAPPERS = frozenset(
-    {
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.nn.parallel.distributed.DistributedDataParallel",
-        "torch.distributed.fsdp.FullyShardedDataParallel",
-    }
-)
 AVERAGED = "torch.optim.swa_utils.AveragedModel"  # a copy of a model, which it calls
 _INPUTS = frozenset(
     "input input1 input2 query key value hx h_0 src tgt memory mask attn_mask src_mask tgt_mask memory_mask key_padding_mask "
     "src_key_padding_mask tgt_key_padding_mask offsets per_sample_weights".split()
 )
+_KEEP = _LISTS | _DICTS | {SEQUENTIAL} | set(STACKS)  # what they are given
+_OF_PICTURES = ("torchvision.models.", "timm.", "segmentation_models_pytorch.")  # models whose parts take tensors alone
 MOST_LOSS_INPUTS = 3
 _PLACING = frozenset({"device_map", "quantization_config", "load_in_8bit", "load_in_4bit"})
 _RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _WEIGHTS = frozenset(
-    "weight bias in_proj_weight weight_ih_l0 weight_hh_l0 running_mean running_var num_batches_tracked".split()
+    "weight bias in_proj_weight in_proj_bias q_proj_weight k_proj_weight v_proj_weight bias_k bias_v weight_ih_l0 weight_hh_l0 "
+    "running_mean running_var num_batches_tracked".split()
 )
 _DERIVED = (
     "_orig",
@@ -98,7 +100,10 @@ _EMPTY = "@empty"  # of a layer whose arguments say that it holds nothing
 _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
 
 
-HOOK, PRE_HOOK = ".@forward_hook", ".@forward_pre_hook"
+HOOKS = {
+    f"register_{name}": f".@{name}"
+    for name in ("forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook", "backward_hook")
+}
 
 
 def _add_hook(ctx: Context, ref: Ref, key: str, hook: Value, with_keywords: bool) -> None:
@@ -115,6 +120,18 @@ def _hooks(ctx: Context, ref: Ref, key: str) -> list[Tup]:
     return [hook for one in several if isinstance(one, Tup) for hook in one.items if isinstance(hook, Tup)]
 
 
+def parametrize(ctx: Context, module: Ref, name: str, parametrization: Value, weight: Value, site: Site | None) -> None:
+    """What a parametrization adds to a module: submodules that hold it and the parameter that it replaces (torch/nn/utils/parametrize.py)."""
+    rec = ctx.heap[module]
+    place = {key: rec.fields[key] for key in ("@device", "@origin", "@implicit") if key in rec.fields}
+    if ".parametrizations" not in rec.fields:
+        held = ctx.new(site, "module", Ext("torch.nn.ModuleDict"), place, tag="parametrized")
+        ctx.put(module, ".parametrizations", held)
+    several = {**place, "*": parametrization, ".original": weight}
+    one = ctx.new(site, "module", Ext("torch.nn.ModuleList"), several, tag=("parametrized", name))
+    ctx.put(ctx.heap[module].fields[".parametrizations"], ("k", name), one)
+
+
 Given = tuple[list[Value], dict[str, Value]]
 
 
@@ -122,7 +139,12 @@ def hooked(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value]
     """What a module's `forward` gets once its hooks have seen it (torch/nn/modules/module.py, `_call_impl`)."""
     from torchdevlint.infer.calls import call as call_value
 
-    for hook in _hooks(ctx, ref, PRE_HOOK):
+    held = ctx.heap[ref].fields.get(".parametrizations")
+    for _, one in within(ctx, held, deep=1) if isinstance(held, Ref) else ():
+        fields = ctx.heap[one].fields
+        if ".original" in fields:
+            call_value(ctx, fields["*"], [fields[".original"]], {}, site)
+    for hook in _hooks(ctx, ref, ".@forward_pre_hook"):
         function, with_keywords = hook.items
         given = [ref, Tup(tuple(args)), *([_as_dict(ctx, keywords, site)] if with_keywords == TRUE else [])]
         made = call_value(ctx, function, given, {}, site)
@@ -146,11 +168,16 @@ def given_back(
     """What the call of a module gives once its hooks have seen it."""
     from torchdevlint.infer.calls import call as call_value
 
-    for hook in _hooks(ctx, ref, HOOK):
+    for hook in _hooks(ctx, ref, ".@forward_hook"):
         function, with_keywords = hook.items
         named = [_as_dict(ctx, keywords, site)] if with_keywords == TRUE else []
         made = call_value(ctx, function, [ref, Tup(tuple(args)), *named, result], {}, site)
         result = result if made == NONE or made is UNKNOWN else made
+    # gradients are where their values are
+    for kind in ("full_backward_pre_hook", "full_backward_hook", "backward_hook"):
+        for hook in _hooks(ctx, ref, ".@" + kind):
+            grads = [Tup(tuple(given)) for given in ([result], args)]
+            call_value(ctx, hook.items[0], [ref, *(grads[:1] if "pre" in kind else grads[::-1])], {}, None)
     return result
 
 
@@ -180,13 +207,20 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     if name == SEQUENTIAL or name in _LISTS or name in _DICTS:
         held = _contents(ctx, name, args)
         fields.update({key: part_of(ctx, Ext(name), one) for key, one in held.items()})
-    elif name in WRAPPERS or name == AVERAGED:
+    elif name in INPUT_MOVERS or name == AVERAGED:
         inner = ctx.rec(first)
         fields.pop("@implicit", None)
         fields.update(
             {".module": first, "@device": inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE}
         )
-    ref = ctx.new(site, "module", Ext(name), fields, tag=name)
+    layer: Value | None = None
+    if name in STACKS:
+        layer = containers.copied(ctx, args[0] if args else keywords.get(STACKS[name][0], UNKNOWN), site)
+        rec = ctx.rec(layer)
+        fields["@device"] = devices.device_of(ctx, layer)
+        if rec is None or "@implicit" not in rec.fields:
+            fields.pop("@implicit", None)
+    ref = ctx.new(site, "module", Ext(name), _with_parts(ctx, name, fields, site, (name,), layer), tag=name)
     if is_loss(name):
         takes_first = name.rpartition(".")[2] in (
             "CrossEntropyLoss",
@@ -202,6 +236,27 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         if "reduction" in keywords:
             ctx.put(ref, ".reduction", keywords["reduction"])
     return ref
+
+
+def _with_parts(
+    ctx: Context,
+    name: str,
+    fields: dict[Any, Any],
+    site: Site | None,
+    path: tuple[str, ...],
+    layer: Value | None = None,
+) -> dict[Any, Any]:
+    """The fields of a module with the submodules that its constructor makes, which are where it is; `layer`: of what a stack makes copies."""
+    for attribute, cls in SUBMODULES.get(name, {}).items():
+        place = {key: fields[key] for key in ("@device", "@origin", "@implicit") if key in fields}
+        inside = (*path, attribute)
+        if name in STACKS:
+            kind = STACKS[name][1]
+            own = _with_parts(ctx, kind, dict(place), site, inside) if layer is None else {}
+            place["*"] = ctx.new(site, "module", Ext(kind), own, tag=(*inside, kind)) if layer is None else layer
+        held = _with_parts(ctx, cls, place, site, inside)
+        fields["." + attribute] = ctx.new(site, "module", Ext(cls), held, tag=inside)
+    return fields
 
 
 def _is_placed_by_keywords(keywords: dict[str, Value]) -> bool:
@@ -299,12 +354,38 @@ def _has_no_device(ctx: Context, cls: Value | None) -> bool:
     return isinstance(cls, Cls) and all(map(classes.is_base, classes.foreign_bases_of(ctx.analysis, cls.cls)))
 
 
-def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
-    """`module(...)` of a foreign class."""
-    name = rec.cls.name if isinstance(rec.cls, Ext) else ""
+def inherited(
+    ctx: Context, layer: str, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+) -> Value:
+    """`nn.Linear.__init__(self, ...)` and `nn.Linear.forward(self, x)` of a class of the project that inherits from the layer."""
+    from torchdevlint.infer.calls import residual
+
+    target, *given = args
+    rec = ctx.heap.get(target) if isinstance(target, Ref) else None
+    keeps = layer in _KEEP or is_loss(layer) or any(isinstance(one, (Star, DoubleStar)) for one in args)
+    if ctx.mode == "summary" and (keeps and any(map(waits, given)) if name == "__init__" else rec is None):
+        return residual(ctx, Ext(f"{layer}.{name}"), args, keywords, site)
+    if name == "__init__":
+        made = ctx.rec(make(ctx, layer, given, keywords, site))
+        told = {"@implicit", "@origin"} | ({"@device"} if made is not None and "@implicit" in made.fields else set())
+        for key, content in made.fields.items() if made is not None else ():
+            if key not in told:
+                ctx.put(target, key, content)
+        return NONE
+    if rec is None or not isinstance(target, Ref) or rec.kind != "module":
+        return Term("unknown", site) if site is not None else UNKNOWN
+    return call(ctx, target, rec, given, keywords, site, layer)
+
+
+def call(
+    ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None, layer: str = ""
+) -> Value:
+    """`module(...)` of a foreign class, or of one that inherits from it."""
+    own = classes.layer_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ""
+    name = rec.cls.name if isinstance(rec.cls, Ext) else layer or own
     if name == SEQUENTIAL or name in _LISTS:
         return _call_sequence(ctx, rec, args, site)
-    if name in WRAPPERS or name == AVERAGED:
+    if name in INPUT_MOVERS or name == AVERAGED:
         from torchdevlint.infer.calls import call as call_value
 
         inner = rec.fields.get(".module")
@@ -323,13 +404,13 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str
     told = _told(ctx, ref, rec, "forward", args, keywords, site)
     if told is not None:
         return told
-    stub = ctx.stubs.module_class(name)
+    stub = ctx.stubs.module_class(name) if not opaque.holds_wrapper(ctx, ref) else None
     if stub is not None and stub.holds == "weights":
         return _call_model(ctx, ref, rec, args, keywords, site)
     if stub is None or stub.holds == "unknown":
         return Term("unknown", site) if site is not None else UNKNOWN
     if stub.holds == "parameters" and _EMPTY not in rec.fields:
-        return _call_layer(ctx, rec, name, args, keywords, site)
+        return _call_layer(ctx, ref, rec, name, args, keywords, site)
     return _call_empty(ctx, rec, name, args, keywords, site)
 
 
@@ -390,8 +471,14 @@ def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None)
     from torchdevlint.infer.calls import call as call_value
 
     value = args[0] if args else UNKNOWN
-    parts = [(key, part) for key, part in rec.fields.items() if isinstance(key, tuple)]
-    for _, part in parts:
+    parts = [
+        part
+        for key, part in rec.fields.items()
+        if isinstance(key, tuple) or (key[0] == "." and _holds_module(ctx, part))
+    ]
+    if not parts and "*" not in rec.fields and isinstance(rec.cls, Cls):
+        return Term("unknown", site) if site is not None else UNKNOWN  # nobody saw what it was given
+    for part in parts:
         value = call_value(ctx, part, [value], {}, site)
     if "*" in rec.fields:
         value = call_value(ctx, rec.fields["*"], [value], {}, site)
@@ -399,10 +486,13 @@ def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None)
 
 
 def _call_layer(
-    ctx: Context, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
     """A layer with parameters: every tensor that it is given must be where they are."""
     place: Place = rec.fields.get("@device", NOWHERE)
+    inside = [ctx.rec(one) for _, one in within(ctx, ref)] if name in SUBMODULES else ()
+    if any(one is not None and one.fields.get("@device") != place for one in inside):
+        place = NOWHERE  # its layers were moved one by one
     origin = rec.fields.get("@origin")
     layer = Tensor(place, MANY, origin, weights(rec).implicit)
     unread = _unread_masks(name, args, keywords)
@@ -416,6 +506,12 @@ def _call_layer(
         claims.claim(ctx, "same", [Operand(part, False, "input"), Operand(layer, False, "module")], site)
         for weight in replaced:
             claims.claim(ctx, "same", [Operand(weight, False, "operand"), Operand(part, False, "input")], site)
+    for key, content in rec.fields.items() if name not in SUBMODULES else ():
+        inner = ctx.rec(content) if key[0] == "." and isinstance(content, Ref) else None  # `model.fc = nn.Linear(...)`
+        held = held_by(ctx, content, inner) if inner is not None and inner.kind == "module" else {}
+        for weight in list(held.values())[:1]:
+            meeting = [Operand(Tensor(place, MANY), False, "input"), Operand(weight, False, "module")]
+            claims.claim(ctx, "same", meeting, site)
     result: Value
     known = [tensors.as_tensor(ctx, one) for part in flat for one in alternatives(part)]
     if place == HOST and any(isinstance(one, Tensor) and one.device != HOST for one in known):
@@ -511,9 +607,9 @@ def method(
     if name.startswith("register_") and name.endswith("buffer"):
         _register(ctx, ref, args[0] if args else keywords.get("name", UNKNOWN), Tensor(NOWHERE, MANY, follows=True))
         return NONE
-    if name in ("register_forward_hook", "register_forward_pre_hook") and args:
-        key = HOOK if name == "register_forward_hook" else PRE_HOOK
-        _add_hook(ctx, ref, key, args[0], keywords.get("with_kwargs") == TRUE)
+    if name in HOOKS:
+        hook, with_keywords = args[0] if args else keywords.get("hook", UNKNOWN), keywords.get("with_kwargs") == TRUE
+        _add_hook(ctx, ref, HOOKS[name], hook, with_keywords)
         return UNKNOWN
     if name in ("eval", "train"):
         _set_training(ctx, ref, FALSE if name == "eval" else args[0] if args else keywords.get("mode", TRUE))
@@ -552,17 +648,27 @@ def method(
         from torchdevlint.infer.calls import call as call_value
 
         return call_value(ctx, ref, args, keywords, site)
-    if name in ("modules", "named_modules") and 0 < len(inside := within(ctx, ref)) < MOST_ALTERNATIVES:
-        several: list[Value] = [
-            Tup((Const(path), one)) if name == "named_modules" else one for path, one in [("", ref), *inside]
-        ]
+    if (
+        name in _OF_PARTS
+        and 0 < len(inside := within(ctx, ref, deep=1 if "children" in name else 4)) < MOST_ALTERNATIVES
+    ):
+        parts: list[tuple[str, Value]] = [*([("", ref)] if "modules" in name else []), *inside]
+        several: list[Value] = [Tup((Const(path), one)) if name.startswith("named") else one for path, one in parts]
         return ctx.new(site, "generator", None, {"*": join(*several)}, tag=name)
     if name in ("items", "values", "keys", "children", "modules", "named_children", "named_modules"):
         value = reading.element(ctx, ref)
         pair = name in ("items", "named_children", "named_modules")
         held = Tup((NUMBER, value)) if pair else NUMBER if name == "keys" else value
         return ctx.new(site, "generator", None, {"*": held}, tag=name)
+    stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
+    is_of_pictures = stub is not None and stub.holds == "parameters" and stub.name.startswith(_OF_PICTURES)
+    if stub is not None and is_of_pictures and any(map(_may_be_tensor, args)):  # `model.layer1(x)`
+        return _call_layer(ctx, ref, rec, stub.name, args, keywords, site)
     return Term("unknown", site) if site is not None else UNKNOWN
+
+
+def _may_be_tensor(value: Value) -> bool:
+    return any(isinstance(one, (Tensor, Term)) for one in alternatives(value))
 
 
 def _set_training(ctx: Context, value: Value, mode: Value, deep: int = 6) -> None:
@@ -607,6 +713,7 @@ def weights(rec: Rec) -> Tensor:
     return Tensor(place, MANY, made.part if made is not None else None, implicit, True)
 
 
+_OF_PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
 _LISTED = frozenset("parameters buffers named_parameters named_buffers state_dict".split())
 _MOST_HELD = 30
 
@@ -686,6 +793,11 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
             fields = {key: _kept(content, name) if key != "default" else content for key, content in rec.fields.items()}
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
+
+
+def _holds_module(ctx: Context, value: Value) -> bool:
+    several = [ctx.heap.get(one) for one in alternatives(value) if isinstance(one, Ref)]
+    return any(one is not None and one.kind == "module" for one in several)
 
 
 def _is_module(ctx: Context, value: Value) -> bool:

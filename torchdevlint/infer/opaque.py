@@ -8,9 +8,23 @@ from typing import TYPE_CHECKING
 from torchdevlint.infer import claims, devices, reading, tensors
 from torchdevlint.infer.host_libraries import ROOTS
 from torchdevlint.infer.summary import Operand
-from torchdevlint.infer.values import HOST, MANY, NOWHERE, DoubleStar, Ext, Place, Site, Star, Tensor, Term, Value
+from torchdevlint.infer.values import (
+    HOST,
+    MANY,
+    NOWHERE,
+    DoubleStar,
+    Ext,
+    Place,
+    Site,
+    Star,
+    Tensor,
+    Term,
+    Value,
+    alternatives,
+)
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -32,12 +46,23 @@ def call(
 ) -> Value:
     """A call of such a module: as far as one can tell it wants its inputs where it was moved, and gives its outputs there."""
     near = Term("near", place)
+    if holds_wrapper(ctx, function):
+        return Term("unknown", site)
     for value in (*args, *keywords.values()):
         for held in _given_by(ctx, value):
             for one in tensors.flattened(ctx, held):
                 given = [Operand(one, False, "input"), Operand(Tensor(near), False, "module")]
                 claims.claim(ctx, "same", given, site)
     return Term("moved", Term("call", function, tuple(args), tuple(sorted(keywords.items())), site), near, None)
+
+
+def holds_wrapper(ctx: Context, function: Value) -> bool:
+    """True for `model.features = nn.DataParallel(model.features)`: which part sees the inputs first is not known, and that one brings them along."""
+    while isinstance(function, Term) and function.op == "moved":
+        function = function.args[0]
+    rec = ctx.rec(function)
+    held = [ctx.rec(one) for content in rec.fields.values() for one in alternatives(content)] if rec is not None else ()
+    return any(one is not None and isinstance(one.cls, Ext) and one.cls.name in INPUT_MOVERS for one in held)
 
 
 def _given_by(ctx: Context, argument: Value) -> list[Value]:

@@ -39,7 +39,7 @@ from torchdevlint.infer.values import (
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.stubs.knowledge.functions import RANKS
-from torchdevlint.stubs.loader import FIRST, Parameter, Result, Signature
+from torchdevlint.stubs.loader import Parameter, Result, Signature
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -168,16 +168,18 @@ def _operands(ctx: Context, binding: Binding) -> dict[str, list[Operand]]:
         if parameter.kind not in ("tensor", "tensors") or parameter.device == "any":
             continue
         for value in values:
+            parts = tensors.flattened(ctx, value)
             is_list = parameter.kind == "tensors" or parameter.starred
-            parts = tensors.flattened(ctx, value) if is_list else [value]
-            for part in parts[:1] if parameter.device == FIRST else parts:
+            is_list = is_list or (isinstance(value, (Ref, Tup)) and any(isinstance(one, Tensor) for one in parts))
+            parts = parts if is_list else [value]
+            for part in parts[:1] if parameter.device == "first" else parts:
                 if _may_be_tensor(part):
                     role = "element" if is_list else _role(binding.signature, parameter, first=first, is_loss=is_loss)
                     found.setdefault(parameter.device, []).append(Operand(part, parameter.tolerant, role))
         first = False
     out = binding.given.get("out")
-    if out is not None and out != NONE:
-        found.setdefault("d", []).append(Operand(out, False, "out"))
+    for part in tensors.flattened(ctx, out) if out is not None and out != NONE else ():
+        found.setdefault("d", []).append(Operand(part, False, "out"))
     return found
 
 

@@ -312,8 +312,9 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return tensors.index(ctx, value, key, site)
         return ctx.read(Term("item", value, key))
     if value in (ARRAY, NUMERIC):
-        tensors.claim_arrays(ctx, key.items if isinstance(key, Tup) else [key], site)
-        return value if isinstance(key, SliceValue) else NUMERIC
+        parts = key.items if isinstance(key, Tup) else (key,)
+        tensors.claim_arrays(ctx, parts, site)
+        return value if any(isinstance(one, SliceValue) for one in parts) else NUMERIC
     if isinstance(value, Cls):
         made = attribute_of(ctx, value, "__class_getitem__", value)
         meta = metaclass_of(ctx, value.cls)

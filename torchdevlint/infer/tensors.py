@@ -77,7 +77,7 @@ _NUMBERS = frozenset({"ndim", "requires_grad", "layout", "itemsize", "nbytes", "
 # Methods that give no tensor (torch/_tensor_docs.py).
 _TO_PYTHON = frozenset(
     "item dim ndimension numel nelement stride storage_offset element_size is_contiguous is_floating_point data_ptr "
-    "__len__ tolist size is_complex storage untyped_storage is_pinned is_shared register_hook retain_grad __hash__".split()
+    "__len__ tolist size is_complex storage untyped_storage is_pinned is_shared retain_grad __hash__".split()
 )
 _CASTS = frozenset("float double half bfloat16 int long short bool byte char type to cuda cpu".split())
 _SAME_TENSOR = frozenset(
@@ -742,9 +742,20 @@ def method(
         return Device(value.device)  # its index, which names it as well
     if name == "tolist" and value.rank not in (0, None):
         return ctx.new(site, "list", None, {"*": NUMBER}, tag=name)
+    if name in ("register_hook", "register_post_accumulate_grad_hook"):
+        if (
+            not value.follows or value.device != HOST
+        ):  # the module of a parameter may be moved before there is a gradient
+            from torchdevlint.infer.calls import call as call_value
+
+            call_value(ctx, args[0] if args else keywords.get("hook", UNKNOWN), [plain(value)], {}, site)
+        return UNKNOWN
     if name in _TO_PYTHON:
         return SIZE if name == "size" and not args else NUMBER
     if name == "backward":
+        gradient = args[0] if args else keywords.get("gradient", NONE)
+        if gradient != NONE:
+            claims.claim(ctx, "same", [Operand(value, False, "operand"), Operand(gradient, True, "operand")], site)
         return NONE
     if name in ("requires_grad_", "share_memory_", "detach_"):
         return value

@@ -12,9 +12,9 @@ Syntax, one entry a line, in these files and in those of users (`torchdevlint.st
 
 `Tensor @ d` is a tensor on the device that `d` stands for: all of one letter share it. `Tensor @ ~d` may be a zero-dimensional tensor on
 the CPU as well, `Tensor @ ~~d` where the others have no dimension either. `Tensor @ cpu` must be, or is, on the CPU; `Tensor @ any` has a device
-of its own; of a list of tensors `@ first`, the first tells the device and the others are copied there.
-`Tensor[0]` has rank 0, `Tensor[1]` rank 1 or more; `Tensor[size]` takes its rank from its size argument, `Tensor[any]` may have any; without
-a word, `RANKS` in `knowledge/functions.py` tells it. `Self` is the first argument, `Self @ device` the same moved to the device of an argument.
+of its own, and `list[Tensor @ first]` takes tensors of any, of which a result may be where the first one is, and the first ones of two lists share it.
+`Tensor[0]` has rank 0, `Tensor[1]` rank 1 or more; `Tensor[size]` takes its rank from its size argument, `Tensor[any]` may have any;
+without a word, `RANKS` in `knowledge/functions.py` tells it. `Self` is the first argument, `Self @ device` the same moved to the device of an argument.
 A parameter `model: Module` is a module that is moved, in place, to where the function chooses. `Object` comes back where nothing is known of it.
 Several lines of one name are overloads: the first that fits the arguments holds.
 A class is a `Module` with `parameters`, which each of its inputs meets, with `weights` of which that is not certain, with `buffers` that it was
@@ -35,8 +35,6 @@ from importlib import resources
 from typing import Literal, NamedTuple
 
 Rank = int | Literal["size", "data", "reduced", "stacked", "any"] | None
-FIRST = "first"
-"""The device variable of a list whose first tensor tells it."""
 RANKS = ("size", "data", "reduced", "stacked", "any")
 
 _FOLDERS = ("written", "derived")  # what stands first holds

@@ -314,6 +314,10 @@ def case_composites_that_check_in_cpp() -> None:
             lambda: torch.take_along_dim(g, ci[None]),
             "Expected tensor to have cuda Device, but got tensor with cpu Device",
         ),
+        (
+            lambda: torch.sparse_coo_tensor(ci[None], g1, (1,)),
+            "backend of indices (CPU) must match backend of values (CUDA)",
+        ),
         (lambda: torch.searchsorted(g1, g1, sorter=ci), "sorter and boundary tensors should have same device type"),
         (lambda: torch.searchsorted(g1, c1), "Expected all tensors to be on the same device, but"),
         (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 4)).cuda()(c), "Expected all tensors to be on the"),
@@ -323,7 +327,31 @@ def case_composites_that_check_in_cpp() -> None:
             call()
     old = nn.utils.weight_norm(nn.Linear(4, 4)).cuda()
     assert old(g).is_cuda and torch.quantile(g, q.cuda()).is_cuda and torch.block_diag(g, g).is_cuda
-    assert torch.sparse_coo_tensor(ci[None], g1, (1,)).device == torch.device("cuda:0")
+    assert torch.sparse_coo_tensor(gi[None], g1, (1,)).device == torch.device("cuda:0")
+    assert torch.sparse_coo_tensor(ci[None], g1, (1,), device="cuda").device == torch.device("cuda:0")
+
+
+def case_gradients_that_are_given() -> None:
+    x = torch.ones(4, device="cuda", requires_grad=True)
+    with raises(RuntimeError, "invalid gradient at index 0 - expected device cuda:0 but got cpu"):
+        (x * 2).backward(c1)
+    with raises(RuntimeError, "invalid gradient at index 0 - expected device cuda:0 but got cpu"):
+        torch.autograd.grad(x * 2, x, c1)
+    (x * 2).backward(torch.ones_like(x))
+    (x * 2).sum().backward(c0)  # a number is moved
+    assert x.grad.is_cuda and x.grad.sum() == 16
+
+
+def case_nested_tensors_are_where_their_first_one_is() -> None:
+    assert torch.nested.nested_tensor([g1, g1]).unbind()[0].is_cuda
+    assert not torch.nested.nested_tensor([c1, c1]).unbind()[0].is_cuda
+    assert torch.nested.nested_tensor([c1, c1], device="cuda").unbind()[0].is_cuda
+
+
+def case_targets_of_ctc_loss_are_moved() -> None:
+    scores = torch.zeros(4, 2, 3, device="cuda").log_softmax(2)
+    sizes = torch.tensor([4, 4]), torch.tensor([2, 2])
+    assert F.ctc_loss(scores, torch.ones(2, 2, dtype=torch.long), *sizes).is_cuda
 
 
 def case_inference_mode() -> None:

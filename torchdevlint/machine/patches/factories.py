@@ -60,7 +60,11 @@ def _factory(original: Any, in_cpp: bool = True) -> Any:
     def factory(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None or isinstance(kwargs.get("device"), bool):
             return original(*args, **kwargs)
+        if not in_cpp and kwargs.get("layout") is torch.jagged:
+            return original(*args, **kwargs)  # Python, which concatenates the tensors
         spec = kwargs.pop("device", None)
+        if spec is None and not in_cpp and args and isinstance(next(iter(args[0]), None), torch.Tensor):
+            spec = device_of(args[0][0])  # a nested tensor is where the first of its tensors is
         if spec is None and _stack_length():
             spec = default_device()
         device = CPU if spec is None else normal_device(spec)
@@ -213,7 +217,7 @@ def install() -> None:
         if name.startswith("sparse_"):
             replace(owner, name, _sparse(constructor))
         else:
-            replace(owner, name, _factory(constructor, in_cpp=owner is not torch.nested))  # jagged tensors are Python's
+            replace(owner, name, _factory(constructor, in_cpp=owner is not torch.nested))
     for name in _FROM_DATA:
         replace(torch, name, _from_data(getattr(torch, name)))
     for name in _LIKE:

@@ -13,6 +13,7 @@ import torch
 
 from torchdevlint.machine import errors, forgiving
 from torchdevlint.machine.patches import replace
+from torchdevlint.machine.patches.factories import default_device
 from torchdevlint.machine.tags import device_of, flat
 
 Check = Callable[..., None]
@@ -128,6 +129,16 @@ def _searchsorted(boundaries: Any, values: Any, *_: Any, sorter: Any = None, **_
         _refuse(text, "searchsorted", boundaries=boundaries, sorter=sorter)
 
 
+def _sparse_parts(indices: Any = None, values: Any = None, *_: Any, device: Any = None, **__: Any) -> None:
+    """aten/src/ATen/SparseTensorImpl.cpp, set_indices_and_values_unsafe."""
+    is_placed = device is not None or default_device() is not None
+    if isinstance(indices, torch.Tensor) and isinstance(values, torch.Tensor) and not is_placed:
+        names = [{"cpu": "CPU", "cuda": "CUDA"}.get(device_of(one).type, "") for one in (indices, values)]
+        if names[0] != names[1]:
+            text = f"backend of indices ({names[0]}) must match backend of values ({names[1]})"
+            _refuse(text, "sparse_coo_tensor", indices=indices, values=values)
+
+
 _VARIABLE_FUNCTIONS: Any = torch._VF
 _CHECKS: tuple[tuple[tuple[Any, ...], str, Check], ...] = (
     ((_VARIABLE_FUNCTIONS,), "stft", _window("stft")),
@@ -144,6 +155,7 @@ _CHECKS: tuple[tuple[tuple[Any, ...], str, Check], ...] = (
     ((torch, torch.Tensor), "tensor_split", _tensor_split),
     ((torch, torch.Tensor), "take_along_dim", _take_along_dim),
     ((torch,), "searchsorted", _searchsorted),
+    ((torch,), "sparse_coo_tensor", _sparse_parts),
 )
 
 
@@ -165,9 +177,31 @@ def _ctc_loss(original: Any) -> Any:
         log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kwargs: Any
     ) -> Any:
         numbers = [x.tolist() if isinstance(x, torch.Tensor) else x for x in (input_lengths, target_lengths)]
+        if isinstance(targets, torch.Tensor):  # C++ brings them there (aten/src/ATen/native/LossCTC.cpp)
+            targets = targets.to(log_probs.device)
         return original(log_probs, targets, *numbers, *args, **kwargs)
 
     return ctc_loss
+
+
+def _make_grads(original: Any) -> Any:
+    """torch/csrc/autograd/engine.cpp, validate_outputs, of what `backward` and `grad` are given: a number is moved, and all else is refused."""
+
+    @functools.wraps(original)
+    def make_grads(outputs: Any, gradients: Any, *args: Any, **kwargs: Any) -> Any:
+        found = list(gradients)
+        for position, (output, gradient) in enumerate(zip(outputs, found, strict=False)):
+            if not (isinstance(output, torch.Tensor) and isinstance(gradient, torch.Tensor)):
+                continue
+            own, other = device_of(output), device_of(gradient)
+            if own != other and not gradient.dim():
+                found[position] = gradient.to(own)
+            elif own != other:
+                text = f"invalid gradient at index {position} - expected device {own} but got {other}"
+                _refuse(text, "backward", output=output, gradient=gradient)
+        return original(outputs, tuple(found), *args, **kwargs)
+
+    return make_grads
 
 
 def install() -> None:
@@ -176,3 +210,4 @@ def install() -> None:
         for owner in owners:
             replace(owner, name, _guarded(getattr(owner, name), check))
     replace(torch, "ctc_loss", _ctc_loss(torch.ctc_loss))
+    replace(torch.autograd, "_make_grads", _make_grads(torch.autograd._make_grads))

@@ -112,6 +112,26 @@ EMPTY_MODULES = frozenset(
         "UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d"
     ).split()
 )
+# The submodules of layers, by attribute (torch/nn/modules/activation.py, transformer.py, adaptive.py); those of a stack are copies of what it is given.
+_FEED_FORWARD = {"self_attn": "MultiheadAttention", **dict.fromkeys(("linear1", "linear2"), "Linear")}
+_NORMS = {"norm1": "LayerNorm", "norm2": "LayerNorm", **dict.fromkeys(("dropout", "dropout1", "dropout2"), "Dropout")}
+_DECODER = {"multihead_attn": "MultiheadAttention", "norm3": "LayerNorm", "dropout3": "Dropout"}
+SUBMODULES: dict[str, dict[str, str]] = {
+    "torch.nn." + name: {attribute: "torch.nn." + cls for attribute, cls in held.items()}
+    for name, held in {
+        "MultiheadAttention": {"out_proj": "Linear"},
+        "TransformerEncoderLayer": {**_FEED_FORWARD, **_NORMS},
+        "TransformerDecoderLayer": {**_FEED_FORWARD, **_NORMS, **_DECODER},
+        "TransformerEncoder": {"layers": "ModuleList"},
+        "TransformerDecoder": {"layers": "ModuleList"},
+        "Transformer": {"encoder": "TransformerEncoder", "decoder": "TransformerDecoder"},
+        "AdaptiveLogSoftmaxWithLoss": {"head": "Linear", "tail": "ModuleList"},
+    }.items()
+}
+STACKS = {
+    "torch.nn.TransformerEncoder": ("encoder_layer", "torch.nn.TransformerEncoderLayer"),
+    "torch.nn.TransformerDecoder": ("decoder_layer", "torch.nn.TransformerDecoderLayer"),
+}
 # Wrappers that bring inputs to the right device themselves (torch/nn/parallel), or replicate modules.
 INPUT_MOVERS = frozenset(
     {
