@@ -18,6 +18,8 @@ SPEAKS_OF_DEVICES = re.compile(r"TDL(?:3|4|5|6|70[1-4])\d*")
 APART = frozenset("TDL503 TDL508 TDL511 TDL521 TDL523 TDL605 TDL606 TDL608 TDL609 TDL610".split())
 """Rules of those groups that speak of portability or style: true of programs that run."""
 IGNORED_DEVICE = "TDL517"
+DOES_NOTHING = "TDL501"
+"""Says that a statement `x.to(device)` has no effect, which it has in no program: one that runs places the tensor elsewhere as well."""
 _NAME_THE_DEVICE = ("factory", "inline", "after-make")
 """The ways to place a tensor that use a parameter `device`."""
 FIXES = ("safe", "unsafe")
@@ -84,6 +86,7 @@ def outcome_of(verdict: Verdict, answer: Answer, shown: Iterable[str], right: bo
     """How the linter's answer stands to the machine's verdict. Lines of hidden files are no part of a story.
 
     In a program that runs and is not `right`, a parameter `device` may be ignored: that is said with good reason.
+    In any program that runs, a statement may do nothing.
     """
     if answer.crash:
         return CRASH
@@ -100,9 +103,9 @@ def outcome_of(verdict: Verdict, answer: Answer, shown: Iterable[str], right: bo
         if any(tells(said, story) for said in findings):
             return NOTE
         return ELSEWHERE if loud else MISSED
-    if not right:
-        findings = [said for said in findings if said.code != IGNORED_DEVICE]
-        loud = [said for said in findings if said.level != "info"]
+    said_with_reason = {DOES_NOTHING} if right else {DOES_NOTHING, IGNORED_DEVICE}
+    findings = [said for said in findings if said.code not in said_with_reason]
+    loud = [said for said in findings if said.level != "info"]
     if any(said.level == "error" for said in loud):
         return FALSE_ERROR
     if loud:

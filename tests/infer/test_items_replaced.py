@@ -72,3 +72,37 @@ rows = send({"data": torch.ones(4, 4), "name": "a"}, "cuda")["data"]
 print(rows[torch.tensor([0, 1], device="cuda")])
 """
     assert told(program) == []
+
+
+HELPERS = {
+    "enumerate": "for at, one in enumerate(items):\n        items[at] = one.to(device)",
+    "range": "for at in range(len(items)):\n        items[at] = items[at].to(device)",
+    "tensors": "for at, one in enumerate(items):\n        if torch.is_tensor(one):\n            items[at] = one.to(device)",
+}
+
+
+@pytest.mark.parametrize("read", ["first, second = items", "first, second = items[0], items[1]"])
+@pytest.mark.parametrize("moving", HELPERS.values(), ids=list(HELPERS))
+def test_a_helper_reads_what_its_loop_has_moved(moving: str, read: str) -> None:
+    program = f"""
+def used(items, device):
+    {moving}
+    {read}
+    return first @ second
+used([torch.ones(4, 4, device="cuda"), torch.ones(4)], "GIVEN")
+"""
+    assert told(program.replace("GIVEN", "cuda")) == []
+    kept = program.replace("items[at] = ", "one = ").replace("GIVEN", "cuda")
+    assert [verdict for _, _, verdict in told(kept)] == ["broken"]
+
+
+def test_a_helper_reads_the_values_of_a_dict_that_its_loop_has_moved() -> None:
+    program = """
+def used(batch, device):
+    for name in batch:
+        batch[name] = batch[name].to(device)
+    first, second = batch.values()
+    return first @ second + batch["second"]
+used({"first": torch.ones(4, 4, device="cuda"), "second": torch.ones(4)}, "cuda")
+"""
+    assert told(program) == []

@@ -590,3 +590,24 @@ print(x + torch.ones(3).cuda())
 )
 def test_a_name_that_nothing_seen_binds_may_be_any_flag(branch: str, expected: list[tuple[str, str]]) -> None:
     assert told(UNBOUND.format(branch)) == expected
+
+
+ROWS = """
+class Rows:
+    def __init__(self, device):
+        self.device = device
+    def __getitem__(self, at):
+        return torch.ones(3, 4, device=self.device), torch.ones(3)
+
+def run(rows, device):
+    layer = nn.Linear(4, 3).to(device)
+    x, y = rows[0]
+    y = y.to(device)
+    return layer(x).sum(1) + y
+"""
+
+
+def test_a_caller_shows_where_the_parts_of_a_sample_are() -> None:
+    assert [verdict for verdict, _ in told(ROWS)] == ["open"]
+    assert told(ROWS + 'run(Rows("cuda"), "cuda")') == []
+    assert "broken" in {verdict for verdict, _ in told(ROWS + 'run(Rows("cpu"), "cuda")')}

@@ -392,3 +392,30 @@ def test_modules_of_another_file_that_hold_nothing_may_be_in_a_dict(tmp_path: Pa
         (tmp_path / "losses.py").write_text(losses.format(loss), encoding="utf-8")
         found = check_paths([tmp_path / "head.py"], select=["TDL602"], processes=1)
         assert [finding.code for finding in found] == codes
+
+
+DATA_SET = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, device):
+        self.device = device
+    def __getitem__(self, at):
+        return torch.ones(3).to(self.device)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "severity"),
+    [
+        ("", Severity.WARNING),
+        ('print(Rows("cuda")[0])\n', Severity.INFO),
+        ('print(len(DataLoader(Rows("cuda"))))\n', Severity.INFO),
+    ],
+    ids=["no program", "no loader", "a loader without workers"],
+)
+def test_a_program_that_takes_its_samples_itself_has_no_workers(program: str, severity: Severity) -> None:
+    main = f"if __name__ == '__main__':\n    {program}" if program else ""
+    (finding,) = check_source(DATA_SET + main, level="info", select=["TDL701"])
+    assert finding.severity is severity

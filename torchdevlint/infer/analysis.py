@@ -449,8 +449,8 @@ class Analysis:
             return True
         if fault.host is None:
             return (fault.site, None) not in self.met
-        if fault.roles == ("input", "module") and (fault.site, None) in self.met:
-            return False
+        if (fault.roles == ("input", "module") or fault.host.implicit == "batch") and (fault.site, None) in self.met:
+            return False  # a caller shows what its loader gives, and its model
         if fault.other.device in read_on_host:
             return False  # the same function reads it as an array: it is on the CPU, or nothing works
         return (fault.site, fault.host.origin) not in self.met

@@ -115,6 +115,8 @@ def claim(
         if kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
             ctx.emit(Claim(kind, tuple(operands), site, chain))
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
+        if chain and sum(map(bool, sides)) > 1:
+            ctx.analysis.heard.met.add((site, None))
         for side in (side for several in sides for side in several):
             if side.tensor.device == HOST:
                 ctx.analysis.heard.met.add((site, side.tensor.origin))

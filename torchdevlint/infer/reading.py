@@ -18,6 +18,7 @@ from torchdevlint.infer.classes import (
     wrapped,
 )
 from torchdevlint.infer.conditions import device_type
+from torchdevlint.infer.state import RENEWED, as_moved
 from torchdevlint.infer.values import (
     ARRAY,
     MEMBER,
@@ -50,6 +51,7 @@ from torchdevlint.infer.values import (
     as_key,
     is_member,
     join,
+    lift,
     of_key,
     shifted,
     waits,
@@ -310,7 +312,8 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return kept
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
-        return ctx.read(Term("item", value, key))
+        renewed = _renewed(ctx, value) if isinstance(name, Const) else None
+        return ctx.read(Term("item", value, key)) if renewed is None else renewed
     if value in (ARRAY, NUMERIC):
         parts = key.items if isinstance(key, Tup) else (key,)
         tensors.claim_arrays(ctx, parts, site)
@@ -422,7 +425,8 @@ def element(ctx: Context, value: Value) -> Value:
     if isinstance(value, Ref):
         return _element_of_object(ctx, value)
     if isinstance(value, Term):
-        return Term("element", value) if value is not UNKNOWN else UNKNOWN
+        renewed = None if ctx.in_loop else _renewed(ctx, value)
+        return renewed if renewed is not None else Term("element", value) if value is not UNKNOWN else UNKNOWN
     if isinstance(value, Bound) and value.name == "__dict__":
         return _name_of_attribute(ctx, value.object)
     if value in (ARRAY, NUMERIC):
@@ -430,6 +434,15 @@ def element(ctx: Context, value: Value) -> Value:
     if isinstance(value, Cls) and is_enum(ctx.analysis, value.cls):
         return join(*_members(ctx, value)) if _members(ctx, value) else UNKNOWN
     return NUMBER if isinstance(value, (Const, Sort)) else UNKNOWN
+
+
+def _renewed(ctx: Context, value: Term) -> Value | None:
+    """What a loop over all items of something unknown has put in the place of each; None where there was none."""
+    if value.op == "call" and isinstance(value.args[0], Term) and value.args[0].op == "attribute":
+        value = value.args[0].args[0] if value.args[0].args[1] == "values" else value  # `batch.values()`
+    rec = ctx.heap.get(value)
+    found = rec.fields.get(RENEWED) if rec is not None and rec.kind == "overlay" else None
+    return None if found is None else lift(as_moved, found)
 
 
 def _name_of_attribute(ctx: Context, value: Value) -> Value:
@@ -487,7 +500,7 @@ def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) 
         return known[index] if -len(known) <= index < len(known) else UNKNOWN
     if isinstance(value, Term) and value is not UNKNOWN:
         if index >= 0 and not starred:
-            return Term("item", value, Const(index))
+            return item(ctx, value, Const(index))
         return Term("unpack", value, index, count, starred)
     return value if starred and not isinstance(value, Tensor) else element(ctx, value)
 

@@ -110,6 +110,11 @@ def if_moved(value: Value) -> Value:
     return one_of([(NO_FACTS, one) for one in several if is_moved(one)])
 
 
+def as_moved(value: Value) -> Value:
+    """What `if_moved` has left to a caller, for who uses it as a tensor."""
+    return value.args[0] if isinstance(value, Term) and value.op == "if_moved" else value
+
+
 def _may_be_moved(value: Value) -> bool:
     return isinstance(value, Term) and value.waits and not (value.op == "moved" and value.args[1] == HOST)
 

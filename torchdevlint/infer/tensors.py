@@ -640,7 +640,7 @@ def store_in_container(
 def renew(ctx: Context, target: Value, value: Value) -> None:
     """A loop over the keys of a dict, or the positions in a list, gives each of them another value."""
     target = wrapped(ctx, target)
-    rec = ctx.heap.get(target) if isinstance(target, Ref) else None
+    rec = ctx.heap.get(target) if isinstance(target, (Ref, Term)) else None
     if value == NOTHING:
         return
     if rec is not None and rec.kind in ("dict", "list") and isinstance(target, Ref):
@@ -648,6 +648,8 @@ def renew(ctx: Context, target: Value, value: Value) -> None:
         others = {key: content for key, content in rec.fields.items() if not isinstance(key, tuple) and key != "*"}
         ctx.heap[target] = Rec(rec.kind, rec.cls, {**known, **others, **({"*": value} if "*" in rec.fields else {})})
     elif isinstance(target, Term):
+        for key in [key for key in rec.fields if isinstance(key, tuple)] if rec is not None else ():
+            ctx.put(target, key, value)
         ctx.put(target, RENEWED, value)
 
 

@@ -13,6 +13,7 @@ from torchdevlint.facts.naming import follows_an_object, looks_like_device
 from torchdevlint.facts.scopes import nested
 from torchdevlint.facts.values import Kind
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_any_call, on_call, on_file
 from torchdevlint.rules.structure import asks_for_other_start
 from torchdevlint.stubs.knowledge import modules
@@ -69,8 +70,8 @@ class DatasetReturnsAcceleratorTensor(Rule):
     ## When it stays silent
     Moves to the device of another tensor, of the sample or of the data set (`self.images.device`), or to the CPU; data that is placed in
     the constructor; programs that start workers by "spawn". When all loaders of the file
-    load in the main process without pinning it is an info, and so where the file stands in a project and no file that imports it, or
-    names its classes, speaks of a loader.
+    load in the main process without pinning it is an info, and so where the file is a program that names no loader, or stands in a project
+    and no file that imports it, or names its classes, speaks of a loader.
 
     ## Proof
     A loader with `pin_memory=True` raises on the accelerator tensors of the dataset; with the move in the loop it works.
@@ -136,9 +137,18 @@ class DatasetReturnsAcceleratorTensor(Rule):
             if loader.workers or loader.pinned:
                 return "", loader
         plain = bool(self._loaders) and all(one.workers is False and one.pinned is False for one in self._loaders)
-        if plain or (not self._loaders and _is_loaded_nowhere(facts)):
+        if plain or (not self._loaders and (_is_loaded_nowhere(facts) or _is_read_by_its_program(facts))):
             return "no loader has workers or pins memory", None
         return "no loader is seen with workers or pinned memory", None
+
+
+def _is_read_by_its_program(facts: Facts) -> bool:
+    """True for a program of one file that names no loader where it runs: it takes its samples itself."""
+    lookups = [Lookup.of(body) for body in facts.program.bodies]
+    names = {op.name for lookup in lookups for op in lookup.kind(ir.Load)}
+    names |= {op.name for lookup in lookups for op in lookup.kind(ir.Attribute)}
+    is_program = facts.roles.is_script and not facts.roles.is_imported
+    return is_program and not any("loader" in name.lower() for name in names)
 
 
 def _is_loaded_nowhere(facts: Facts) -> bool:
