@@ -51,6 +51,16 @@ CASES = {
             def sample(self, n, context):
                 return torch.rand(n, 3) < torch.sigmoid(self.encoder(context))  # open
     """,
+    "an item by name of what a module is given is one that it computes with": """
+        class Loss(nn.Module):
+            def forward(self, outputs):
+                values = outputs["values"]
+                return values + torch.zeros(4)  # open
+
+        class Counted(nn.Module):
+            def forward(self, outputs):
+                return outputs["values"] * torch.tensor(2.0)
+    """,
     "what a test guards may not be set": """
         class Filled(nn.Module):
             def __init__(self, n):

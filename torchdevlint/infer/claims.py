@@ -19,6 +19,7 @@ from torchdevlint.infer.values import (
     NOWHERE,
     UNKNOWN,
     UNKNOWN_INDEX,
+    Const,
     OneOf,
     Place,
     Ref,
@@ -170,9 +171,17 @@ def _apart(sides: list[list[_Side]]) -> Iterator[tuple[list[_Side], list[_Side]]
 def _prove_inputs(ctx: Context, operands: Sequence[Operand]) -> None:
     """What a module is given and lets meet a tensor is one, for whoever calls it from outside."""
     options = [one for operand in operands if operand.role != GENERATOR for _, one in options_of(operand.value)]
-    inputs = ctx.weak.intersection(one for one in options if isinstance(one, Term))
+    inputs = {one for one in options if isinstance(one, Term) and _is_input(ctx, one)}
     if inputs and any(isinstance(tensors.as_tensor(ctx, one), Tensor) for one in options):
         ctx.proven |= inputs
+
+
+def _is_input(ctx: Context, value: Term) -> bool:
+    """True for what a module is given, and for an item of it by name: `batch["images"]`."""
+    if value.op == "item":
+        holder, key = value.args[:2]
+        return holder in ctx.weak and isinstance(key, Const) and isinstance(key.value, str)
+    return value in ctx.weak
 
 
 def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:

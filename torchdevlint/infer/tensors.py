@@ -148,7 +148,7 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
     if type(value) is Tensor:
         return value
     if isinstance(value, Term):
-        if value.op == "parameter" and ctx.mode == "root" and value in ctx.proven:
+        if value.op in ("parameter", "item") and ctx.mode == "root" and value in ctx.proven:
             return Tensor(Term("own", value), MANY)
         if value.op == "moved":
             return Tensor(value.args[1], MANY, value.args[2] if value.args[1] == HOST else None)
@@ -548,11 +548,14 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
     if rank == 0:
         return rank
     for part in parts:
-        if (isinstance(part, Const) and type(part.value) is int) or part == NUMBER:
+        is_scalar = isinstance(part, Tensor) and part.rank == 0
+        if (isinstance(part, Const) and type(part.value) is int) or part == NUMBER or is_scalar:
             rank -= 1
         elif part == NONE:
             rank += 1
         elif isinstance(part, Tensor):
+            return MANY if part.rank is not None or rank > 1 else None
+        elif part == ARRAY:
             return MANY
         elif not isinstance(part, SliceValue) and part != Const(Ellipsis):
             return None

@@ -143,12 +143,11 @@ class DatasetReturnsAcceleratorTensor(Rule):
 
 
 def _is_read_by_its_program(facts: Facts) -> bool:
-    """True for a program of one file that names no loader where it runs: it takes its samples itself."""
+    """True for a program of one file that makes no loader: it takes its samples itself."""
     lookups = [Lookup.of(body) for body in facts.program.bodies]
-    names = {op.name for lookup in lookups for op in lookup.kind(ir.Load)}
-    names |= {op.name for lookup in lookups for op in lookup.kind(ir.Attribute)}
+    called = {lookup.path(op.function).rpartition(".")[2] for lookup in lookups for op in lookup.kind(ir.Call)}
     is_program = facts.roles.is_script and not facts.roles.is_imported
-    return is_program and not any("loader" in name.lower() for name in names)
+    return is_program and not any("loader" in name.lower() for name in called)
 
 
 def _is_loaded_nowhere(facts: Facts) -> bool:
