@@ -106,3 +106,22 @@ def used(batch, device):
 used({"first": torch.ones(4, 4, device="cuda"), "second": torch.ones(4)}, "cuda")
 """
     assert told(program) == []
+
+
+def test_what_was_read_of_the_items_stands_though_they_are_cleared() -> None:
+    program = """
+class Epoch:
+    def __init__(self):
+        self.rows = []
+    def step(self, value):
+        self.rows.append({"value": value})
+    def end(self):
+        joined = torch.cat([row["value"] for row in self.rows])
+        self.rows.clear()
+        return joined
+epoch = Epoch()
+epoch.step(torch.ones(4, 4))
+print(epoch.end() @ torch.ones(4, 4, device="cuda"))
+"""
+    assert [verdict for _, _, verdict in told(program)] == ["broken"]
+    assert told(program.replace('torch.ones(4, 4, device="cuda")', "torch.ones(4, 4)")) == []

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 250
 _MOST_RAISED = 8
+_REMOVE = frozenset({"clear", "pop", "popitem", "popleft", "remove"})
 
 
 def _is_worth_carrying(value: Value) -> bool:
@@ -64,7 +65,7 @@ class Context:
         self._emitted: set[Event] = set()
         self.proven: set[Term] = set()
         self.weak: set[Term] = set()  # used as tensors and arrays both are
-        self._read: set[Term] = set()
+        self._read: dict[Term, None] = {}
         self.chain: tuple[Site, ...] = ()
         self.stack: tuple[ir.Body, ...] = ()
         self.entered: list[tuple[ir.Body, tuple[Value, ...]]] = []  # the calls that are run, with what they were given
@@ -116,7 +117,7 @@ class Context:
     def read(self, term: Term) -> Term:
         """A part of an object from outside, as it is when the body is entered."""
         if self.mode == "summary":
-            self._read.add(term)
+            self._read[term] = None
         return term
 
     def _take_before(self, place: Value, key: Any) -> None:
@@ -124,6 +125,12 @@ class Context:
         old = old_field(place, key) if isinstance(key, tuple) or str(key).startswith(".") else None
         if old is not None and old in self._read:
             self.emit(old)
+
+    def _take_items_before(self, function: Value) -> None:
+        """What was read of the items is taken in front of a call that removes some: `all = torch.cat(self.rows); self.rows.clear()`."""
+        if isinstance(function, Term) and function.op == "attribute" and function.args[1] in _REMOVE:
+            for one in [one for one in self._read if one.args[0] == function.args[0]]:
+                self.emit(one)
 
     # ------------------------------------------------------------------------------------------------ other files
 
@@ -207,6 +214,8 @@ class Context:
         is_open = any(waits(operand.value) for operand in what.operands) if isinstance(what, Claim) else what.waits
         if not is_open and not (self.unit.sets_default and isinstance(what, Claim)):
             return
+        if isinstance(what, Term) and what.op == "call":
+            self._take_items_before(what.args[0])
         event = Event(self.facts, what)
         if event in self._emitted:
             return  # a caller would decide it once

@@ -426,7 +426,7 @@ def element(ctx: Context, value: Value) -> Value:
         return _element_of_object(ctx, value)
     if isinstance(value, Term):
         renewed = None if ctx.in_loop else _renewed(ctx, value)
-        return renewed if renewed is not None else Term("element", value) if value is not UNKNOWN else UNKNOWN
+        return renewed if renewed is not None else ctx.read(Term("element", value)) if value is not UNKNOWN else UNKNOWN
     if isinstance(value, Bound) and value.name == "__dict__":
         return _name_of_attribute(ctx, value.object)
     if value in (ARRAY, NUMERIC):
