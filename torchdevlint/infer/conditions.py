@@ -235,8 +235,11 @@ def contains(ctx: Context, left: Value, right: Value) -> Value:
 
 
 def _holds_something(ctx: Context, value: Ref) -> bool:
-    """True for a list or dict with items that are known. Of an empty one it is not certain: somebody may have filled it where nobody looks."""
-    rec = ctx.heap.get(value)
+    """True for a list or dict with items that are known. Of an empty one it is not certain: somebody may have filled it where nobody looks.
+
+    What it holds in a loop it may not hold in the first turn: `if not self.cache: self.cache["mask"] = ...`.
+    """
+    rec = None if ctx.in_loop else ctx.heap.get(value)
     return rec is not None and rec.kind in ("list", "dict") and any(isinstance(key, tuple) for key in rec.fields)
 
 
