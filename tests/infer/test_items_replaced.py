@@ -125,3 +125,16 @@ print(epoch.end() @ torch.ones(4, 4, device="cuda"))
 """
     assert [verdict for _, _, verdict in told(program)] == ["broken"]
     assert told(program.replace('torch.ones(4, 4, device="cuda")', "torch.ones(4, 4)")) == []
+
+
+def test_a_later_loop_over_what_was_moved_takes_what_was_put_there() -> None:
+    program = """
+def used(paths, edge):
+    for at in range(len(paths)):
+        paths[at] = paths[at].cuda()
+    for path in paths:
+        chosen = torch.index_select(edge, dim=-1, index=path)
+        print(chosen.view(chosen.size(0), path.size(0)))
+used([torch.zeros(3, dtype=torch.long)], torch.ones(4, 4, device="cuda"))
+"""
+    assert told(program) == []

@@ -611,3 +611,17 @@ def test_a_caller_shows_where_the_parts_of_a_sample_are() -> None:
     assert [verdict for verdict, _ in told(ROWS)] == ["open"]
     assert told(ROWS + 'run(Rows("cuda"), "cuda")') == []
     assert "broken" in {verdict for verdict, _ in told(ROWS + 'run(Rows("cpu"), "cuda")')}
+
+
+@pytest.mark.parametrize(
+    ("cls", "made"),
+    [
+        ("    def __init__(self):\n        super().__init__(nn.Linear(4, 4), nn.ReLU())", "Net()"),
+        ("    def __init__(self, *layers):\n        super().__init__(*layers)", "Net(nn.Linear(4, 4))"),
+        ("    pass", "Net(nn.Linear(4, 4))"),
+    ],
+)
+def test_a_class_of_layers_is_filled_in_a_function_too(cls: str, made: str) -> None:
+    text = f"class Net(nn.Sequential):\n{cls}\ndef main():\n    net = {made}.cuda()\n    print(net(torch.zeros(3, 4)))\nmain()\n"
+    assert told(text) == [("broken", "torch.zeros(3, 4)")]
+    assert told(text.replace(".cuda()", "")) == []

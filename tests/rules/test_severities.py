@@ -419,3 +419,14 @@ def test_a_program_that_takes_its_samples_itself_has_no_workers(program: str, se
     main = f"if __name__ == '__main__':\n    {program}" if program else ""
     (finding,) = check_source(DATA_SET + main, level="info", select=["TDL701"])
     assert finding.severity is severity
+
+
+def test_modules_take_their_parameters_out_of_training_as_tensors_do() -> None:
+    text = """
+    import torch
+    def use(model, device, x):
+        model = model.requires_grad_(False)
+        model.to(device)
+        return model(x)
+    """
+    assert check_source(textwrap.dedent(text), level="info", select=["TDL501"]) == ()

@@ -363,7 +363,8 @@ def inherited(
     target, *given = args
     rec = ctx.heap.get(target) if isinstance(target, Ref) else None
     keeps = layer in _KEEP or is_loss(layer) or any(isinstance(one, (Star, DoubleStar)) for one in args)
-    if ctx.mode == "summary" and (keeps and any(map(waits, given)) if name == "__init__" else rec is None):
+    is_open = any(waits(one) for one in given if not isinstance(one.value if isinstance(one, Star) else one, Ref))
+    if ctx.mode == "summary" and (keeps and is_open if name == "__init__" else rec is None):
         return residual(ctx, Ext(f"{layer}.{name}"), args, keywords, site)
     if name == "__init__":
         made = ctx.rec(make(ctx, layer, given, keywords, site))

@@ -425,7 +425,7 @@ def element(ctx: Context, value: Value) -> Value:
     if isinstance(value, Ref):
         return _element_of_object(ctx, value)
     if isinstance(value, Term):
-        renewed = None if ctx.in_loop else _renewed(ctx, value)
+        renewed = _renewed(ctx, value)
         return renewed if renewed is not None else ctx.read(Term("element", value)) if value is not UNKNOWN else UNKNOWN
     if isinstance(value, Bound) and value.name == "__dict__":
         return _name_of_attribute(ctx, value.object)
@@ -442,7 +442,10 @@ def _renewed(ctx: Context, value: Term) -> Value | None:
         value = value.args[0].args[0] if value.args[0].args[1] == "values" else value  # `batch.values()`
     rec = ctx.heap.get(value)
     found = rec.fields.get(RENEWED) if rec is not None and rec.kind == "overlay" else None
-    return None if found is None else lift(as_moved, found)
+    several = [as_moved(one) for one in alternatives(found)] if found is not None else []
+    if not several or (ctx.in_loop and not all(isinstance(one, Term) and one.op == "moved" for one in several)):
+        return None  # what the next turn would make of it has no end
+    return lift(as_moved, found) if found is not None else None
 
 
 def _name_of_attribute(ctx: Context, value: Value) -> Value:

@@ -100,7 +100,7 @@ _OTHERS_HAVE = (
         "to cuda cpu float double half bfloat16 int long bool short grad log log_ set_ expand split normal_ new select sample unfold "
         "stride chunk roll gather scatter sign equal map_ solve lu qr svd eig inverse det diag align_to norm relu softmax "
         "conv1d dropout embedding batch_norm layer_norm storage concat stack replace isin isna numpy fix negative positive power "
-        "bincount histogram kron inner outer cross vdot block_diag cholesky pad rename refine_names retain_grad one_hot trunc rot90 "
+        "requires_grad_ bincount histogram kron inner outer cross vdot block_diag cholesky pad rename refine_names retain_grad one_hot trunc rot90 "
         "square sqrt exp sinc".split()
     )
 )

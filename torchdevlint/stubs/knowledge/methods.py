@@ -15,7 +15,7 @@ CASTS = _names("float double half bfloat16 int long short bool byte char type")
 
 # Usage that only a tensor has (an ndarray has `reshape`, `sum`, `shape`, ... too, so they are not here).
 TENSOR_ONLY = _names(
-    "view unsqueeze unsqueeze_ permute contiguous detach detach_ requires_grad_ backward masked_fill masked_fill_ scatter_ scatter_add_ "
+    "view unsqueeze unsqueeze_ permute contiguous detach detach_ backward masked_fill masked_fill_ scatter_ scatter_add_ "
     "index_select gather type_as new_zeros new_ones new_full new_empty new_tensor expand expand_as view_as bmm mm matmul narrow unbind "
     "chunk softmax log_softmax sigmoid relu tanh numel dim size new clamp clamp_ is_cuda get_device grad_fn retain_grad data_ptr "
     "scatter_add index_add_ unfold topk log1p exp erf addmm addcmul_ mul_ add_ sub_ div_ zero_ fill_ copy_ normal_ uniform_ "
@@ -32,11 +32,11 @@ TENSOR_WEAK = _names(
     "shape dtype device reshape sum mean max min flatten transpose float long int half double to cuda cpu numpy item T ndim squeeze abs"
 )
 # What models have as well.
-OF_MODULES_TOO = MOVES | CASTS | _names("device dtype")
+OF_MODULES_TOO = MOVES | CASTS | _names("device dtype requires_grad_")
 # Usage that only a module has.
 MODULE_ONLY = _names(
     "parameters named_parameters modules named_modules children named_children buffers named_buffers register_buffer register_forward_hook "
-    "eval train zero_grad requires_grad_ module load_from_checkpoint gradient_checkpointing_enable forward"
+    "eval train zero_grad module load_from_checkpoint gradient_checkpointing_enable forward"
 )
 # Sizes that the layers of torch.nn keep: with `weight`, they tell a layer.
 LAYER_SIZES = _names(
