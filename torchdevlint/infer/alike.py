@@ -67,6 +67,3 @@ class Factories:
             return False
         self._seen[found] += 1
         return self._seen[found] > MOST_ALIKE
-
-
-__all__ = ["MOST_ALIKE", "Factories", "alike"]

@@ -792,6 +792,3 @@ def analyse(
         return found.hear_callers()
     finally:
         sys.setrecursionlimit(limit)
-
-
-__all__ = ["Analysis", "Const", "analyse"]

@@ -40,7 +40,6 @@ from torchdevlint.infer.values import (
     Rec,
     Ref,
     Site,
-    Sort,
     Star,
     Tensor,
     Term,
@@ -51,8 +50,8 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     one_of,
-    options_of,
     parts_of,
+    unknown,
     waits,
 )
 from torchdevlint.program import ir
@@ -138,11 +137,6 @@ def _is_elsewhere(ctx: Context, function: Value) -> bool:
     held = rec.cls if rec is not None else function
     body = held.body if isinstance(held, Func) else held.cls.body if isinstance(held, Cls) else None
     return body is not None and ctx.analysis.unit_of(body) is not ctx.unit
-
-
-def unknown(site: Site | None) -> Value:
-    """A value of its own of which nothing is known."""
-    return Term("unknown", site) if site is not None else UNKNOWN
 
 
 def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
@@ -482,6 +476,3 @@ def _fill(ctx: Context, function: Cls, ref: Ref, args: list[Value], keywords: Ke
     post = classes.attribute_of(ctx, function, "__post_init__", ref)
     if post is not None:
         call(ctx, post, for_post, {}, site)
-
-
-__all__ = ["Sort", "bind", "call", "construct", "join", "options_of", "residual", "spread", "unknown"]

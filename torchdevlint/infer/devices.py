@@ -41,7 +41,6 @@ from torchdevlint.infer.values import (
     indexed,
     is_accelerator,
     is_elsewhere,
-    join,
     one_of,
     options_of,
     waits,
@@ -353,21 +352,3 @@ def _move_shared(ctx: Context, value: Ref, rec: Rec, place: Place, seen: set[Val
         ):
             fields[key] = _moved_with(ctx, content, place, seen)
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
-
-
-__all__ = [
-    "ACCELERATORS",
-    "BATCH_ENCODING",
-    "MOVES",
-    "PARTS_MOVED",
-    "PLACED",
-    "as_device",
-    "carry",
-    "device_of",
-    "is_device",
-    "join",
-    "move",
-    "move_module",
-    "target_of",
-    "whole",
-]

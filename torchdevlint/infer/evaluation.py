@@ -23,7 +23,6 @@ from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Facts, Heap, Sta
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
-    ARRAY,
     EXPECTED_ERROR,
     MOST_ALTERNATIVES,
     NONE,
@@ -877,5 +876,3 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.Matches: Evaluation.matches,
     ir.Opaque: Evaluation.opaque,
 }
-
-__all__ = ["ARRAY", "Evaluation", "OneOf"]

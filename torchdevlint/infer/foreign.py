@@ -72,6 +72,7 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
     shifted,
+    unknown,
     waits,
 )
 from torchdevlint.stubs import loader
@@ -168,10 +169,6 @@ _UNKNOWN_HOMES = (
     "torch.masked",
     "torch.export",
 )
-
-
-def _unknown(site: Site | None) -> Value:
-    return Term("unknown", site) if site is not None else UNKNOWN
 
 
 _MAKE = frozenset(
@@ -323,7 +320,7 @@ def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
         return operators.apply(ctx, stub, args, keywords, site)
     if stub is not None or name in INPUT_MOVERS:
         return modules.make(ctx, name, args, keywords, site)
-    return _unknown(site)
+    return unknown(site)
 
 
 def _unwrapped(ctx: Context, args: list[Value]) -> list[Value]:
@@ -357,7 +354,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name in _CUDA_WORKS:
         return TRUE
     if name in _OTHER_MACHINES:
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     if last in _TRACING:
         return FALSE
     if name == "torch.is_tensor":
@@ -370,7 +367,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         return call_value(ctx, reading.attribute(ctx, first, last, site), args[1:], keywords, site)
     if name.startswith("torch.ops.aten."):
         plain = "torch." + name.removeprefix("torch.ops.aten.").partition(".")[0]
-        return call(ctx, plain, args, keywords, site) if ctx.stubs.functions(plain) else _unknown(site)
+        return call(ctx, plain, args, keywords, site) if ctx.stubs.functions(plain) else unknown(site)
     if name.startswith(distributions.HOME) and ctx.stubs.find(name) is None:
         return distributions.make(ctx, name, args, keywords, site)
     if name in _FUNCTION_TRANSFORMS and args:
@@ -392,7 +389,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
             if isinstance(first, Tensor)
             else Tensor(HOST, MANY, site, "always")
             if first == ARRAY
-            else _unknown(site)
+            else unknown(site)
         )
     if name in ("torch.nested.nested_tensor", "torch.nested.as_nested_tensor"):
         made = _converted(ctx, reading.element(ctx, first), keywords, site)
@@ -438,7 +435,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         data, collate = first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn")
         item = _loader_item(ctx, data, collate, site, is_single=is_single)
         return (
-            _unknown(site)
+            unknown(site)
             if item is None
             else ctx.new(site, "object", Ext(name), {"*": item, ".dataset": data, ".batch_size": NUMBER}, tag="loader")
         )
@@ -475,7 +472,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
         if _OPTIMIZER.match(name):
             return _optimizer(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
-        return OTHER if name.startswith("torch.optim.") else _unknown(site)
+        return OTHER if name.startswith("torch.optim.") else unknown(site)
     return None
 
 
@@ -578,7 +575,7 @@ def _converted(ctx: Context, first: Value, keywords: dict[str, Value], site: Sit
         if isinstance(one, Tensor):
             found.append((guards, one))
         elif is_open(one):
-            return _unknown(site)  # an array or a number as well as a tensor
+            return unknown(site)  # an array or a number as well as a tensor
         else:
             found.append((guards, tensors.made(ctx, site, tensors.rank_of_data(ctx, one))))
     return join(*[one for _, one in found]) if found else UNKNOWN
@@ -589,7 +586,7 @@ def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, V
     saved = stored.load(ctx, first, site)
     where = keywords.get("map_location", args[1] if len(args) > 1 else NONE)
     if where == NONE:
-        return saved if saved is not None else _unknown(site)
+        return saved if saved is not None else unknown(site)
     place = devices.as_device(ctx, where)
     if isinstance(where, Func):  # `lambda storage, location: storage` leaves it on the CPU, where it was read to
         from torchdevlint.infer.calls import call as call_value
@@ -604,8 +601,8 @@ def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, V
         ]
         return one_of(read)
     if isinstance(place, Term) or place == NOWHERE:
-        return _unknown(site)
-    return Term("moved", _unknown(site), place, site)
+        return unknown(site)
+    return Term("moved", unknown(site), place, site)
 
 
 def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
@@ -711,7 +708,7 @@ def call_method(
         if isinstance(inner, Ref) and inner != value and inner in ctx.heap:
             return containers.method(ctx, inner, ctx.heap[inner], name, args, keywords, site)
         of_mapping = protocols.of_mapping(ctx, value, name, args, site)
-        return _unknown(site) if of_mapping is None else of_mapping
+        return unknown(site) if of_mapping is None else of_mapping
     if isinstance(value, Bound) and value.name == "__dict__":
         return _of_fields(ctx, value.object, name, args, keywords, site)
     if isinstance(value, Term):
@@ -749,7 +746,7 @@ def of_object(
     if cls == _OF_NUMPY:
         return _numpy(ctx, "numpy.random." + name, args, keywords, site)
     found = library.method(ctx, ref, cls, name, args, keywords, site)
-    return _unknown(site) if found is None else found
+    return unknown(site) if found is None else found
 
 
 def _of_fields(
@@ -767,7 +764,7 @@ def _of_fields(
         asked = Term("attribute", Term("attribute", value, "__dict__"), name)
         return tensors.open_method(ctx, asked, args, keywords, site)
     if rec is None:
-        return _unknown(site)
+        return unknown(site)
     fields = {("k", key[1:]): content for key, content in rec.fields.items() if str(key).startswith(".")}
     made = ctx.new(site, "dict", None, fields, tag="fields")
     return containers.method(ctx, made, ctx.heap[made], name, args, keywords, site)

@@ -35,6 +35,7 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     lift,
+    unknown,
 )
 
 if TYPE_CHECKING:
@@ -214,17 +215,13 @@ def _parsed(parse: Callable[[str], Any]) -> Row:
     def row(call: Call) -> Value:
         text = call.at(0)
         if not isinstance(text, Const) or not isinstance(text.value, str) or len(text.value) > _MOST_PARSED:
-            return NUMBER if isinstance(text, Const) else _unknown(call)
+            return NUMBER if isinstance(text, Const) else unknown(call.site)
         try:
             return of_python(call.ctx, parse(text.value), call.site)
         except (ValueError, SyntaxError, RecursionError):
             return NUMBER
 
     return row
-
-
-def _unknown(call: Call) -> Value:
-    return Term("unknown", call.site) if call.site is not None else UNKNOWN
 
 
 def of_python(ctx: Context, value: Any, site: Site | None, name: tuple[Any, ...] = ()) -> Value:
@@ -292,7 +289,7 @@ def _when_known(call: Call) -> Value:
     value = call.at(0)
     if call.ctx.mode == "summary" and is_open(value):
         return Term("call", Ext(call.name), (value,), (), call.site)
-    return _unknown(call)
+    return unknown(call.site)
 
 
 def _as_dict(call: Call) -> Value:

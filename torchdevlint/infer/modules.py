@@ -43,6 +43,7 @@ from torchdevlint.infer.values import (
     join,
     one_of,
     options_of,
+    unknown,
     waits,
 )
 from torchdevlint.stubs.knowledge.modules import (
@@ -373,7 +374,7 @@ def inherited(
                 ctx.put(target, key, content)
         return NONE
     if rec is None or not isinstance(target, Ref) or rec.kind != "module":
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     return call(ctx, target, rec, given, keywords, site, layer)
 
 
@@ -408,7 +409,7 @@ def call(
     if stub is not None and stub.holds == "weights":
         return _call_model(ctx, ref, rec, args, keywords, site)
     if stub is None or stub.holds == "unknown":
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     if stub.holds == "parameters" and _EMPTY not in rec.fields:
         return _call_layer(ctx, ref, rec, name, args, keywords, site)
     return _call_empty(ctx, rec, name, args, keywords, site)
@@ -433,7 +434,7 @@ def _call_model(
     """A module with weights: once it was moved it wants its inputs where it is, as far as one can tell, and gives its outputs there."""
     place: Place = rec.fields.get("@device", NOWHERE)
     if place in (HOST, NOWHERE) or site is None or opaque.is_pipeline(site):
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     return opaque.call(ctx, ref, place, [samples.sample(ctx, one, site) for one in args], keywords, site)
 
 
@@ -477,7 +478,7 @@ def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None)
         if isinstance(key, tuple) or (key[0] == "." and _holds_module(ctx, part))
     ]
     if not parts and "*" not in rec.fields and isinstance(rec.cls, Cls):
-        return Term("unknown", site) if site is not None else UNKNOWN  # nobody saw what it was given
+        return unknown(site)  # nobody saw what it was given
     for part in parts:
         value = call_value(ctx, part, [value], {}, site)
     if "*" in rec.fields:
@@ -547,7 +548,7 @@ def _call_empty(
             return operators.apply(ctx, functional, args, keywords, site)
         several = [*args, *keywords.values()]
         if len(several) > MOST_LOSS_INPUTS:  # it would not run: what is called is another one
-            return Term("unknown", site) if site is not None else UNKNOWN
+            return unknown(site)
         tolerant = [*(one.tolerant for one in functional[0].parameters[: len(several)])] if functional else []
         tolerant += [False] * (len(several) - len(tolerant))
         given = [Operand(one, like, "operand") for one, like in zip(several, tolerant, strict=True)]
@@ -664,7 +665,7 @@ def method(
     is_of_pictures = stub is not None and stub.holds == "parameters" and stub.name.startswith(_OF_PICTURES)
     if stub is not None and is_of_pictures and any(map(_may_be_tensor, args)):  # `model.layer1(x)`
         return _call_layer(ctx, ref, rec, stub.name, args, keywords, site)
-    return Term("unknown", site) if site is not None else UNKNOWN
+    return unknown(site)
 
 
 def _may_be_tensor(value: Value) -> bool:
@@ -869,6 +870,3 @@ def _kept(value: Value, name: str) -> Value:
         origin = value.origin.whole if is_computed and value.origin is not None else value.origin
         return Tensor(value.device, value.rank, origin, value.implicit, value.follows, name)
     return Tup(tuple(_kept(item, name) for item in value.items)) if isinstance(value, Tup) else value
-
-
-__all__ = ["Cls", "attribute", "call", "followed", "is_loss", "make", "method", "store_attribute"]

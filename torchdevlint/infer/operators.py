@@ -15,7 +15,6 @@ from torchdevlint.infer.values import (
     HOST,
     MANY,
     NONE,
-    NOTHING,
     NOWHERE,
     NUMBER,
     NUMERIC,
@@ -35,6 +34,7 @@ from torchdevlint.infer.values import (
     is_open,
     least,
     shifted,
+    unknown,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -256,7 +256,7 @@ def _result(
         }
         return ctx.new(site, "object", None, fields, tag="result")
     if result.shape != "tensor":
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     return _tensor(ctx, binding, result, operands, site, position)
 
 
@@ -314,7 +314,7 @@ def _tensor(
         return Tensor(NOWHERE, rank) if _is_placeholder(ctx, binding, site) else tensors.made(ctx, site, rank)
     several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
     if not several:
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     found = tensors.combined(ctx, _elements(ctx, binding, several), rank)
     is_made = found is UNKNOWN and binding.signature.parameter("device") is not None
     return tensors.made(ctx, site, rank) if is_made else found  # lists of numbers
@@ -457,6 +457,3 @@ def broadcast(ranks: list[int | None], *, all_known: bool) -> int | None:
     if all(rank is not None and rank >= 0 for rank in ranks):
         return max(rank for rank in ranks if rank is not None)
     return at_least(max(map(least, ranks)))
-
-
-__all__ = ["NOTHING", "Place", "Ref", "apply", "broadcast", "fitting", "is_open"]

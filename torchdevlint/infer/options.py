@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.paths import PARSES_OPTIONS, last_name
-from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref, Site, Term, Tup, Value, join
+from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref, Site, Term, Tup, Value, join, unknown
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -77,8 +77,6 @@ def of_parser(
         return found if name == "parse_args" else Tup((found, given))
     if name in ("add_argument_group", "add_mutually_exclusive_group"):
         return ref
-    from torchdevlint.infer.calls import unknown
-
     return unknown(site)
 
 
@@ -103,6 +101,3 @@ def _declare(ctx: Context, ref: Ref, names: list[Value], keywords: dict[str, Val
 
 
 _BY_ACTION: dict[Value, Value] = {Const("store_true"): FALSE, Const("store_false"): TRUE}
-
-
-__all__ = ["PARSER", "is_option", "is_told", "of_parser", "remember", "remembered"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer.values import (
     FALSE,
-    NUMBER,
     TRUE,
     UNKNOWN,
     Bound,
@@ -26,7 +25,6 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    is_open,
     lift,
     parts_of,
     text_of,
@@ -381,6 +379,3 @@ def callee_of(site: Site) -> str:
         return ""
     function = Lookup.of(site.body).definition(site.op.function)
     return function.name if isinstance(function, (ir.Load, ir.Attribute)) else ""
-
-
-__all__ = ["NUMBER", "Ref", "call", "file_of", "is_open"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
 from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, field_names, special
-from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     CLOCK,
     EXPECTED_ERROR,
@@ -43,6 +42,7 @@ from torchdevlint.infer.values import (
     join,
     lift,
     text_of,
+    unknown,
     waits,
 )
 
@@ -59,10 +59,6 @@ _MOST_TURNS = 8  # items that are told apart
 _PLAIN_ROOTS = frozenset(
     "math statistics random os time json re sys logging pathlib string datetime argparse glob shutil warnings collections typing".split()
 )
-
-
-def _unknown(site: Site | None) -> Value:
-    return Term("unknown", site) if site is not None else UNKNOWN
 
 
 def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
@@ -82,7 +78,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "str" and args:
         return lift(lambda one: one if isinstance(one, Device) else text_of(one), first)  # which is as good as its name
     if name == "open" and args:
-        made = _unknown(site)
+        made = unknown(site)
         ctx.put(made, paths.PATH, first)
         return made
     if name == "len" and isinstance(first, Tup) and (known := reading.items(ctx, first)) is not None:
@@ -173,7 +169,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return NONE
     if name == "super":
         return UNKNOWN
-    return OTHER if name[:1].isupper() and hasattr(builtins, name) else _unknown(site)
+    return OTHER if name[:1].isupper() and hasattr(builtins, name) else unknown(site)
 
 
 def _turn(ctx: Context, function: Value, columns: list[list[Value]], at: int, site: Site | None) -> Value:
@@ -201,7 +197,7 @@ def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: S
             return Term("got", value, name, *given)
         if isinstance(text, Text):
             found += [one for each in alternatives(value) for one in reading.attributes_like(ctx, each, text)]
-    return join(*found) if found else _unknown(site)
+    return join(*found) if found else unknown(site)
 
 
 def _attribute_or(ctx: Context, value: Value, name: str, default: Value | None, site: Site | None) -> Value:
@@ -259,7 +255,7 @@ def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
             return Term("call", Ext("builtins.zip"), tuple(args), (), site)
         columns = reading.items(ctx, reading.element(ctx, args[0].value))
         if columns is None:
-            return _unknown(site)
+            return unknown(site)
         made = [library_table.stream(ctx, site, one, f"column {at}") for at, one in enumerate(columns)]
         return library_table.listed(ctx, site, made, "columns")
     known = [reading.items(ctx, one) for one in args]
@@ -323,7 +319,7 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         ):
             return first
         return (
-            Ext("functools.wraps.call") if last in ("wraps", "lru_cache", "update_wrapper", "cache") else _unknown(site)
+            Ext("functools.wraps.call") if last in ("wraps", "lru_cache", "update_wrapper", "cache") else unknown(site)
         )
     if name == "collections.defaultdict":
         return ctx.new(site, "dict", None, {"default": first} if args and first != NONE else {}, tag=name)
@@ -384,7 +380,7 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names:
         return CLOCK if root in _CLOCKS else NUMBER
-    return _unknown(site)
+    return unknown(site)
 
 
 def _field_names(ctx: Context, args: list[Value]) -> list[str]:
@@ -412,6 +408,3 @@ def _named_tuple(ctx: Context, args: list[Value], keywords: dict[str, Value], si
         ctx.put(ref, "." + field, value)
         ctx.put(ref, ("k", at), value)
     return ref
-
-
-__all__ = ["Bound", "Operand", "builtin", "library"]

@@ -26,7 +26,6 @@ from torchdevlint.infer.values import (
     NUMBER,
     NUMERIC,
     SIZE,
-    SLICE,
     UNKNOWN,
     Bound,
     Cls,
@@ -526,6 +525,3 @@ def holds_tensor(value: Value) -> bool:
     return any(isinstance(one, Tensor) for one in alternatives(value)) or (
         isinstance(value, Tup) and any(holds_tensor(one) for one in value.items)
     )
-
-
-__all__ = ["SLICE", "attribute", "element", "holds_tensor", "item", "items", "unpacked"]

@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torchdevlint.infer import devices, modules, paths, reading
+from torchdevlint.infer import modules, paths
 from torchdevlint.infer.checkpoints import COUNTERS, PLAIN_STATE
-from torchdevlint.infer.state import RENEWED, Facts
+from torchdevlint.infer.state import PLACED, RENEWED, Facts
 from torchdevlint.infer.summary import Event
 from torchdevlint.infer.values import (
     HOST,
@@ -436,7 +436,7 @@ def _placed(ctx: Context, value: Value, deep: int) -> Place | None:
         return None
     for one in (value, Term("attribute", value, "module")):  # what a wrapper of several devices holds
         fields = _fields(ctx, one)
-        place = fields.get("@device", fields.get(devices.PLACED))
+        place = fields.get("@device", fields.get(PLACED))
         if isinstance(place, (str, Term)):
             return place
     if value.op == "moved":
@@ -508,6 +508,3 @@ def _iterated(register: ir.Register, lookup: Lookup) -> str:
         register = written.arguments[0].value if written.arguments else method.object  # type: ignore[union-attr]
         written = lookup.definition(register)
     return lookup.path(register)
-
-
-__all__ = ["HOST", "NOWHERE", "reading"]

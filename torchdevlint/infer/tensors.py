@@ -40,7 +40,6 @@ from torchdevlint.infer.values import (
     Ref,
     Site,
     SliceValue,
-    Sort,
     Star,
     Tensor,
     Term,
@@ -56,6 +55,7 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
     shifted,
+    unknown,
     waits,
 )
 from torchdevlint.stubs import loader
@@ -344,7 +344,7 @@ def binary(
         if other == ARRAY and isinstance(one, Tensor) and site is not None:
             claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)  # through `ndarray.__array_priority__`
     if claims.may_be_module(ctx, left) or claims.may_be_module(ctx, right):
-        return Term("unknown", site) if site is not None else UNKNOWN  # its class says what the operator does
+        return unknown(site)  # its class says what the operator does
     values = (left, right)
     several = [one for value in values for one in alternatives(value)]
     known = [one for one in several if not isinstance(one, Ref) and isinstance(as_tensor(ctx, one), Tensor)]
@@ -817,7 +817,7 @@ def open_method(
     ctx: Context, function: Term, args: list[Value], keywords: dict[str, Value], site: Site | None
 ) -> Value:
     """`value.name(...)` of something open."""
-    from torchdevlint.infer.calls import residual, unknown
+    from torchdevlint.infer.calls import residual
 
     if function is UNKNOWN:  # it nests too deeply
         return unknown(site)
@@ -860,21 +860,3 @@ def _is_method_of_tensors(name: str) -> bool:
         "half",
         "requires_grad_",
     )
-
-
-__all__ = [
-    "COMPARISONS",
-    "Sort",
-    "as_tensor",
-    "attribute",
-    "binary",
-    "combined",
-    "flattened",
-    "index",
-    "made",
-    "method",
-    "open_method",
-    "options_of",
-    "store_item",
-    "unary",
-]

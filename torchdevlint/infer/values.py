@@ -104,6 +104,12 @@ def _make_unknown() -> Term:
 UNKNOWN: Term = _make_unknown()
 """A value of which nothing is known and nothing will be."""
 
+
+def unknown(site: Site | None) -> Term:
+    """A value of its own of which nothing is known."""
+    return Term("unknown", site) if site is not None else UNKNOWN
+
+
 HOST, ACCELERATOR, CHOSEN, NOWHERE = "host", "accelerator", "chosen", "unknown"
 """Places: the CPU; an accelerator; the accelerator where there is one, by the program's choice; nobody knows.
 
