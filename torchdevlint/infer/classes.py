@@ -327,9 +327,7 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
         given = _given(value, cls if value.body.is_class_method else receiver)
         if value.form != "property":
             return given
-        from torchdevlint.infer.calls import call
-
-        return call(ctx, given, [], {}, site)
+        return ctx.call(given, [], {}, site)
     if isinstance(value, Partial) and value.function == Ext("functools.partialmethod.bound") and value.args:
         function = value.args[0]
         if isinstance(function, Func):
@@ -337,16 +335,12 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
         return Partial(function, value.args[1:], value.keywords)
     getter = _of_property(value, 0, "fget", receiver)
     if getter is not None:
-        from torchdevlint.infer.calls import call
-
-        return call(ctx, getter, [], {}, site)
+        return ctx.call(getter, [], {}, site)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and isinstance(rec.cls, Cls) and rec.kind == "object":
         getter = attribute_of(ctx, rec.cls, "__get__", value)
         if isinstance(getter, Func):
-            from torchdevlint.infer.calls import call
-
-            return call(ctx, getter, [receiver, cls], {}, site)
+            return ctx.call(getter, [receiver, cls], {}, site)
     return value
 
 
@@ -414,9 +408,7 @@ def special(ctx: Context, value: Value, name: str, args: Sequence[Value], site: 
     )
     if not isinstance(method, Func):
         return None
-    from torchdevlint.infer.calls import call
-
-    return call(ctx, method, args, {}, site)
+    return ctx.call(method, args, {}, site)
 
 
 def class_of(ctx: Context, value: Ref) -> Cls | None:
@@ -448,9 +440,7 @@ def _method(
     bound = Func(found.body, found.frame, receiver, found.defaults, found.form)
     roles = {name.rpartition(".")[2] for name in method.decorators}
     if roles & {"property", "cached_property", "lazy_property"}:
-        from torchdevlint.infer.calls import call
-
-        made = call(ctx, Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
+        made = ctx.call(Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
         rec = ctx.rec(receiver) if receiver is not None else None
         if "cached_property" in roles and receiver is not None and rec is not None and rec.kind == "object":
             ctx.put(receiver, "." + method.name, made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer.imports import Global
@@ -241,6 +241,12 @@ class Context:
                 with self.under(guards):
                     found.append((guards, function(option)))
         return one_of(found)
+
+    def call(self, function: Value, args: Sequence[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+        """`function(*args, **keywords)`."""
+        from torchdevlint.infer.calls import call
+
+        return call(self, function, args, keywords, site)
 
     def under(self, facts: Facts) -> _Under:
         """More facts hold for a while. Where they cannot, nothing is claimed."""

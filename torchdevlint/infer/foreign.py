@@ -362,9 +362,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
 
         return is_instance(ctx, first, Ext("torch.Tensor"))
     if name.startswith("torch.Tensor.") and args and last in loader.tensor_methods() | devices.MOVES | {"numpy"}:
-        from torchdevlint.infer.calls import call as call_value
-
-        return call_value(ctx, reading.attribute(ctx, first, last, site), args[1:], keywords, site)
+        return ctx.call(reading.attribute(ctx, first, last, site), args[1:], keywords, site)
     if name.startswith("torch.ops.aten."):
         plain = "torch." + name.removeprefix("torch.ops.aten.").partition(".")[0]
         return call(ctx, plain, args, keywords, site) if ctx.stubs.functions(plain) else unknown(site)
@@ -375,12 +373,10 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name == "torch.func.transformed":
         return _transformed(ctx, args, dict(keywords), site)
     if name in _CALLS_WITH_PARAMETERS:
-        from torchdevlint.infer.calls import call as call_value
-
         module, state = _at(args, 0, keywords, "module"), _at(args, 1, keywords, "parameter_and_buffer_dicts")
         given = _at(args, 2, keywords, "args")
         with modules.having(ctx, module, state):
-            return call_value(ctx, module, [Star(given) if reading.items(ctx, given) is not None else given], {}, site)
+            return ctx.call(module, [Star(given) if reading.items(ctx, given) is not None else given], {}, site)
     if name in _GIVE_BACK:
         return first
     if name in ("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"):
@@ -589,10 +585,8 @@ def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, V
         return saved if saved is not None else unknown(site)
     place = devices.as_device(ctx, where)
     if isinstance(where, Func):  # `lambda storage, location: storage` leaves it on the CPU, where it was read to
-        from torchdevlint.infer.calls import call as call_value
-
         storage = Tensor(HOST, MANY, site)
-        placed = call_value(ctx, where, [storage, NUMBER], {}, None)
+        placed = ctx.call(where, [storage, NUMBER], {}, None)
         place = placed.device if isinstance(placed, Tensor) else NOWHERE
     if saved is not None:  # where it was made has no part in where it is read to
         read = [
@@ -607,10 +601,8 @@ def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, V
 
 def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """`torch.vmap(function)(*args)` gives what the function gives; a gradient is where its argument is."""
-    from torchdevlint.infer.calls import call as call_value
-
     name = keywords.pop("@name")
-    made = call_value(ctx, args[0], args[1:], keywords, site)
+    made = ctx.call(args[0], args[1:], keywords, site)
     if name == Const("vmap"):  # its results have one dimension more than what the function gives
         return lift(
             lambda one: dataclasses.replace(one, rank=MANY) if isinstance(one, Tensor) and one.rank == 0 else one, made
@@ -625,12 +617,10 @@ def _loader_item(
 ) -> Value | None:
     """What a loader gives; with `batch_size=None`, the samples one by one."""
     if collate is not None and collate != NONE:
-        from torchdevlint.infer.calls import call as call_value
-
         if is_single:
-            return call_value(ctx, collate, [reading.element(ctx, data)], {}, site)
+            return ctx.call(collate, [reading.element(ctx, data)], {}, site)
         samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
-        return call_value(ctx, collate, [samples], {}, site)
+        return ctx.call(collate, [samples], {}, site)
     for one in alternatives(data):
         if ctx.rec(one) is None and not isinstance(one, Tensor):
             return None

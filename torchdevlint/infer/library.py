@@ -74,9 +74,7 @@ class Call(NamedTuple):
 
     def run(self, function: Value, /, *args: Value, **keywords: Value) -> Value:
         """What a function gives that is called here."""
-        from torchdevlint.infer.calls import call
-
-        return call(self.ctx, function, args, keywords, self.site)
+        return self.ctx.call(function, args, keywords, self.site)
 
     def method(self, value: Value, name: str, /, *args: Value, **keywords: Value) -> Value:
         """What a method of a value gives."""
@@ -431,11 +429,9 @@ def _add_exit(ctx: Context, ref: Ref, called: Value) -> None:
 
 def unwind(ctx: Context, ref: Ref) -> None:
     """The end of an `ExitStack`: what it keeps is called, the last one first."""
-    from torchdevlint.infer.calls import call
-
     held = ctx.heap[ref].fields.get(_EXITS, Tup(()))
     for called in [one for several in alternatives(held) if isinstance(several, Tup) for one in several.items[::-1]]:
-        call(ctx, called, [], {}, None)
+        ctx.call(called, [], {}, None)
 
 
 def _closing(call: Call) -> Value:
@@ -497,7 +493,6 @@ def _object(name: str, item: Value | None = None) -> Row:
 
 def mapped(ctx: Context, function: Value, value: Value, site: Site | None, deep: int = _MOST_LEAVES) -> Value:
     """A function of each leaf of a tree of tuples, lists and dicts."""
-    from torchdevlint.infer.calls import call
 
     def one(part: Value) -> Value:
         rec = ctx.heap.get(part) if isinstance(part, Ref) else None
@@ -509,7 +504,7 @@ def mapped(ctx: Context, function: Value, value: Value, site: Site | None, deep:
                 for key, content in rec.fields.items()
             }
             return ctx.new(site, rec.kind, rec.cls, fields, tag=("mapped", part))
-        return call(ctx, function, [part], {}, site)
+        return ctx.call(function, [part], {}, site)
 
     return lift(one, value)
 

@@ -138,17 +138,15 @@ Given = tuple[list[Value], dict[str, Value]]
 
 def hooked(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Given:
     """What a module's `forward` gets once its hooks have seen it (torch/nn/modules/module.py, `_call_impl`)."""
-    from torchdevlint.infer.calls import call as call_value
-
     held = ctx.heap[ref].fields.get(".parametrizations")
     for _, one in within(ctx, held, deep=1) if isinstance(held, Ref) else ():
         fields = ctx.heap[one].fields
         if ".original" in fields:
-            call_value(ctx, fields["*"], [fields[".original"]], {}, site)
+            ctx.call(fields["*"], [fields[".original"]], {}, site)
     for hook in _hooks(ctx, ref, ".@forward_pre_hook"):
         function, with_keywords = hook.items
         given = [ref, Tup(tuple(args)), *([_as_dict(ctx, keywords, site)] if with_keywords == TRUE else [])]
-        made = call_value(ctx, function, given, {}, site)
+        made = ctx.call(function, given, {}, site)
         if with_keywords == TRUE:
             pair = reading.items(ctx, made)
             several = reading.items(ctx, pair[0]) if pair is not None and len(pair) == 2 else None
@@ -167,18 +165,16 @@ def given_back(
     ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value], result: Value, site: Site | None
 ) -> Value:
     """What the call of a module gives once its hooks have seen it."""
-    from torchdevlint.infer.calls import call as call_value
-
     for hook in _hooks(ctx, ref, ".@forward_hook"):
         function, with_keywords = hook.items
         named = [_as_dict(ctx, keywords, site)] if with_keywords == TRUE else []
-        made = call_value(ctx, function, [ref, Tup(tuple(args)), *named, result], {}, site)
+        made = ctx.call(function, [ref, Tup(tuple(args)), *named, result], {}, site)
         result = result if made == NONE or made is UNKNOWN else made
     # gradients are where their values are
     for kind in ("full_backward_pre_hook", "full_backward_hook", "backward_hook"):
         for hook in _hooks(ctx, ref, ".@" + kind):
             grads = [Tup(tuple(given)) for given in ([result], args)]
-            call_value(ctx, hook.items[0], [ref, *(grads[:1] if "pre" in kind else grads[::-1])], {}, None)
+            ctx.call(hook.items[0], [ref, *(grads[:1] if "pre" in kind else grads[::-1])], {}, None)
     return result
 
 
@@ -387,12 +383,10 @@ def call(
     if name == SEQUENTIAL or name in _LISTS:
         return _call_sequence(ctx, rec, args, site)
     if name in INPUT_MOVERS or name == AVERAGED:
-        from torchdevlint.infer.calls import call as call_value
-
         inner = rec.fields.get(".module")
         held = ctx.rec(inner) if isinstance(inner, Ref) else None
         if name == AVERAGED and isinstance(inner, Term):
-            return call_value(ctx, inner, args, keywords, site)
+            return ctx.call(inner, args, keywords, site)
         if held is None or not isinstance(inner, Ref):
             return Tensor(rec.fields["@device"], MANY)
         place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
@@ -401,7 +395,7 @@ def call(
             if name == AVERAGED
             else [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
         )
-        return call_value(ctx, inner, args, keywords, site)
+        return ctx.call(inner, args, keywords, site)
     told = _told(ctx, ref, rec, "forward", args, keywords, site)
     if told is not None:
         return told
@@ -459,18 +453,14 @@ def within(ctx: Context, ref: Ref, prefix: str = "", deep: int = 4) -> list[tupl
 
 def _applied(ctx: Context, ref: Ref, function: Value, site: Site | None) -> None:
     """`module.apply(function)`: of each module in it, then of itself (torch/nn/modules/module.py)."""
-    from torchdevlint.infer.calls import call as call_value
-
     several = list(dict.fromkeys([one for _, one in within(ctx, ref)]))
     if len(several) > _MOST_APPLIED:
         ctx.analysis.hit("modules that a function is applied to")
     for one in [*several[:_MOST_APPLIED], ref]:
-        call_value(ctx, function, [one], {}, site)
+        ctx.call(function, [one], {}, site)
 
 
 def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None) -> Value:
-    from torchdevlint.infer.calls import call as call_value
-
     value = args[0] if args else UNKNOWN
     parts = [
         part
@@ -480,9 +470,9 @@ def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None)
     if not parts and "*" not in rec.fields and isinstance(rec.cls, Cls):
         return unknown(site)  # nobody saw what it was given
     for part in parts:
-        value = call_value(ctx, part, [value], {}, site)
+        value = ctx.call(part, [value], {}, site)
     if "*" in rec.fields:
-        value = call_value(ctx, rec.fields["*"], [value], {}, site)
+        value = ctx.call(rec.fields["*"], [value], {}, site)
     return value
 
 
@@ -646,9 +636,7 @@ def method(
         ctx.put(ref, "*", given if old is None else one_of([(frozenset(), old), (frozenset(), given)]))
         return ref
     if name in ("forward", "__call__"):
-        from torchdevlint.infer.calls import call as call_value
-
-        return call_value(ctx, ref, args, keywords, site)
+        return ctx.call(ref, args, keywords, site)
     if (
         name in _OF_PARTS
         and 0 < len(inside := within(ctx, ref, deep=1 if "children" in name else 4)) < MOST_ALTERNATIVES
@@ -777,9 +765,7 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
     for one in alternatives(target):
         setter = setter_of(ctx, one, name, by)
         if setter is not None:
-            from torchdevlint.infer.calls import call as call_value
-
-            call_value(ctx, setter, [] if by.endswith("del") else [value], {}, None)
+            ctx.call(setter, [] if by.endswith("del") else [value], {}, None)
             return
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         if isinstance(one, Ref) and rec is not None and rec.kind == "dict" and reading.shows_items(ctx, one, rec):

@@ -88,14 +88,12 @@ def _is_open(ctx: Context, ref: Ref, given: Value) -> bool:
 
 def _declare(ctx: Context, ref: Ref, names: list[Value], keywords: dict[str, Value]) -> None:
     """`parser.add_argument("-d", "--the-device", default="cuda")`: the default of `the_device` (Lib/argparse.py, `_get_optional_kwargs`)."""
-    from torchdevlint.infer.calls import call
-
     written = [str(one.value) for one in [*names, keywords.get("dest", NONE)] if isinstance(one, Const) and one != NONE]
     named = [one for one in written if not one.startswith("-")] or [one for one in written if one.startswith("--")]
     key = "*" if not written else ("k", (named or written)[0].lstrip("-").replace("-", "_"))
     default = keywords.get("default", _BY_ACTION.get(keywords.get("action", NONE), NONE))
     if isinstance(default, Const) and isinstance(default.value, str) and "type" in keywords:
-        default = call(ctx, keywords["type"], [default], {}, None)
+        default = ctx.call(keywords["type"], [default], {}, None)
     if default != _SUPPRESSED:
         ctx.put(ref, key, default)
 

@@ -63,14 +63,12 @@ def of_mapping(ctx: Context, value: Ref, name: str, args: list[Value], site: Sit
     getter = classes.attribute_of(ctx, rec.cls, "__getitem__", value)
     if _MAPPINGS.isdisjoint(base.rpartition(".")[2] for base in bases) or not isinstance(getter, Func):
         return None
-    from torchdevlint.infer.calls import call
-
     if name == "get" and args:
-        return join(call(ctx, getter, args[:1], {}, site), args[1] if len(args) > 1 else NONE)
+        return join(ctx.call(getter, args[:1], {}, site), args[1] if len(args) > 1 else NONE)
     key = reading.element(ctx, value)
     if name == "keys":
         return ctx.new(site, "list", None, {"*": key}, tag=name)
-    held = call(ctx, getter, [key], {}, site)
+    held = ctx.call(getter, [key], {}, site)
     return ctx.new(site, "list", None, {"*": held if name == "values" else Tup((key, held))}, tag=name)
 
 

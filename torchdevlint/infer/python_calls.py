@@ -63,8 +63,6 @@ _PLAIN_ROOTS = frozenset(
 
 def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of a builtin."""
-    from torchdevlint.infer.calls import call
-
     first = args[0] if args else UNKNOWN
     made = special(ctx, first, f"__{name}__", args[1:], site) if name in _SPECIAL else None
     if made is not None:
@@ -98,7 +96,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     if name == "iter" and len(args) == 2:
-        return library_table.stream(ctx, site, call(ctx, first, [], {}, site), "iter")
+        return library_table.stream(ctx, site, ctx.call(first, [], {}, site), "iter")
     if name in ("list", "dict") and ctx.mode == "summary" and is_open(first):  # a caller tells what it is a copy of
         copy = Term("call", Ext(f"builtins.{name}"), tuple(args), tuple(sorted(keywords.items())), site)
         ctx.emit(copy)
@@ -142,7 +140,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
             return library_table.listed(
                 ctx, site, [_turn(ctx, first, columns, at, site) for at in range(shortest)], name
             )
-        made = call(ctx, first, [reading.element(ctx, one) for one in args[1:]], {}, site)
+        made = ctx.call(first, [reading.element(ctx, one) for one in args[1:]], {}, site)
         return ctx.new(site, "generator", None, {"*": made}, tag=name)
     if name in ("max", "min"):
         return reading.element(ctx, first) if len(args) == 1 or "key" in keywords else join(*args)
@@ -174,9 +172,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
 
 def _turn(ctx: Context, function: Value, columns: list[list[Value]], at: int, site: Site | None) -> Value:
     """One item of `map(function, ...)`: a list or dict that it makes is one of its own."""
-    from torchdevlint.infer.calls import call
-
-    made = call(ctx, function, [one[at] for one in columns], {}, site)
+    made = ctx.call(function, [one[at] for one in columns], {}, site)
     rec = ctx.heap.get(made) if isinstance(made, Ref) else None
     is_new = rec is not None and rec.kind in ("list", "dict") and isinstance(function, Ext)
     return ctx.new(site, rec.kind, rec.cls, rec.fields, tag=("map", at)) if is_new and rec is not None else made
@@ -338,9 +334,7 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "collections.namedtuple.make":
         return _named_tuple(ctx, args, dict(keywords), site)
     if name == "collections.namedtuple._make" and "@class" in keywords:
-        from torchdevlint.infer.calls import call
-
-        return call(ctx, keywords["@class"], [Star(first)], {}, site)
+        return ctx.call(keywords["@class"], [Star(first)], {}, site)
     if name == "collections.namedtuple._make":
         given = reading.items(ctx, first)
         if given is None:
@@ -361,10 +355,8 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
             return Term("call", Ext(name), tuple(args), tuple(sorted(keywords.items())), site)
         rec = ctx.rec(first)
         if rec is not None and isinstance(rec.cls, Cls):
-            from torchdevlint.infer.calls import call
-
             held = {name: rec.fields.get("." + name, UNKNOWN) for name, _ in field_names(ctx.analysis, rec.cls.cls)}
-            return call(ctx, rec.cls, [], containers.replaced(ctx, held, args[1:], keywords), site)
+            return ctx.call(rec.cls, [], containers.replaced(ctx, held, args[1:], keywords), site)
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)

@@ -322,9 +322,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         meta = metaclass_of(ctx, value.cls)
         made = attribute_of(ctx, meta, "__getitem__", value) if meta is not None else made
         if isinstance(made, Func):
-            from torchdevlint.infer.calls import call
-
-            return call(ctx, made, [key], {}, site)
+            return ctx.call(made, [key], {}, site)
         return value  # with the types that it is of
     if isinstance(value, Ext):
         return Term("item", value, key) if value.name in _OF_PROCESS else value  # a type with arguments
@@ -397,10 +395,8 @@ def _any_of_list(ctx: Context, value: Ref, rec: Rec, key: SliceValue, site: Site
 
 
 def _made_by_default(ctx: Context, value: Ref, rec: Rec, key: Any, site: Site | None) -> Value:
-    from torchdevlint.infer.calls import call
-
     factory = rec.fields["default"]
-    made = call(ctx, factory, [], {}, site)
+    made = ctx.call(factory, [], {}, site)
     new = ctx.rec(made) if isinstance(factory, Ext) else None
     if new is not None:  # each key has one of its own
         made = ctx.new(site, new.kind, new.cls, new.fields, tag=("default", key))

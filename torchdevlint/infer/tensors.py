@@ -748,9 +748,7 @@ def method(
         if (
             not value.follows or value.device != HOST
         ):  # the module of a parameter may be moved before there is a gradient
-            from torchdevlint.infer.calls import call as call_value
-
-            call_value(ctx, args[0] if args else keywords.get("hook", UNKNOWN), [plain(value)], {}, site)
+            ctx.call(args[0] if args else keywords.get("hook", UNKNOWN), [plain(value)], {}, site)
         return UNKNOWN
     if name in _TO_PYTHON:
         return SIZE if name == "size" and not args else NUMBER
