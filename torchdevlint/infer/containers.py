@@ -14,9 +14,11 @@ from torchdevlint.infer.values import (
     OTHER,
     SENT,
     UNKNOWN,
+    Args,
     Bound,
     Const,
     DoubleStar,
+    Keywords,
     Rec,
     Ref,
     Site,
@@ -39,9 +41,7 @@ if TYPE_CHECKING:
 _MOST_ITEMS = 8  # that are told apart in a list that is appended to
 
 
-def method(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`container.name(...)`."""
     if name == "__init__":
         fill(ctx, ref, args, keywords)
@@ -103,7 +103,7 @@ def method(
 _PUTS = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
 
 
-def replaced(ctx: Context, held: dict[str, Value], args: list[Value], keywords: dict[str, Value]) -> dict[str, Value]:
+def replaced(ctx: Context, held: dict[str, Value], args: Args, keywords: Keywords) -> dict[str, Value]:
     """The fields of an object with others in their place: those of `**others` that nobody knows may be each of them."""
     for one in args:
         if isinstance(one, DoubleStar):
@@ -111,7 +111,7 @@ def replaced(ctx: Context, held: dict[str, Value], args: list[Value], keywords: 
     return {**held, **keywords}
 
 
-def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Value]) -> dict[Any, Value]:
+def contents(ctx: Context, kind: str, args: Args, keywords: Keywords) -> dict[Any, Value]:
     """The fields of a new list or dict that is made of other ones."""
     first = args[0] if args else NONE
     fields: dict[Any, Value] = {}
@@ -134,7 +134,7 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
     return {**fields, **{("k", key): value for key, value in keywords.items()}}
 
 
-def fill(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+def fill(ctx: Context, ref: Ref, args: Args, keywords: Keywords) -> None:
     """What the constructor of a list or dict does, or of a class that wraps one, whose `__setitem__` is called."""
     inner = wrapped(ctx, ref)
     rec = ctx.heap.get(inner) if isinstance(inner, Ref) else None
@@ -220,7 +220,7 @@ def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
         add(ctx, ref, rec, value)
 
 
-def _insert(ctx: Context, ref: Ref, rec: Rec, args: list[Value]) -> bool:
+def _insert(ctx: Context, ref: Ref, rec: Rec, args: Args) -> bool:
     """`items.insert(position, value)` of a list whose items are known; False where it may be any position."""
     known = _in_order(ctx, ref, args[0]) if len(args) == 2 else None
     if known is None or len(known[0]) >= _MOST_ITEMS:
@@ -361,9 +361,7 @@ def extend(ctx: Context, ref: Ref, other: Value) -> None:
         add(ctx, ref, rec, reading.element(ctx, other))
 
 
-def _of_dict(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _of_dict(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     first = as_key(args[0]) if args else UNKNOWN
     if name in ("get", "pop", "setdefault"):
         return _looked_up(ctx, ref, rec, name, args, site)
@@ -428,7 +426,7 @@ def _pairs(rec: Rec, site: Site | None) -> Value:
     )
 
 
-def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], site: Site | None) -> Value:
+def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Site | None) -> Value:
     first = as_key(args[0]) if args else UNKNOWN
     if isinstance(first, Const) and ("k", first.value) in rec.fields:
         kept: Value = rec.fields["k", first.value]

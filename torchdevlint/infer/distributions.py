@@ -8,8 +8,10 @@ from torchdevlint.infer import claims, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     SIZE,
+    Args,
     Const,
     Ext,
+    Keywords,
     Rec,
     Ref,
     Site,
@@ -42,7 +44,7 @@ _OF_EVENTS = frozenset(
 )
 
 
-def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def make(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A distribution with its parameters, or the divergence of two."""
     last = name.removeprefix(HOME)
     if last.endswith(("biject_to", "transform_to")):
@@ -81,9 +83,7 @@ def _met(ctx: Context, operands: list[Operand], site: Site | None, *, of_events:
     return tensors.combined(ctx, several, 0 if ranks == {0} else None if may_be_number else -1)
 
 
-def method(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`distribution.name(...)`."""
     held = rec.fields[".@parameters"]
     operands = [Operand(one, True) for one in (held.items if isinstance(held, Tup) else ())]

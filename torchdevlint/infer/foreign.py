@@ -43,6 +43,7 @@ from torchdevlint.infer.values import (
     TRUE,
     UNKNOWN,
     UNKNOWN_INDEX,
+    Args,
     Bound,
     Cls,
     Const,
@@ -50,6 +51,7 @@ from torchdevlint.infer.values import (
     DoubleStar,
     Ext,
     Func,
+    Keywords,
     Partial,
     Place,
     Rec,
@@ -176,7 +178,7 @@ _MAKE = frozenset(
 )
 
 
-def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
     if name in _MAKE and args:
         from torchdevlint.infer.calls import construct, fill_tuple, residual
@@ -243,7 +245,7 @@ def hand_over(ctx: Context, given: Sequence[Value], *, is_named: bool = False) -
             ctx.emit(Term("carried", one, NOWHERE))
 
 
-def _stubbed(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _stubbed(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of something that a stub tells of."""
     signatures = ctx.stubs.functions(name)
     if signatures:
@@ -259,7 +261,7 @@ _UFUNCS = frozenset(
 )
 
 
-def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _numpy(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """NumPy reads a tensor through `__array__`, which refuses what is not on the CPU."""
     _claim_arrays(ctx, name, args, keywords, site)
     last = name.removeprefix("numpy.")
@@ -282,7 +284,7 @@ def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
     return ARRAY if last in host_libraries.ARRAYS or is_sized or is_like else NUMERIC
 
 
-def _objects(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _objects(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """An array of objects, which keeps what it is given as a list does."""
     held: dict[Any, Value] = {}
     if name == "full":
@@ -292,7 +294,7 @@ def _objects(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     return ctx.new(site, "list", None, held, tag="objects")
 
 
-def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> None:
+def _claim_arrays(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> None:
     """What is made an array of must be on the CPU."""
     takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
     for given in host_libraries.made_arrays(name, args, keywords):
@@ -305,7 +307,7 @@ def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str
                 claims.claim(ctx, "host", [Operand(asked, False, "numpy")], site)
 
 
-def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _torch(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     special = _special(ctx, name, args, keywords, site)
     if special is not None:
         return special
@@ -323,7 +325,7 @@ def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
     return unknown(site)
 
 
-def _unwrapped(ctx: Context, args: list[Value]) -> list[Value]:
+def _unwrapped(ctx: Context, args: Args) -> list[Value]:
     """The tensors of `f([a, b])` for a function that is called `f(a, b)` as well."""
     if len(args) == 1:
         known = reading.items(ctx, args[0])
@@ -332,7 +334,7 @@ def _unwrapped(ctx: Context, args: list[Value]) -> list[Value]:
     return args
 
 
-def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value | None:
+def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value | None:
     """What no signature can say; None for everything else."""
     last = name.rpartition(".")[2]
     first = args[0] if args else keywords.get("input", UNKNOWN)
@@ -515,12 +517,12 @@ def _parameters_of(ctx: Context, given: Value) -> list[Tensor]:
     return [one for one in several if isinstance(one, Tensor) and (is_elsewhere(one.device) or is_told(one.device))]
 
 
-def _at(args: list[Value], position: int, keywords: dict[str, Value], name: str) -> Value:
+def _at(args: Args, position: int, keywords: Keywords, name: str) -> Value:
     """What a parameter is given."""
     return args[position] if position < len(args) else keywords.get(name, UNKNOWN)
 
 
-def _device(ctx: Context, kind: Value, rest: list[Value], keywords: dict[str, Value]) -> Place:
+def _device(ctx: Context, kind: Value, rest: list[Value], keywords: Keywords) -> Place:
     """`torch.device("cuda", 1)`."""
     place = devices.as_device(ctx, kind)
     index = rest[0] if rest else keywords.get("index", NONE)
@@ -560,7 +562,7 @@ def _copied(data: Value) -> Value | None:
     )
 
 
-def _converted(ctx: Context, first: Value, keywords: dict[str, Value], site: Site | None) -> Value:
+def _converted(ctx: Context, first: Value, keywords: Keywords, site: Site | None) -> Value:
     """`torch.as_tensor`: a tensor stays where it is."""
     given = keywords.get("device", NONE)
     if given != NONE:
@@ -577,7 +579,7 @@ def _converted(ctx: Context, first: Value, keywords: dict[str, Value], site: Sit
     return join(*[one for _, one in found]) if found else UNKNOWN
 
 
-def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _loaded(ctx: Context, first: Value, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """What `torch.load` gives: what was saved there in this program, moved to `map_location` where it is given."""
     saved = stored.load(ctx, first, site)
     where = keywords.get("map_location", args[1] if len(args) > 1 else NONE)
@@ -599,7 +601,7 @@ def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, V
     return Term("moved", unknown(site), place, site)
 
 
-def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _transformed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`torch.vmap(function)(*args)` gives what the function gives; a gradient is where its argument is."""
     name = keywords.pop("@name")
     made = ctx.call(args[0], args[1:], keywords, site)
@@ -659,9 +661,7 @@ def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
 # ---------------------------------------------------------------------------------------------------- methods
 
 
-def call_method(
-    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def call_method(ctx: Context, value: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`value.name(...)` where the attribute was no function of the project."""
     if name in PROTOCOLS and not isinstance(value, Tensor):
         return protocols.method(ctx, value, name, args, site)
@@ -715,9 +715,7 @@ def call_method(
     return UNKNOWN
 
 
-def _of_array(
-    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _of_array(ctx: Context, value: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A method of an array."""
     if name == "dot":
         _claim_arrays(ctx, "numpy.dot", args, keywords, site)
@@ -727,9 +725,7 @@ def _of_array(
     return NUMBER if name in ("item", "tobytes") else NUMERIC if name in ("tolist", "squeeze") else value
 
 
-def of_object(
-    ctx: Context, ref: Ref, cls: str, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def of_object(ctx: Context, ref: Ref, cls: str, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`object.name(...)` of an object of a foreign class that is no module."""
     if cls.startswith(distributions.HOME):
         return distributions.method(ctx, ref, ctx.heap[ref], name, args, keywords, site)
@@ -739,9 +735,7 @@ def of_object(
     return unknown(site) if found is None else found
 
 
-def _of_fields(
-    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _of_fields(ctx: Context, value: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A method of `value.__dict__`: it reads and writes attributes."""
     first = args[0] if args else UNKNOWN
     if name == "update":
@@ -760,7 +754,7 @@ def _of_fields(
     return containers.method(ctx, made, ctx.heap[made], name, args, keywords, site)
 
 
-def update_fields(ctx: Context, value: Value, args: list[Value], keywords: dict[str, Value]) -> None:
+def update_fields(ctx: Context, value: Value, args: Args, keywords: Keywords) -> None:
     """`value.__dict__.update(...)`."""
     for key, content in containers.contents(ctx, "dict", args, keywords).items():
         if isinstance(key, tuple) or key == "*":
@@ -796,9 +790,7 @@ def left(ctx: Context, value: Value, site: Site | None) -> None:
         _of_manager(ctx, one, ("__exit__", "__aexit__"), [NONE, NONE, NONE], site)
 
 
-def _of_manager(
-    ctx: Context, value: Value, names: tuple[str, str], args: list[Value], site: Site | None
-) -> Value | None:
+def _of_manager(ctx: Context, value: Value, names: tuple[str, str], args: Args, site: Site | None) -> Value | None:
     """The call of a method of a context manager, or of an asynchronous one, of the project; None where it has none."""
     made = special(ctx, value, names[0], args, site)
     return special(ctx, value, names[1], args, site) if made is None else made

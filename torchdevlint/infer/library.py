@@ -16,6 +16,7 @@ from torchdevlint.infer.values import (
     NOWHERE,
     NUMBER,
     UNKNOWN,
+    Args,
     Bound,
     Cls,
     Const,
@@ -23,6 +24,7 @@ from torchdevlint.infer.values import (
     DoubleStar,
     Ext,
     Func,
+    Keywords,
     Partial,
     Ref,
     Site,
@@ -40,9 +42,6 @@ from torchdevlint.infer.values import (
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
-
-Args = list[Value]
-Keywords = dict[str, Value]
 
 _MOST_PARSED = 2000  # characters of a text that is read here
 _MOST_FOLDED = 8  # items of a list whose reduction is followed one by one

@@ -20,6 +20,7 @@ from torchdevlint.infer.values import (
     NUMBER,
     TRUE,
     UNKNOWN,
+    Args,
     Bound,
     Cls,
     Const,
@@ -27,6 +28,7 @@ from torchdevlint.infer.values import (
     DoubleStar,
     Ext,
     Func,
+    Keywords,
     Place,
     Rec,
     Ref,
@@ -133,10 +135,7 @@ def parametrize(ctx: Context, module: Ref, name: str, parametrization: Value, we
     ctx.put(ctx.heap[module].fields[".parametrizations"], ("k", name), one)
 
 
-Given = tuple[list[Value], dict[str, Value]]
-
-
-def hooked(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Given:
+def hooked(ctx: Context, ref: Ref, args: Args, keywords: Keywords, site: Site | None) -> tuple[Args, Keywords]:
     """What a module's `forward` gets once its hooks have seen it (torch/nn/modules/module.py, `_call_impl`)."""
     held = ctx.heap[ref].fields.get(".parametrizations")
     for _, one in within(ctx, held, deep=1) if isinstance(held, Ref) else ():
@@ -161,9 +160,7 @@ def hooked(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value]
     return args, keywords
 
 
-def given_back(
-    ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value], result: Value, site: Site | None
-) -> Value:
+def given_back(ctx: Context, ref: Ref, args: Args, keywords: Keywords, result: Value, site: Site | None) -> Value:
     """What the call of a module gives once its hooks have seen it."""
     for hook in _hooks(ctx, ref, ".@forward_hook"):
         function, with_keywords = hook.items
@@ -178,11 +175,11 @@ def given_back(
     return result
 
 
-def _as_dict(ctx: Context, keywords: dict[str, Value], site: Site | None) -> Value:
+def _as_dict(ctx: Context, keywords: Keywords, site: Site | None) -> Value:
     return ctx.new(site, "dict", None, {("k", key): value for key, value in keywords.items()}, tag="hooked")
 
 
-def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def make(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A module of a foreign class."""
     fields: dict[Any, Any] = {"@device": HOST, "@origin": site}
     if keywords.get("device", NONE) != NONE:
@@ -256,12 +253,12 @@ def _with_parts(
     return fields
 
 
-def _is_placed_by_keywords(keywords: dict[str, Value]) -> bool:
+def _is_placed_by_keywords(keywords: Keywords) -> bool:
     """True for `from_pretrained(..., device_map=...)` and its like, which put the parts of a model where they choose (transformers/modeling_utils.py)."""
     return any(name in _PLACING and value not in (NONE, FALSE) for name, value in keywords.items())
 
 
-def _contents(ctx: Context, name: str, args: list[Value]) -> dict[Any, Any]:
+def _contents(ctx: Context, name: str, args: Args) -> dict[Any, Any]:
     first = args[0] if args else NONE
     rec = ctx.rec(first)
     if name in _DICTS:
@@ -351,9 +348,7 @@ def _has_no_device(ctx: Context, cls: Value | None) -> bool:
     return isinstance(cls, Cls) and all(map(classes.is_base, classes.foreign_bases_of(ctx.analysis, cls.cls)))
 
 
-def inherited(
-    ctx: Context, layer: str, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def inherited(ctx: Context, layer: str, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`nn.Linear.__init__(self, ...)` and `nn.Linear.forward(self, x)` of a class of the project that inherits from the layer."""
     from torchdevlint.infer.calls import residual
 
@@ -374,9 +369,7 @@ def inherited(
     return call(ctx, target, rec, given, keywords, site, layer)
 
 
-def call(
-    ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None, layer: str = ""
-) -> Value:
+def call(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site: Site | None, layer: str = "") -> Value:
     """`module(...)` of a foreign class, or of one that inherits from it."""
     own = classes.layer_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ""
     name = rec.cls.name if isinstance(rec.cls, Ext) else layer or own
@@ -410,7 +403,7 @@ def call(
 
 
 def _told(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+    ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None
 ) -> Value | None:
     """A call of a method that a stub tells of; None for any other."""
     from torchdevlint.infer import operators
@@ -422,9 +415,7 @@ def _told(
     return operators.apply(ctx, signatures, [ref, *args], keywords, site) if signatures else None
 
 
-def _call_model(
-    ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _call_model(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A module with weights: once it was moved it wants its inputs where it is, as far as one can tell, and gives its outputs there."""
     place: Place = rec.fields.get("@device", NOWHERE)
     if place in (HOST, NOWHERE) or site is None or opaque.is_pipeline(site):
@@ -460,7 +451,7 @@ def _applied(ctx: Context, ref: Ref, function: Value, site: Site | None) -> None
         ctx.call(function, [one], {}, site)
 
 
-def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None) -> Value:
+def _call_sequence(ctx: Context, rec: Rec, args: Args, site: Site | None) -> Value:
     value = args[0] if args else UNKNOWN
     parts = [
         part
@@ -477,7 +468,7 @@ def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None)
 
 
 def _call_layer(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+    ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None
 ) -> Value:
     """A layer with parameters: every tensor that it is given must be where they are."""
     place: Place = rec.fields.get("@device", NOWHERE)
@@ -516,7 +507,7 @@ def _call_layer(
     return Tup((result, result)) if name in ("torch.nn.MultiheadAttention", "torch.nn.LSTMCell") else result
 
 
-def _unread_masks(name: str, args: list[Value], keywords: dict[str, Value]) -> tuple[int | str, ...]:
+def _unread_masks(name: str, args: Args, keywords: Keywords) -> tuple[int | str, ...]:
     """The arguments, by place and by keyword, that a causal mask may be given for: torch computes it by itself and reads no other (`_detect_is_causal_mask`)."""
     masks = CAUSAL_MASKS.get(name, ())
     is_padded = (
@@ -526,9 +517,7 @@ def _unread_masks(name: str, args: list[Value], keywords: dict[str, Value]) -> t
     return () if is_padded else masks
 
 
-def _call_empty(
-    ctx: Context, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _call_empty(ctx: Context, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A module without parameters: its tensors must share a device among themselves."""
     from torchdevlint.infer import operators
 
@@ -572,9 +561,7 @@ def _in_snake_case(name: str) -> str:
     return _OTHERWISE.get(found, found)
 
 
-def method(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`module.name(...)` of what `torch.nn.Module` or a stub defines."""
     told = _told(ctx, ref, rec, name, args, keywords, site)
     if told is not None:

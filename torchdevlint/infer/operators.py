@@ -19,7 +19,9 @@ from torchdevlint.infer.values import (
     NUMBER,
     NUMERIC,
     UNKNOWN,
+    Args,
     Const,
+    Keywords,
     Place,
     Ref,
     Site,
@@ -71,7 +73,7 @@ class Binding(NamedTuple):
     starred: tuple[Value, ...]
 
 
-def fitting(signatures: tuple[Signature, ...], args: list[Value], keywords: dict[str, Value]) -> Binding | None:
+def fitting(signatures: tuple[Signature, ...], args: Args, keywords: Keywords) -> Binding | None:
     """The first overload that takes these arguments."""
     for signature in signatures:
         found = _bound(signature, args, keywords)
@@ -80,7 +82,7 @@ def fitting(signatures: tuple[Signature, ...], args: list[Value], keywords: dict
     return None
 
 
-def _bound(signature: Signature, args: list[Value], keywords: dict[str, Value]) -> Binding | None:
+def _bound(signature: Signature, args: Args, keywords: Keywords) -> Binding | None:
     given: dict[str, Value] = {}
     rest = list(args)
     starred: list[Value] = []
@@ -122,9 +124,7 @@ def _takes(parameter: Parameter, value: Value) -> bool:
     return True
 
 
-def apply(
-    ctx: Context, signatures: tuple[Signature, ...], args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def apply(ctx: Context, signatures: tuple[Signature, ...], args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of an operator."""
     binding = fitting(signatures, args, keywords) or _bound_loosely(signatures[0], args, keywords)
     operands = _operands(ctx, binding)
@@ -153,7 +153,7 @@ def apply(
     return result
 
 
-def _bound_loosely(signature: Signature, args: list[Value], keywords: dict[str, Value]) -> Binding:
+def _bound_loosely(signature: Signature, args: Args, keywords: Keywords) -> Binding:
     names = [parameter.name for parameter in signature.parameters if not parameter.keyword_only]
     return Binding(signature, {**dict(zip(names, args)), **keywords}, ())  # noqa: B905 - what is too much is left
 

@@ -11,10 +11,12 @@ from torchdevlint.infer.values import (
     FALSE,
     TRUE,
     UNKNOWN,
+    Args,
     Bound,
     Const,
     Ext,
     Func,
+    Keywords,
     OneOf,
     Partial,
     Ref,
@@ -60,7 +62,7 @@ def is_text(value: Value) -> bool:
     return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
 
 
-def call(ctx: Context, name: str, args: list[Value], site: Site | None) -> Value | None:
+def call(ctx: Context, name: str, args: Args, site: Site | None) -> Value | None:
     """A call of a function of `os.path`, `pathlib` or `glob`; None for any other, and where nothing is known of what it is given."""
     if not args:
         return None
@@ -91,7 +93,7 @@ def parent(path: Value) -> Value:
     return text_of(*before, Const(folder if slash else "."))
 
 
-def formatted(template: str, args: list[Value], pattern: re.Pattern[str] = _FIELD) -> Value:
+def formatted(template: str, args: Args, pattern: re.Pattern[str] = _FIELD) -> Value:
     """`template.format(*args)`, or `template % args`."""
     pieces = pattern.split(template)
     given = args if len(args) == len(pieces) - 1 else [UNKNOWN] * (len(pieces) - 1)
@@ -129,9 +131,7 @@ def binary(operator: str, left: Value, right: Value) -> Value | None:
     return joined(left, right) if operator == "/" else None
 
 
-def method(
-    ctx: Context, path: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value | None:
+def method(ctx: Context, path: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value | None:
     """`path.name(...)` of a string or a path; None for what this table does not know."""
     first = args[0] if args else None
     if isinstance(path, Const) and name in _FOLDED and site is not None:
@@ -163,7 +163,7 @@ _FOLDED = frozenset(
 _MOST_LETTERS, _MOST_PIECES = 400, 8
 
 
-def _folded(ctx: Context, text: str, name: str, args: list[Value], site: Site) -> Value | None:
+def _folded(ctx: Context, text: str, name: str, args: Args, site: Site) -> Value | None:
     from torchdevlint.infer.library import of_python
 
     given = [_plain(ctx, one) for one in args]

@@ -30,10 +30,12 @@ from torchdevlint.infer.values import (
     SLICE,
     TRUE,
     UNKNOWN,
+    Args,
     Bound,
     Const,
     Device,
     Ext,
+    Keywords,
     OneOf,
     Place,
     Rec,
@@ -717,9 +719,7 @@ def _place_of_type(named: Value) -> Place | None:
     return ACCELERATOR if name.startswith("torch.cuda.") else HOST if name.count(".") == 1 else None
 
 
-def method(
-    ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`tensor.name(...)`."""
     first = args[0] if args else keywords.get("other", UNKNOWN)
     if name in devices.MOVES:
@@ -789,15 +789,13 @@ MAY_GIVE_SEVERAL = frozenset(
 )
 
 
-def with_counts(values: Value, keywords: dict[str, Value]) -> Value:
+def with_counts(values: Value, keywords: Keywords) -> Value:
     """What `torch.unique(x, return_inverse=True, return_counts=True)` gives: one more tensor there for each of the keywords."""
     more = sum(keywords.get(name, NONE) == TRUE for name in ("return_inverse", "return_counts", "return_indices"))
     return Tup((values,) * (more + 1)) if more else values
 
 
-def _new(
-    ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _new(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     size = args[:1] if name in ("new_full", "new_empty_strided") else args
     rank = (
         rank_of_data(ctx, args[0])
@@ -811,9 +809,7 @@ def _new(
     return Tensor(value.device, rank, value.origin, value.implicit)
 
 
-def open_method(
-    ctx: Context, function: Term, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`value.name(...)` of something open."""
     from torchdevlint.infer.calls import residual
 
@@ -843,7 +839,7 @@ def open_method(
     return residual(ctx, function, args, keywords, site)
 
 
-def _fits(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value]) -> bool:
+def _fits(ctx: Context, name: str, args: Args, keywords: Keywords) -> bool:
     signatures = ctx.stubs.method(name)
     return not signatures or name in _NEW or operators.fitting(signatures, [UNKNOWN, *args], keywords) is not None
 

@@ -353,6 +353,9 @@ Value: TypeAlias = (
     | Super
 )
 
+Args: TypeAlias = list[Value]
+Keywords: TypeAlias = dict[str, Value]
+
 NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
 NUMBER, ARRAY, ARRAY_NUMBER, NUMERIC, SIZE, OTHER = (
     Sort("number"),
