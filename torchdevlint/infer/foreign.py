@@ -147,29 +147,12 @@ _GIVE_BACK = frozenset(
         "fuse_conv_bn_eval",
     )
 )
-_UNKNOWN_HOMES = (
-    "torch.optim",
-    "torch.distributed",
-    "torch.utils",
-    "torch.autograd",
-    "torch.amp",
-    "torch.jit",
-    "torch.onnx",
-    "torch.multiprocessing",
-    "torch.distributions",
-    "torch.profiler",
-    "torch.func",
-    "torch.vmap",
-    "torch.fx",
-    "torch.ao",
-    "torch.quantization",
-    "torch.ops",
-    "torch.package",
-    "torch.hub",
-    "torch.sparse",
-    "torch.nested",
-    "torch.masked",
-    "torch.export",
+_UNKNOWN_HOMES = tuple(
+    f"torch.{name}"
+    for name in (
+        "optim distributed utils autograd amp jit onnx multiprocessing distributions profiler func "
+        "vmap fx ao quantization ops package hub sparse nested masked export"
+    ).split()
 )
 
 

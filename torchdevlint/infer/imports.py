@@ -15,23 +15,7 @@ from torchdevlint.stubs import loader
 
 MOST_FILES = 200  # that one file's analysis looks into
 MODULE = "file:"  # a module of the project, by its path
-_FOREIGN = frozenset(
-    {
-        "torch",
-        "numpy",
-        "builtins",
-        "typing",
-        "collections",
-        "functools",
-        "os",
-        "sys",
-        "math",
-        "random",
-        "re",
-        "json",
-        "time",
-    }
-)
+_FOREIGN = frozenset("torch numpy builtins typing collections functools os sys math random re json time".split())
 
 
 # What makes another accelerator the current one.

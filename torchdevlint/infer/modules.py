@@ -41,6 +41,7 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     consistent,
+    for_each,
     is_open,
     join,
     one_of,
@@ -79,15 +80,9 @@ _WEIGHTS = frozenset(
     "weight bias in_proj_weight in_proj_bias q_proj_weight k_proj_weight v_proj_weight bias_k bias_v weight_ih_l0 weight_hh_l0 "
     "running_mean running_var num_batches_tracked".split()
 )
-_DERIVED = (
-    "_orig",
-    "_mask",
-    "_v",
-    "_g",
-    "_u",
-    "_l0",
-    "_l0_reverse",
-)  # torch/nn/utils/prune.py, weight_norm.py, spectral_norm.py
+# torch/nn/utils/prune.py, weight_norm.py, spectral_norm.py
+_DERIVED = tuple("_orig _mask _v _g _u _l0 _l0_reverse".split())
+_WEIGHTED_LOSSES = frozenset("CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MultiMarginLoss".split())
 _SIZES = frozenset(
     "in_features out_features in_channels out_channels hidden_size num_layers embedding_dim num_embeddings kernel_size training p eps".split()
 )
@@ -216,13 +211,7 @@ def make(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
             fields.pop("@implicit", None)
     ref = ctx.new(site, "module", Ext(name), _with_parts(ctx, name, fields, site, (name,), layer), tag=name)
     if is_loss(name):
-        takes_first = name.rpartition(".")[2] in (
-            "CrossEntropyLoss",
-            "NLLLoss",
-            "BCELoss",
-            "BCEWithLogitsLoss",
-            "MultiMarginLoss",
-        )
+        takes_first = name.rpartition(".")[2] in _WEIGHTED_LOSSES
         for key in ("weight", "pos_weight"):
             value = keywords.get(key, first if key == "weight" and takes_first else NONE)
             if value != NONE:
@@ -270,7 +259,7 @@ def _contents(ctx: Context, name: str, args: Args) -> dict[Any, Any]:
         return {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
     if known is None and (name in _LISTS or any(isinstance(one, Star) for one in args)):
         held = [_layers(ctx, one, name) for one in args if one != NONE]
-        return {"*": one_of([(frozenset(), one) for one in held])} if held else {}
+        return {"*": join(*held)} if held else {}
     return {("k", at): one for at, one in enumerate(known if known is not None else args)}
 
 
@@ -294,15 +283,13 @@ def is_loss(name: str) -> bool:
 
 def followed(ctx: Context, value: Value) -> Value:
     """A value as the parameter or buffer that it becomes: it goes where its module goes."""
-    found = []
-    for guards, one in options_of(value):
-        kept: Value = one
-        if isinstance(one, Tensor):
-            kept = Tensor(one.device, one.rank, one.origin, one.implicit, True, one.kept)
-        elif is_open(one):
-            kept = Tensor(Term("device_of", one), MANY, None, "", True)
-        found.append((guards, kept))
-    return one_of(found)
+
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor):
+            return Tensor(value.device, value.rank, value.origin, value.implicit, True, value.kept)
+        return Tensor(Term("device_of", value), MANY, None, "", True) if is_open(value) else value
+
+    return for_each(one, value)
 
 
 def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
@@ -453,11 +440,8 @@ def _applied(ctx: Context, ref: Ref, function: Value, site: Site | None) -> None
 
 def _call_sequence(ctx: Context, rec: Rec, args: Args, site: Site | None) -> Value:
     value = args[0] if args else UNKNOWN
-    parts = [
-        part
-        for key, part in rec.fields.items()
-        if isinstance(key, tuple) or (key[0] == "." and _holds_module(ctx, part))
-    ]
+    fields = rec.fields.items()
+    parts = [one for key, one in fields if isinstance(key, tuple) or (key[0] == "." and _holds_module(ctx, one))]
     if not parts and "*" not in rec.fields and isinstance(rec.cls, Cls):
         return unknown(site)  # nobody saw what it was given
     for part in parts:
@@ -600,7 +584,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         first = args[0] if args else UNKNOWN
         if name in ("get_parameter", "get_buffer") and isinstance(first, Const) and first.value in own:
             return own[first.value]
-        one = one_of([(frozenset(), kept) for kept in own.values()]) if own else weights(rec)
+        one = join(*own.values()) if own else weights(rec)
         if name in ("get_parameter", "get_buffer"):
             return one
         if name in ("parameters", "buffers"):
@@ -620,7 +604,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name in ("append", "insert", "extend") and args:
         old = rec.fields.get("*")
         given = part_of(ctx, rec.cls, reading.element(ctx, args[0]) if name == "extend" else args[-1])
-        ctx.put(ref, "*", given if old is None else one_of([(frozenset(), old), (frozenset(), given)]))
+        ctx.put(ref, "*", given if old is None else join(old, given))
         return ref
     if name in ("forward", "__call__"):
         return ctx.call(ref, args, keywords, site)
@@ -667,7 +651,7 @@ def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
     saved = ctx.heap
     if parts and isinstance(module, Ref):
         ctx.heap = dict(saved)
-        devices.move_module(ctx, module, devices.device_of(ctx, one_of([(frozenset(), one) for one in parts])))
+        devices.move_module(ctx, module, devices.device_of(ctx, join(*parts)))
     try:
         yield
     finally:
@@ -696,10 +680,7 @@ _MOST_HELD = 30
 
 def plain(value: Value) -> Value:
     """Each tensor that a value may be, for itself."""
-    found: list[tuple[frozenset[Any], Value]] = [
-        (guards, tensors.plain(one) if isinstance(one, Tensor) else one) for guards, one in options_of(value)
-    ]
-    return one_of(found)
+    return for_each(lambda one: tensors.plain(one) if isinstance(one, Tensor) else one, value)
 
 
 def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
@@ -720,7 +701,7 @@ def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -
             both = [one for one in (found.get("*"), below.get("*")) if one is not None]
             found |= below
             if both:
-                found["*"] = one_of([(frozenset(), one) for one in both])
+                found["*"] = join(*both)
     return found
 
 
@@ -760,7 +741,7 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
             return
     if any(_is_module(ctx, one) for one in alternatives(target)):
         value = _part(value)
-    kept = one_of([(guards, _kept(one, name)) for guards, one in options_of(value)])
+    kept = for_each(lambda one: _kept(one, name), value)
     for one in alternatives(kept):
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         if rec is not None and rec.kind in ("list", "dict"):
@@ -782,12 +763,13 @@ def _is_module(ctx: Context, value: Value) -> bool:
 
 def _part(value: Value) -> Value:
     """A parameter or buffer that a module holds: what is computed from it is where its module is."""
-    found: list[tuple[frozenset[Any], Value]] = []
-    for guards, one in options_of(value):
-        if isinstance(one, Tensor) and one.follows and one.origin is not None:
-            one = Tensor(one.device, one.rank, one.origin.part, one.implicit, True, one.kept)
-        found.append((guards, one))
-    return one_of(found)
+
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor) and value.follows and value.origin is not None:
+            return Tensor(value.device, value.rank, value.origin.part, value.implicit, True, value.kept)
+        return value
+
+    return for_each(one, value)
 
 
 def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: str = "set") -> None:
@@ -810,7 +792,7 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: s
         elif by in ("set", "raw_set", "dict_set"):
             _store_anywhere(ctx, target, one, value, by)
     for key, several in found.items():
-        store_attribute(ctx, target, key, one_of([(frozenset(), kept) for _, kept in several]), by=by)
+        store_attribute(ctx, target, key, join(*(kept for _, kept in several)), by=by)
 
 
 def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: str) -> None:
