@@ -113,21 +113,6 @@ class Analysis:
         """What is known of foreign code."""
         return self.kept.stubs
 
-    @property
-    def lineages(self) -> dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]]:
-        """What each class inherits from, as far as it was asked."""
-        return self.kept.lineages
-
-    @property
-    def modules(self) -> dict[ir.Class, bool]:
-        """Which classes are modules, as far as it was asked."""
-        return self.kept.modules
-
-    @property
-    def called(self) -> set[ir.Body]:
-        """The bodies that what runs now has called."""
-        return self.heard.called
-
     def unit_of(self, body: ir.Body) -> Unit:
         """The file that a body stands in."""
         return self.kept.imports.unit_of(body) or self.unit
@@ -463,22 +448,26 @@ class Analysis:
         module = self.module_of(self.unit)
         assert module is not None
         self._heap = module.heap
-        heard, called = Heard(), _Called(self)
-        called.add(module.heard)
+        heard, called, seen = Heard(), set[ir.Body](), set[ir.Body]()
+
+        def add(one: Heard) -> None:
+            called.update(*(told.called for told in self._told_by(one, seen=seen)))
+
+        add(module.heard)
         factories = Factories()
         for cls in program.classes:
-            called.add(self._root(heard, cls))
+            add(self._root(heard, cls))
         for body in program.bodies:
             is_nested = body.parent is not None and body.parent.kind != "module"
             is_open = body.kind == "function" and body.owner is None
-            if not is_open or (is_nested and body in called.bodies):
+            if not is_open or (is_nested and body in called):
                 continue
             if factories.are_shown(body):
                 heard.bounds["factories that differ in constants"] += 1
             else:
-                called.add(self._root(heard, body))
+                add(self._root(heard, body))
         self._heap = {}
-        self.roots, self.calls = heard, called.bodies
+        self.roots, self.calls = heard, called
         for one in self._told_by(module.heard, heard):
             self.met |= one.met
             self.passed |= one.passed
@@ -504,23 +493,23 @@ class Analysis:
             ways = self._ways.setdefault(fault.key, {})
             ways[fault.entry] = fault.joined(ways.get(fault.entry))
 
-    def _reached(self, *heard: Heard) -> dict[ir.Body, Summary]:
-        """The summaries of this file's functions that were asked for, also on the way through those of others."""
+    def _reached(self, *heard: Heard, seen: set[ir.Body] | None = None) -> dict[ir.Body, Summary]:
+        """The summaries of this file's functions that were asked for, also on the way through those of others; none that was `seen` before."""
         found: dict[ir.Body, Summary] = {}
-        pending, seen = [*heard], set[ir.Body]()
+        pending, seen = [*heard], set() if seen is None else seen
         while pending:
             for body in pending.pop().asked:
                 summary = self.kept.summaries.get(body) if body not in seen else None
-                seen.add(body)
                 if summary is not None:
+                    seen.add(body)
                     pending.append(summary.heard)
                     if self.unit_of(body) is self.unit:
                         found[body] = summary
         return found
 
-    def _told_by(self, *heard: Heard) -> list[Heard]:
+    def _told_by(self, *heard: Heard, seen: set[ir.Body] | None = None) -> list[Heard]:
         """What was told, also by the summaries of this file's functions that were asked for on the way."""
-        return [*heard, *(summary.heard for summary in self._reached(*heard).values())]
+        return [*heard, *(summary.heard for summary in self._reached(*heard, seen=seen).values())]
 
     def _root(self, heard: Heard, root: ir.Class | ir.Body) -> Heard:
         """Adds what a root tells, and gives it, once it is known; the limits are those of all roots together."""
@@ -692,28 +681,6 @@ class Analysis:
             joined = several[0] if before is after else join(*several)
             fields[key] = _placed(joined) if isinstance(key, str) and key.startswith(".") else joined
         ctx.heap[ref] = Rec(old.kind, old.cls, fields)
-
-
-class _Called:
-    """The bodies that were called in some evaluations, and in the summaries of this file's functions that these asked for."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-        self._seen: set[ir.Body] = set()
-        self.bodies: set[ir.Body] = set()
-
-    def add(self, heard: Heard) -> None:
-        """One more evaluation."""
-        self.bodies |= heard.called
-        pending = [heard]
-        while pending:
-            for body in pending.pop().asked:
-                summary = self._analysis.kept.summaries.get(body) if body not in self._seen else None
-                if summary is not None:
-                    self._seen.add(body)
-                    pending.append(summary.heard)
-                    if self._analysis.unit_of(body) is self._analysis.unit:
-                        self.bodies |= summary.heard.called
 
 
 def _origin_of(value: object) -> str:

@@ -266,7 +266,7 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         return unknown(site)
     if ctx.mode == "summary" and body.is_cached and isinstance(summary.result, Ref):
         return residual(ctx, function, args, keywords, None)  # each call gives the same object
-    analysis.called.add(body)
+    analysis.heard.called.add(body)
     given = body, tuple(parameters.values())
     if ctx.entered.count(given) >= MOST_EQUAL:
         return NOTHING  # the least fixed point: what comes back is what the other returns give

@@ -59,7 +59,7 @@ _Lineage = tuple[tuple[ir.Class, ...], tuple[str, ...]]
 
 def _lineage(analysis: Analysis, cls: ir.Class) -> _Lineage:
     meanwhile: _Lineage = (cls,), ()
-    return kept_in(analysis.lineages, cls, lambda: _lineage_of(analysis, cls), meanwhile)
+    return kept_in(analysis.kept.lineages, cls, lambda: _lineage_of(analysis, cls), meanwhile)
 
 
 def _lineage_of(analysis: Analysis, cls: ir.Class) -> _Lineage:
@@ -87,7 +87,7 @@ def _merged(lines: list[list[ir.Class]]) -> Iterator[ir.Class]:
 
 def is_module(analysis: Analysis, cls: ir.Class) -> bool:
     """True for a class whose instances are modules: by a base that is one, or by a `forward` on a base that nobody here knows."""
-    return kept_in(analysis.modules, cls, lambda: _is_module(analysis, cls))
+    return kept_in(analysis.kept.modules, cls, lambda: _is_module(analysis, cls))
 
 
 def _is_module(analysis: Analysis, cls: ir.Class) -> bool:

@@ -68,6 +68,7 @@ from torchdevlint.source import deadline
 _FORMS = {"property": "property", "cached_property": "property", "contextmanager": "contextmanager"}
 # What `x.get_device()` is compared with, and whether that holds of a tensor on a GPU: it is -1 on the CPU.
 _ON_GPU = {(">", -1): True, (">=", 0): True, ("!=", -1): True, ("<", 0): False, ("==", -1): False, ("<=", -1): False}
+_OPPOSITES = {"is not": "is", "not in": "in", "!=": "=="}
 _BINDING = frozenset({"classmethod", "staticmethod"})
 _SUPER, _LEN, _TYPE = Ext("builtins.super"), Ext("builtins.len"), Ext("builtins.type")
 
@@ -465,39 +466,32 @@ class Evaluation:
         return conditions.all_of(found)
 
     def _compared(self, op: ir.Compare, first: ir.Register, operator: str, second: ir.Register) -> Value:
+        plain = _OPPOSITES.get(operator, operator)
+        if plain != operator and operator != "!=":
+            return conditions.negated(self._compared(op, first, plain, second))
         left, right = self._counted(first), self._counted(second)
         if isinstance(left, Device) and isinstance(right, Const) and (operator, right.value) in _ON_GPU:
             found = conditions.on_accelerator(Tensor(left.place))  # `x.get_device() >= 0`
             return found if _ON_GPU[operator, right.value] else conditions.negated(found)
-        if operator in ("is", "is not") and right == NONE:
-            found = conditions.is_none(left)
-            return found if operator == "is" else conditions.negated(found)
+        if operator == "is" and right == NONE:
+            return conditions.is_none(left)
         of = self._type_asked(first)
-        if of is not None and operator in ("is", "is not", "==", "!=", "in", "not in"):
+        if of is not None and plain in ("is", "==", "in"):
             found = conditions.is_instance(self.ctx, of, right)  # taken as that: hardly a class is derived from these
-            return found if operator in ("is", "==", "in") else conditions.negated(found)
-        if operator in ("in", "not in"):
-            found = conditions.contains(self.ctx, left, right)
-            return found if operator == "in" else conditions.negated(found)
-        if operator in ("is", "is not"):
-            found = conditions.identical(left, right)
-            return found if operator == "is" else conditions.negated(found)
+            return found if plain == operator else conditions.negated(found)
+        if operator == "in":
+            return conditions.contains(self.ctx, left, right)
+        if operator == "is":
+            return conditions.identical(left, right)
         is_name = isinstance(right, Const) and isinstance(right.value, (str, bool, type(None)))
-        if operator in ("==", "!=") and (
-            is_name
-            or _names_device(left)
-            or _names_device(right)
-            or devices.is_device(left)
-            or devices.is_device(right)
-            or is_member(left)
-            or is_member(right)
-        ):
+        asks = (_names_device, devices.is_device, is_member)
+        if plain == "==" and (is_name or any(ask(one) for ask in asks for one in (left, right))):
             if isinstance(right, Term) or (isinstance(left, Const) and not isinstance(right, Const)):
                 left, right = right, left
             found = conditions.equal(left, right)
             if found != NUMBER:
                 return found if operator == "==" else conditions.negated(found)
-        if operator in ("==", "!=") and isinstance(left, Const) and isinstance(right, Const):
+        if plain == "==" and isinstance(left, Const) and isinstance(right, Const):
             found = conditions.equal(left, right)
             return found if operator == "==" else conditions.negated(found)
         return tensors.binary(self.ctx, tensors.COMPARISONS[operator], left, right, self._site(op))
