@@ -17,7 +17,7 @@ from torchdevlint.infer import callers, claims, classes, devices
 from torchdevlint.infer.alike import Factories
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
-from torchdevlint.infer.imports import Files, Global, qualified_in
+from torchdevlint.infer.imports import Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
@@ -56,6 +56,7 @@ from torchdevlint.stubs.loader import Stubs, public
 
 if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
+    from torchdevlint.program.project import Project
 
 Seen = Mapping[tuple[int, str], str]
 """Where a run saw what is given as a parameter: devices as PyTorch spells them, by the identity of the body and the parameter's name."""
@@ -77,7 +78,7 @@ class Analysis:
         self,
         program: ir.Program,
         path: str = "",
-        files: Files | None = None,
+        files: Project | None = None,
         kept: Kept | None = None,
         seen: Seen | None = None,
     ) -> None:
@@ -745,7 +746,11 @@ def _may_be_tensor(parameter: ir.Parameter) -> bool:
 
 
 def analyse(
-    program: ir.Program, path: str = "", files: Files | None = None, kept: Kept | None = None, seen: Seen | None = None
+    program: ir.Program,
+    path: str = "",
+    files: Project | None = None,
+    kept: Kept | None = None,
+    seen: Seen | None = None,
 ) -> Analysis:
     """The analysis of a file's Program; `files` are the other ones of its project, and `kept` is what is known of them.
 

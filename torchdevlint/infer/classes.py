@@ -162,8 +162,7 @@ def wrapped(ctx: Context, value: Value) -> Value:
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or rec.kind != "object" or not isinstance(rec.cls, Cls) or ".data" not in rec.fields:
         return value
-    held: Value = rec.fields[".data"]
-    return held if wrapped_kind(ctx.analysis, rec.cls.cls) else value
+    return rec.at(".data") if wrapped_kind(ctx.analysis, rec.cls.cls) else value
 
 
 def is_exception(analysis: Analysis, cls: ir.Class) -> bool:

@@ -87,11 +87,10 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         _reorder(ctx, ref, rec, name, first if args else Const(1))
         return NONE
     if name in ("_replace", "_asdict"):
-        named = {key[1:]: one for key, one in rec.fields.items() if isinstance(key, str) and key.startswith(".")}
         if name == "_asdict":
-            return ctx.new(site, "dict", None, {("k", key): one for key, one in named.items()}, tag=name)
+            return ctx.new(site, "dict", None, {("k", key): one for key, one in rec.attributes.items()}, tag=name)
         made = copied(ctx, ref, site, deep=False)
-        for at, (key, value) in enumerate(replaced(ctx, named, args, keywords).items()):
+        for at, (key, value) in enumerate(replaced(ctx, rec.attributes, args, keywords).items()):
             ctx.put(made, "." + key, value)
             ctx.put(made, ("k", at), value)
         return made
@@ -154,10 +153,8 @@ def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
     """What a dict holds, or the `__dict__` of an object; None for anything else."""
     if isinstance(value, Bound) and value.name == "__dict__":
         rec = ctx.rec(value.object)
-        names = [key for key in rec.fields if isinstance(key, str) and key.startswith(".")] if rec is not None else []
-        return (
-            {("k", key[1:]): rec.fields[key] for key in names if not key.startswith(".@")} if rec is not None else None
-        )
+        held = rec.attributes.items() if rec is not None else ()
+        return {("k", name): one for name, one in held if name[:1] != "@"} if rec is not None else None
     value = wrapped(ctx, value)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or rec.kind != "dict":
@@ -311,10 +308,9 @@ def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str, turned: Value) -> None
         turns = -(by or 0) % len(known)
         ctx.heap[ref] = _holding(rec, known[::-1] if name == "reverse" else known[turns:] + known[:turns])
         return
-    held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
     ctx.heap[ref] = _holding(rec, [])
-    if held:
-        ctx.put(ref, "*", join(*held))
+    if rec.items:
+        ctx.put(ref, "*", join(*rec.items.values()))
 
 
 def _sent(ctx: Context, value: Value, given: Value) -> Value:
@@ -348,7 +344,7 @@ def store_anywhere(ctx: Context, ref: Value, value: Value) -> None:
     """An item under a key, or at a position, that nobody knows: each of those that are known may be it."""
     rec = ctx.rec(ref)
     if rec is not None:
-        held = {key: join(one, value) for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+        held = {key: join(one, value) for key, one in rec.items.items()}
         ctx.heap[ref] = Rec(rec.kind, rec.cls, {**rec.fields, "*": value, **held})
 
 
@@ -365,8 +361,7 @@ def _of_dict(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: 
     first = as_key(args[0]) if args else UNKNOWN
     if name in ("get", "pop", "setdefault"):
         return _looked_up(ctx, ref, rec, name, args, site)
-    held = [value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-    value = join(*held) if held else UNKNOWN
+    value = join(*rec.items.values()) if rec.items else UNKNOWN
     if name in ("values", "items", "keys"):
         return ctx.new(site, "generator", None, _view(ctx, ref, rec, name, value, site), tag=name)
     if name == "popitem":
@@ -429,10 +424,9 @@ def _pairs(rec: Rec, site: Site | None) -> Value:
 def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Site | None) -> Value:
     first = as_key(args[0]) if args else UNKNOWN
     if isinstance(first, Const) and ("k", first.value) in rec.fields:
-        kept: Value = rec.fields["k", first.value]
         if name == "pop":
             _drop(ctx, ref, rec, first)
-        return kept
+        return rec.at(("k", first.value))
     if name == "setdefault" and len(args) > 1 and isinstance(first, Const):
         ctx.put(ref, ("k", first.value), args[1])
         return args[1]

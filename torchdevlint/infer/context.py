@@ -144,8 +144,7 @@ class Context:
             return Term("attribute", other.unit.globals, other.name)
         rec = self.heap.get(other.unit.globals)
         if rec is not None and "." + other.name in rec.fields:
-            written: Value = rec.fields["." + other.name]
-            return written
+            return rec.at("." + other.name)
         lent = self.lent(other.unit.globals, other.name)
         return found if lent is None else lent
 

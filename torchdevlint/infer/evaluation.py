@@ -234,13 +234,11 @@ class Evaluation:
             if name in self._captured and self.frame is not None:
                 rec = ctx.rec(self.frame)
                 if rec is not None and "." + name in rec.fields:
-                    captured: Value = rec.fields["." + name]
-                    return captured
+                    return rec.at("." + name)
             if body.kind == "module" and name in self.unit.global_stores:
                 rec = ctx.heap.get(self.unit.globals)
                 if rec is not None and "." + name in rec.fields:
-                    kept: Value = rec.fields["." + name]
-                    return kept
+                    return rec.at("." + name)
             if name in self.env:
                 return self.env[name]
             if body.kind == "module":
@@ -588,8 +586,7 @@ class Evaluation:
         self.yields.append((self.ctx.facts, reading.element(self.ctx, value) if op.delegates else value))
         if op.delegates:
             rec = self.ctx.rec(value)
-            returned: Value = rec.fields.get("return", UNKNOWN) if rec is not None else UNKNOWN
-            return returned
+            return rec.at("return") if rec is not None else UNKNOWN
         return Term("parameter", self.body, SENT)
 
     def return_(self, op: ir.Return) -> None:

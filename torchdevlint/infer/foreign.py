@@ -59,7 +59,6 @@ from torchdevlint.infer.values import (
     Site,
     Sort,
     Star,
-    Super,
     Tensor,
     Term,
     Text,
@@ -619,11 +618,8 @@ def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
     """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
-        fields = {
-            key: _batched(ctx, content, site) if isinstance(key, tuple) or key == "*" else content
-            for key, content in rec.fields.items()
-        }
-        return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
+        changed = {key: _batched(ctx, item, site) for key, item in rec.items.items()}
+        return ctx.new(None, rec.kind, None, {**rec.fields, **changed}, tag=("batch", value.place))
     if isinstance(value, Tensor):
         rank = shifted(value.rank, 1)
         return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
@@ -686,8 +682,6 @@ def call_method(ctx: Context, value: Value, name: str, args: Args, keywords: Key
         return _of_fields(ctx, value.object, name, args, keywords, site)
     if isinstance(value, Term):
         return tensors.open_method(ctx, Term("attribute", value, name), args, keywords, site)
-    if isinstance(value, Super):
-        return NONE
     if paths.is_text(value):
         found = paths.method(ctx, value, name, args, keywords, site)
         return NUMBER if found is None else found
@@ -732,7 +726,7 @@ def _of_fields(ctx: Context, value: Value, name: str, args: Args, keywords: Keyw
         return tensors.open_method(ctx, asked, args, keywords, site)
     if rec is None:
         return unknown(site)
-    fields = {("k", key[1:]): content for key, content in rec.fields.items() if str(key).startswith(".")}
+    fields = {("k", key): content for key, content in rec.attributes.items()}
     made = ctx.new(site, "dict", None, fields, tag="fields")
     return containers.method(ctx, made, ctx.heap[made], name, args, keywords, site)
 
@@ -753,7 +747,7 @@ def entered(ctx: Context, value: Value, site: Site | None) -> Value:
             if rec.kind == "generator":
                 return reading.element(ctx, one)
             if library.ENTERED in rec.fields:
-                return rec.fields[library.ENTERED]  # type: ignore[no-any-return]
+                return rec.at(library.ENTERED)
             made = _of_manager(ctx, one, ("__enter__", "__aenter__"), [], site)
             if made is not None:
                 return made

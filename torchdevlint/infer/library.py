@@ -383,12 +383,12 @@ def method(
         held = {("k", key): rec.fields["." + key] for key in ("state", "param_groups")}
         return ctx.new(site, "dict", None, held, tag=name)
     if cls == _FUTURE and name in ("result", "get", "wait", "value"):
-        return rec.fields["*"]  # type: ignore[no-any-return]
+        return rec.at("*")
     if cls == _VARIABLE:
         if name == "set":
             ctx.put(ref, "*", call.at(0))
             return NONE
-        return rec.fields.get("*", UNKNOWN) if name == "get" else None
+        return rec.at("*") if name == "get" else None
     if cls == options.PARSER:
         return options.of_parser(ctx, ref, name, args, keywords, site)
     return _of_stack(call, ref) if cls == STACK else None
@@ -498,11 +498,8 @@ def mapped(ctx: Context, function: Value, value: Value, site: Site | None, deep:
         if deep and isinstance(part, Tup):
             return Tup(tuple(mapped(ctx, function, item, site, deep - 1) for item in part.items))
         if deep and rec is not None and rec.kind in ("list", "dict"):
-            fields = {
-                key: mapped(ctx, function, content, site, deep - 1) if isinstance(key, tuple) or key == "*" else content
-                for key, content in rec.fields.items()
-            }
-            return ctx.new(site, rec.kind, rec.cls, fields, tag=("mapped", part))
+            changed = {key: mapped(ctx, function, item, site, deep - 1) for key, item in rec.items.items()}
+            return ctx.new(site, rec.kind, rec.cls, {**rec.fields, **changed}, tag=("mapped", part))
         return ctx.call(function, [part], {}, site)
 
     return lift(one, value)
@@ -523,8 +520,7 @@ def _values_of(ctx: Context, value: Value, deep: int = _MOST_LEAVES) -> Value:
     if deep and isinstance(value, Tup):
         return Tup(tuple(_values_of(ctx, one, deep - 1) for one in value.items))
     if deep and rec is not None and rec.kind in ("list", "dict"):
-        held = [one for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-        return Tup(tuple(_values_of(ctx, one, deep - 1) for one in held))
+        return Tup(tuple(_values_of(ctx, one, deep - 1) for one in rec.items.values()))
     return value
 
 

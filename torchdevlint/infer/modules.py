@@ -250,13 +250,10 @@ def _is_placed_by_keywords(keywords: Keywords) -> bool:
 def _contents(ctx: Context, name: str, args: Args) -> dict[Any, Any]:
     first = args[0] if args else NONE
     rec = ctx.rec(first)
-    if name in _DICTS:
-        return {
-            key: value for key, value in (rec.fields if rec else {}).items() if isinstance(key, tuple) or key == "*"
-        }
     known = reading.items(ctx, first) if name in _LISTS else None
-    if known is None and name == SEQUENTIAL and len(args) == 1 and rec is not None and rec.kind == "dict":
-        return {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+    is_of_dict = name == SEQUENTIAL and len(args) == 1 and rec is not None and rec.kind == "dict"
+    if name in _DICTS or is_of_dict:
+        return rec.items if rec is not None else {}
     if known is None and (name in _LISTS or any(isinstance(one, Star) for one in args)):
         held = [_layers(ctx, one, name) for one in args if one != NONE]
         return {"*": join(*held)} if held else {}
@@ -300,8 +297,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         if (name in _WEIGHTS or name.endswith(_DERIVED)) and stub is not None and stub.holds != "empty":
             return weights(rec)
         if ("k", name) in rec.fields:  # a layer of `Sequential(OrderedDict(...))`, or of a ModuleDict
-            kept: Value = rec.fields["k", name]
-            return kept
+            return rec.at(("k", name))
         if name == "device" and not rec.cls.name.startswith("torch."):
             return Device(place)
         return NUMBER if name in _SIZES else Bound(ref, name)
@@ -314,8 +310,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     if name == "device":
         return Device(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
     if name == "training":
-        mode: Value = rec.fields.get(_TRAINING, Term("attribute", ref, "training"))
-        return mode
+        return rec.at(_TRAINING, Term("attribute", ref, "training"))
     return Bound(ref, name) if name in _METHODS or name.startswith("register_") else None
 
 
@@ -474,7 +469,7 @@ def _call_layer(
             claims.claim(ctx, "same", [Operand(weight, False, "operand"), Operand(part, False, "input")], site)
     for key, content in rec.fields.items() if name not in SUBMODULES else ():
         inner = ctx.rec(content) if key[0] == "." and isinstance(content, Ref) else None  # `model.fc = nn.Linear(...)`
-        held = held_by(ctx, content, inner) if inner is not None and inner.kind == "module" else {}
+        held = held_by(ctx, inner) if inner is not None and inner.kind == "module" else {}
         for weight in list(held.values())[:1]:
             meeting = [Operand(Tensor(place, MANY), False, "input"), Operand(weight, False, "module")]
             claims.claim(ctx, "same", meeting, site)
@@ -580,7 +575,7 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name in _SELF:
         return ref
     if name in _LISTED or name in ("get_parameter", "get_buffer"):
-        own = held_by(ctx, ref, rec)
+        own = held_by(ctx, rec)
         first = args[0] if args else UNKNOWN
         if name in ("get_parameter", "get_buffer") and isinstance(first, Const) and first.value in own:
             return own[first.value]
@@ -647,7 +642,7 @@ def _set_training(ctx: Context, value: Value, mode: Value, deep: int = 6) -> Non
 def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
     """A module with other parameters and buffers for a while, which are where they are given."""
     rec = ctx.heap.get(given) if isinstance(given, Ref) else None
-    parts = [one for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"] if rec is not None else []
+    parts = list(rec.items.values()) if rec is not None else []
     saved = ctx.heap
     if parts and isinstance(module, Ref):
         ctx.heap = dict(saved)
@@ -683,7 +678,7 @@ def plain(value: Value) -> Value:
     return for_each(lambda one: tensors.plain(one) if isinstance(one, Tensor) else one, value)
 
 
-def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
+def held_by(ctx: Context, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
     """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
     found: dict[str, Value] = {}
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
@@ -696,8 +691,8 @@ def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -
         inner = ctx.heap.get(content) if isinstance(content, Ref) else None
         if all(isinstance(one, Tensor) and one.follows for one in alternatives(content)):
             found[prefix + name] = content
-        elif inner is not None and inner.kind == "module" and deep and isinstance(content, Ref):
-            below = held_by(ctx, content, inner, f"{prefix}{name}.", deep - 1)
+        elif inner is not None and inner.kind == "module" and deep:
+            below = held_by(ctx, inner, f"{prefix}{name}.", deep - 1)
             both = [one for one in (found.get("*"), below.get("*")) if one is not None]
             found |= below
             if both:

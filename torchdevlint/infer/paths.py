@@ -266,19 +266,20 @@ def is_literal(path: Value) -> bool:
 
 def words(path: Value) -> set[str]:
     """The names and literals that a path is made of: of variables, attributes, keys, and functions."""
-    found: set[str] = set()
-    for one in alternatives(path):
-        for part in parts_of_path(one):
-            _words_of(part, found, _MOST_DEEP)
-    return found
+    return _collected(path, _words_of)
 
 
 def made_by(path: Value) -> set[str]:
     """The last names of the functions that gave a path, or a part of it: "hf_hub_download"."""
+    return _collected(path, _callees_of)
+
+
+def _collected(path: Value, collect: Callable[[Value, set[str], int], None]) -> set[str]:
+    """What is collected of the parts of a path."""
     found: set[str] = set()
     for one in alternatives(path):
         for part in parts_of_path(one):
-            _callees_of(part, found, _MOST_DEEP)
+            collect(part, found, _MOST_DEEP)
     return found
 
 
@@ -353,10 +354,8 @@ def words_at(register: ir.Register | None, body: ir.Body) -> set[str]:
 
 def last_name(value: object) -> str:
     """The last name of what is called, or read: "hf_hub_download" for `huggingface_hub.hf_hub_download`."""
-    if isinstance(value, Ext):
+    if isinstance(value, (Ext, Bound)):
         return value.name.rpartition(".")[2]
-    if isinstance(value, Bound):
-        return value.name
     if isinstance(value, Func):
         return value.body.name
     if isinstance(value, Partial):

@@ -141,8 +141,7 @@ def _object(ref: Ref, ctx: Context | None, nested: int) -> str:
             f"{show(of_key(key[1]), ctx, nested + 1)}: {show(content, ctx, nested + 1)}"
             if rec.kind == "dict" and isinstance(key, tuple)
             else show(content, ctx, nested + 1)
-            for key, content in rec.fields.items()
-            if isinstance(key, tuple) or key == "*"
+            for key, content in rec.items.items()
         ]
         return f"{rec.kind} of {_several(items)}" if items else f"empty {rec.kind}"
     if rec.kind == "frame":

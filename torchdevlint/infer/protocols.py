@@ -85,8 +85,7 @@ def _held(ctx: Context, value: Value, name: Value) -> Value:
     if rec is None or not isinstance(rec.cls, Cls) or not isinstance(name, Const):
         return UNKNOWN
     if f".{name.value}" in rec.fields:
-        kept: Value = rec.fields[f".{name.value}"]
-        return kept
+        return rec.at(f".{name.value}")
     bases = classes.foreign_bases_of(ctx.analysis, rec.cls.cls)
     return NOTHING if all(base in _PLAIN for base in bases) and "*" not in rec.fields else UNKNOWN
 

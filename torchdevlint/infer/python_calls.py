@@ -165,8 +165,6 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return lift(lambda one: class_of(ctx, one), first) if len(args) == 1 else OTHER
     if name == "print":
         return NONE
-    if name == "super":
-        return UNKNOWN
     return OTHER if name[:1].isupper() and hasattr(builtins, name) else unknown(site)
 
 
@@ -219,10 +217,8 @@ def class_of(ctx: Context, value: Value) -> Value:
         return rec.cls
     if rec.kind in ("list", "dict"):
         return Ext(f"builtins.{rec.kind}")
-    names = tuple(Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith("."))
-    if rec.is_named_tuple:
-        return Partial(Ext("collections.namedtuple.make"), (), (("@names", Tup(names)),))
-    return OTHER
+    names = Tup(tuple(map(Const, rec.attributes)))
+    return Partial(Ext("collections.namedtuple.make"), (), (("@names", names),)) if rec.is_named_tuple else OTHER
 
 
 def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> Value:

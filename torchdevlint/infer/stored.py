@@ -388,7 +388,7 @@ def _take(
                 _take(ctx, item, guards, key, found, file, deep - 1) if deep else add(UNKNOWN)
         elif isinstance(one, Ref):
             rec = ctx.heap.get(one)
-            parts = _parts(ctx, one, rec) if rec is not None and deep else None
+            parts = _parts(ctx, rec) if rec is not None and deep else None
             if parts is None:
                 add(UNKNOWN)
             for name, part in parts or ():
@@ -414,19 +414,15 @@ def _take(
             add(UNKNOWN)
 
 
-def _parts(ctx: Context, ref: Ref, rec: Rec) -> list[tuple[object, Value]] | None:
+def _parts(ctx: Context, rec: Rec) -> list[tuple[object, Value]] | None:
     """What an object holds, with its keys; None where that is not known."""
     if rec.kind == "module":
-        held = modules.held_by(ctx, ref, rec)
+        held = modules.held_by(ctx, rec)
         return list(held.items()) if held else [("", Tensor(rec.fields.get("@device", NOWHERE), None))]
     if rec.kind in ("dict", "list", "generator"):
-        return [
-            (key[1] if isinstance(key, tuple) else None, one)
-            for key, one in rec.fields.items()
-            if key == "*" or isinstance(key, tuple)
-        ]
+        return [(key[1] if isinstance(key, tuple) else None, one) for key, one in rec.items.items()]
     if rec.kind == "object" and (rec.cls is None or isinstance(rec.cls, Cls)):
-        return [(key[1:], one) for key, one in rec.fields.items() if isinstance(key, str) and key.startswith(".")]
+        return list(rec.attributes.items())
     return None
 
 

@@ -213,8 +213,7 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
                 found += flattened(ctx, item.value if isinstance(item, Star) else item, deep - 1)
         elif rec is not None and deep and rec.kind in ("list", "generator"):
             changed = True
-            held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-            for item in held[:12]:
+            for item in list(rec.items.values())[:12]:
                 found += flattened(ctx, item, deep - 1)
         else:
             found.append(one)

@@ -423,6 +423,21 @@ class Rec:
         """True for an object of a class that `collections.namedtuple` has made."""
         return self.kind == "object" and self.cls is None and ("k", 0) in self.fields
 
+    @property
+    def items(self) -> dict[Any, Value]:
+        """The items of a container, by their fields."""
+        return {key: one for key, one in self.fields.items() if isinstance(key, tuple) or key == "*"}
+
+    @property
+    def attributes(self) -> dict[str, Value]:
+        """The attributes, by their names."""
+        return {key[1:]: one for key, one in self.fields.items() if isinstance(key, str) and key.startswith(".")}
+
+    def at(self, key: Any, otherwise: Value = UNKNOWN) -> Value:
+        """What a field holds."""
+        found: Value = self.fields.get(key, otherwise)
+        return found
+
     def put(self, key: Any, value: Any) -> Rec:
         """The same with one field set."""
         return Rec(self.kind, self.cls, {**self.fields, key: value})
