@@ -297,11 +297,7 @@ class Analysis:
             ):
                 ctx.proven.add(term)
         ctx.weak |= self.inputs(body)
-        frame: Value | None = None
-        if body.functions or unit.captured(body):
-            fields: dict[Any, Value] = {".@parent": Term("parameter", body, "@frame")}
-            fields.update({"." + name: value for name, value in env.items()})
-            frame = ctx.new(None, "frame", None, fields, tag=body)
+        frame = ctx.frame(body, env, Term("parameter", body, "@frame"))
         done = Evaluation(ctx, body, env, frame).run()
         if body.is_generator and any(name.endswith("contextmanager") for name in body.decorators):
             # what `with` finds is one thing, what is left behind it another
@@ -310,7 +306,7 @@ class Analysis:
         if body.is_generator:
             inner = _under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
             returned = _returned(done)
-            fields = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
+            fields: dict[Any, Value] = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
             if done.in_order and len({facts for facts, _ in done.yields}) == 1 and not body.is_async:
                 fields[ITEMS] = Tup(tuple(done.in_order))
             summary.result = ctx.new(None, "generator", None, fields, tag=("generator", body))

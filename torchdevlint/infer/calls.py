@@ -184,15 +184,13 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
             for v in (*args, *keywords.values())
             if any(isinstance(tensors.as_tensor(ctx, o), Tensor) and not isinstance(o, Ref) for o in alternatives(v))
         ]
-        if len(given) > 1 and not opaque.is_of_host_library(
-            ctx, function
-        ):  # what nobody can look into takes tensors of one device, as a model does
+        # What nobody can look into takes tensors of one device, as a model does.
+        if len(given) > 1 and not opaque.is_of_host_library(function):
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
     if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, (*args, *keywords.values()))) > 1):
-        _show_written(
-            ctx, function.args[0] if isinstance(function, Term) and function.op == "moved" else function, args, keywords
-        )
+        shown = function.args[0] if isinstance(function, Term) and function.op == "moved" else function
+        _show_written(ctx, shown, args, keywords)
         ctx.emit(term)
     return term
 
@@ -302,9 +300,7 @@ def _may_unfold(ctx: Context, body: ir.Body, summary: Summary, parameters: dict[
 def _tells_more(ctx: Context, parameters: dict[str, Value]) -> bool:
     """True for a call with a module, or something on a known device, that no call around it was given."""
     known = {value for _, given in ctx.entered for value in given}
-    return any(
-        name != "@frame" and value not in known and _is_definite(ctx, value) for name, value in parameters.items()
-    )
+    return _has_definite(ctx, {name: value for name, value in parameters.items() if value not in known})
 
 
 def _has_definite(ctx: Context, parameters: dict[str, Value]) -> bool:
@@ -402,9 +398,8 @@ def construct(
     if wrapped:
         ctx.put(ref, ".data", ctx.new(site, wrapped, None, {}, tag=(cls, "data")))
     if classes.is_exception(analysis, cls):
-        ctx.put(
-            ref, ".args", Tup(tuple(args))
-        )  # whatever its constructor does (Objects/exceptions.c, `BaseException_new`)
+        # Whatever its constructor does (Objects/exceptions.c, `BaseException_new`).
+        ctx.put(ref, ".args", Tup(tuple(args)))
     init = classes.attribute_of(ctx, function, "__init__", ref)
     if isinstance(init, Func):
         call(ctx, init, args, keywords, site)

@@ -65,22 +65,18 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name in ("union", "symmetric_difference"):
         held = [reading.element(ctx, one) for one in (ref, *args)]
         return ctx.new(site, "list", None, {"*": join(*held)}, tag=name)
-    if name in ("difference", "intersection"):
+    if name in ("difference", "intersection", "copy"):
         return copied(ctx, ref, site, deep=False)
-    if name in ("get", "get_nowait", "popright"):
+    if name in ("get", "get_nowait", "popright", "__next__", "next"):  # a loader's iterator had both
         return reading.element(ctx, ref)
     if name in ("pop", "popleft"):
         position = first if args else Const(0 if name == "popleft" else -1)
         taken = reading.item(ctx, ref, position, site)
         _take(ctx, ref, rec, position)
         return taken
-    if name == "copy":
-        return copied(ctx, ref, site, deep=False)
     if name == "save_for_backward" and rec.kind == "object":
         ctx.put(ref, ".saved_tensors", Tup(tuple(args)))
         return NONE
-    if name in ("__next__", "next"):  # a loader's iterator had both
-        return reading.element(ctx, ref)
     if name == "send":
         return _sent(ctx, reading.element(ctx, ref), first)
     if name in ("reverse", "rotate", "sort") and rec.kind == "list":
@@ -457,14 +453,10 @@ def copied(ctx: Context, value: Value, site: Site | None, *, deep: bool = True) 
 def _root(place: Any) -> Any:
     """A place without the copies and calls around it, so that a copy in a loop is one object."""
     while isinstance(place, tuple) and len(place) == 3:
-        inner = (
-            place[2]
-            if place[0] == "at"
-            else place[1][1]
-            if isinstance(place[1], tuple) and place[1][0] == "copy"
-            else None
-        )
-        if inner is None:
-            return place
-        place = inner
+        if place[0] == "at":
+            place = place[2]
+        elif isinstance(place[1], tuple) and place[1][0] == "copy":
+            place = place[1][1]
+        else:
+            break
     return place

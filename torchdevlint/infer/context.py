@@ -95,6 +95,13 @@ class Context:
         self.made.add(ref.place)
         return ref
 
+    def frame(self, body: ir.Body, env: dict[str, Value], outer: Value) -> Ref | None:
+        """The variables of a function for what is defined in it; None where nothing needs them."""
+        if not body.functions and not self.unit.captured(body):
+            return None
+        held = {f".{name}": value for name, value in env.items()}
+        return self.new(None, "frame", None, {".@parent": outer, **held}, tag=body)
+
     def rec(self, value: Value) -> Rec | None:
         """What a heap object holds; None for any other value, and for objects of which nothing is known."""
         return self.heap.get(value) if isinstance(value, (Ref, Term, Cls)) else None
@@ -151,16 +158,13 @@ class Context:
     def _option(self, name: Global) -> Value | None:
         """The options of the program, or one of them, where another file keeps them under this name."""
         module = self.analysis.module_of(name.unit)
-        rec = module.heap.get(name.unit.globals) if module is not None else None
-        value = rec.fields.get("." + name.name) if rec is not None else None
+        value = module.held(name) if module is not None else None
         return value if isinstance(value, Term) and is_option(Term("attribute", value, "")) else None
 
     def _is_object(self, name: Global) -> bool:
         module = self.analysis.module_of(name.unit)
-        rec = module.heap.get(name.unit.globals) if module is not None else None
-        return rec is not None and any(
-            isinstance(one, Ref) for one in alternatives(rec.fields.get("." + name.name, UNKNOWN))
-        )
+        value = module.held(name) if module is not None else None
+        return value is not None and any(isinstance(one, Ref) for one in alternatives(value))
 
     def lent(self, value: Ref, name: str) -> Value | None:
         """What a global of another file holds after the run of its module; None for any other object."""

@@ -65,13 +65,12 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    for_each,
     indexed,
     is_elsewhere,
     is_open,
     join,
     lift,
-    one_of,
-    options_of,
     shifted,
     unknown,
     waits,
@@ -107,45 +106,17 @@ _PARAMETERS = frozenset(
 )
 # What the analysis looks at is a machine with CUDA: a fault that needs an accelerator needs one.
 _CUDA_WORKS = frozenset(
-    {
-        "torch.cuda.is_available",
-        "torch.accelerator.is_available",
-        "torch.backends.cuda.is_built",
-        "torch.cuda.is_initialized",
-    }
+    "torch.cuda.is_available torch.accelerator.is_available torch.backends.cuda.is_built torch.cuda.is_initialized".split()
 )
 _OTHER_MACHINES = frozenset(
     {"torch.backends.mps.is_available", "torch.xpu.is_available", "torch.mps.is_available", "torch.npu.is_available"}
 )
-# The accelerator that is current, as a device or as its number.
-_CURRENT_DEVICE = frozenset(
-    {"torch.cuda.current_device", "torch.accelerator.current_accelerator", "torch.accelerator.current_device_index"}
-)
 _TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "is_dynamo_compiling")
-_CONTEXTS = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
-_TO_NUMBER = frozenset(
-    "torch.is_tensor torch.is_floating_point torch.is_complex torch.is_grad_enabled torch.numel torch.finfo torch.iinfo torch.Size "
-    "torch.get_default_dtype torch.initial_seed torch.seed torch.typename torch.get_num_threads".split()
-)
 _FUNCTION_TRANSFORMS = frozenset(
     {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.grad_and_value"}
     | {"torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian"}
 )
 _CALLS_WITH_PARAMETERS = frozenset({"torch.func.functional_call", "torch.nn.utils.stateless.functional_call"})
-# What changes a module and gives it back (torch/nn/utils).
-_GIVE_BACK = frozenset(
-    f"torch.nn.utils.{name}"
-    for name in (
-        "weight_norm",
-        "spectral_norm",
-        "remove_weight_norm",
-        "remove_spectral_norm",
-        "parametrizations.weight_norm",
-        "parametrizations.spectral_norm",
-        "parametrizations.orthogonal",
-        "fuse_conv_bn_eval",
-    )
-)
 _UNKNOWN_HOMES = tuple(
     f"torch.{name}"
     for name in (
@@ -361,16 +332,10 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         given = _at(args, 2, keywords, "args")
         with modules.having(ctx, module, state):
             return ctx.call(module, [Star(given) if reading.items(ctx, given) is not None else given], {}, site)
-    if name in _GIVE_BACK:
-        return first
     if name in ("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"):
-        return (
-            first
-            if isinstance(first, Tensor)
-            else Tensor(HOST, MANY, site, "always")
-            if first == ARRAY
-            else unknown(site)
-        )
+        if isinstance(first, Tensor):
+            return first
+        return Tensor(HOST, MANY, site, "always") if first == ARRAY else unknown(site)
     if name in ("torch.nested.nested_tensor", "torch.nested.as_nested_tensor"):
         made = _converted(ctx, reading.element(ctx, first), keywords, site)
         return lift(
@@ -414,11 +379,10 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         is_single = (args[1] if len(args) > 1 else keywords.get("batch_size")) == NONE
         data, collate = first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn")
         item = _loader_item(ctx, data, collate, site, is_single=is_single)
-        return (
-            unknown(site)
-            if item is None
-            else ctx.new(site, "object", Ext(name), {"*": item, ".dataset": data, ".batch_size": NUMBER}, tag="loader")
-        )
+        if item is None:
+            return unknown(site)
+        fields = {"*": item, ".dataset": data, ".batch_size": NUMBER}
+        return ctx.new(site, "object", Ext(name), fields, tag="loader")
     if name in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
         fields = {"*": Tup(tuple(reading.element(ctx, one) for one in args)), ".tensors": Tup(tuple(args))}
         return ctx.new(site, "object", Ext(name), fields, tag="dataset")
@@ -427,28 +391,15 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         several = Tup(tuple(reading.element(ctx, one) for one in args))
         item = ctx.new(site, "dict", None, named, tag="sample") if keywords else several
         return ctx.new(site, "object", Ext(name), {"*": item}, tag="dataset")
-    if name in _CONTEXTS:
-        return OTHER
-    if name in (
-        "torch.autograd.Variable",
-        "torch.autograd.variable.Variable",
-    ):  # a tensor since PyTorch 0.4, where its data is
-        return _at(args, 0, keywords, "data")
-    if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
-        return first if args else Ext("functools.wraps")
     if name in (devices.GENERATOR.name, "torch.manual_seed", "torch.random.manual_seed"):
         if name != devices.GENERATOR.name:
             args, keywords = [], {}  # the generator of the CPU comes back
         place = devices.as_device(ctx, args[0] if args else keywords.get("device", Const("cpu")))
         return ctx.new(site, "object", devices.GENERATOR, {".device": Device(place), "@origin": site}, tag="generator")
-    if name in _CURRENT_DEVICE:
-        return Device(ACCELERATOR)
-    if name in _TO_NUMBER or name.startswith("torch.backends."):
+    if name.startswith("torch.backends."):
         return NUMBER
     if name.startswith("torch.cuda.") and ctx.stubs.find(name) is None:
         return OTHER
-    if name == "torch.nn.utils.parameters_to_vector":
-        return reading.element(ctx, first)
     if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
         if _OPTIMIZER.match(name):
             return _optimizer(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
@@ -550,15 +501,13 @@ def _converted(ctx: Context, first: Value, keywords: Keywords, site: Site | None
     if given != NONE:
         place = devices.as_device(ctx, given)
         return Tensor(place, tensors.rank_of_data(ctx, first), site if place == HOST else None)
-    found = []
-    for guards, one in options_of(first):
-        if isinstance(one, Tensor):
-            found.append((guards, one))
-        elif is_open(one):
-            return unknown(site)  # an array or a number as well as a tensor
-        else:
-            found.append((guards, tensors.made(ctx, site, tensors.rank_of_data(ctx, one))))
-    return join(*[one for _, one in found]) if found else UNKNOWN
+    several = alternatives(first)
+    if any(map(is_open, several)):
+        return unknown(site)  # an array or a number as well as a tensor
+    found = [
+        one if isinstance(one, Tensor) else tensors.made(ctx, site, tensors.rank_of_data(ctx, one)) for one in several
+    ]
+    return join(*found) if found else UNKNOWN
 
 
 def _loaded(ctx: Context, first: Value, args: Args, keywords: Keywords, site: Site | None) -> Value:
@@ -573,11 +522,10 @@ def _loaded(ctx: Context, first: Value, args: Args, keywords: Keywords, site: Si
         placed = ctx.call(where, [storage, NUMBER], {}, None)
         place = placed.device if isinstance(placed, Tensor) else NOWHERE
     if saved is not None:  # where it was made has no part in where it is read to
-        read = [
-            (guards, Tensor(HOST, one.rank, site) if isinstance(one, Tensor) and one.device == HOST else one)
-            for guards, one in options_of(devices.move(ctx, saved, place, site))
-        ]
-        return one_of(read)
+        return for_each(
+            lambda one: Tensor(HOST, one.rank, site) if isinstance(one, Tensor) and one.device == HOST else one,
+            devices.move(ctx, saved, place, site),
+        )
     if isinstance(place, Term) or place == NOWHERE:
         return unknown(site)
     return Term("moved", unknown(site), place, site)
@@ -626,12 +574,8 @@ def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
     if isinstance(value, Tup):
         return Tup(tuple(_batched(ctx, item, site) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
-    if is_number or value in (
-        ARRAY,
-        ARRAY_NUMBER,
-        NUMERIC,
-        NUMBER,
-    ):  # of which it makes a tensor (torch/utils/data/_utils/collate.py)
+    # It makes a tensor of these (torch/utils/data/_utils/collate.py).
+    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMERIC, NUMBER):
         return Tensor(HOST, MANY, None if value == NUMBER else site, "batch")
     is_choice = not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1
     return lift(lambda one: _batched(ctx, one, site), value) if is_choice else value

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from torchdevlint.infer import claims, classes, containers, devices, options, reading, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
+    ACCELERATOR,
     HOST,
     MANY,
     NONE,
     NOWHERE,
     NUMBER,
+    OTHER,
     UNKNOWN,
     Args,
     Bound,
@@ -99,11 +101,9 @@ Handler = Callable[["Context", Args, Keywords, "Site | None"], Value]
 def find(name: str) -> Handler | None:
     """What handles a call of a dotted name; None where this table knows nothing of it."""
     row = _TABLE.get(name)
-    return (
-        None
-        if row is None
-        else lambda ctx, args, keywords, site: row(Call(ctx, name, list(args), dict(keywords), site))
-    )
+    if row is None:
+        return None
+    return lambda ctx, args, keywords, site: row(Call(ctx, name, list(args), dict(keywords), site))
 
 
 def names() -> Iterable[str]:
@@ -849,6 +849,33 @@ _TABLE: dict[str, Row] = {
             _first,
         )
     },
+    # The accelerator that is current, as a device or as its number.
+    **_rows(
+        "torch.",
+        "cuda.current_device accelerator.current_accelerator accelerator.current_device_index",
+        lambda call: Device(ACCELERATOR),
+    ),
+    **_rows("torch.", "no_grad enable_grad inference_mode set_grad_enabled", lambda call: OTHER),
+    **_rows(
+        "torch.",
+        "is_floating_point is_complex is_grad_enabled numel finfo iinfo Size get_default_dtype initial_seed seed typename get_num_threads",
+        lambda call: NUMBER,
+    ),
+    # A tensor since PyTorch 0.4, where its data is.
+    **_rows("torch.autograd.", "Variable variable.Variable", lambda call: call.at(0, "data")),
+    **_rows(
+        "torch.",
+        "jit.script compile jit.trace fx.symbolic_trace",
+        lambda call: call.at(0, otherwise=Ext("functools.wraps")),
+    ),
+    "torch.nn.utils.parameters_to_vector": _held,
+    # What changes a module and gives it back (torch/nn/utils).
+    **_rows(
+        "torch.nn.utils.",
+        "weight_norm spectral_norm remove_weight_norm remove_spectral_norm parametrizations.weight_norm "
+        "parametrizations.spectral_norm parametrizations.orthogonal fuse_conv_bn_eval",
+        _first,
+    ),
     **_rows("torch.nn.utils.", "clip_grad_norm_ clip_grad_norm get_total_norm", _norm),
     "torch.nn.utils.vector_to_parameters": _split_again,
     "torch.nn.utils.skip_init": _called,

@@ -97,7 +97,7 @@ def _is_made_by_one(register: ir.Register, lookup: Lookup) -> bool:
     return isinstance(made, ir.Load) and made.name.endswith("Pipeline")
 
 
-def is_of_host_library(ctx: Context, value: Value) -> bool:
+def is_of_host_library(value: Value) -> bool:
     """True for what such a library gave, and a part of it: `plt.figure().add_subplot().imshow` reads host memory, and numbers wherever they are."""
     while isinstance(value, Term) and value.op in ("attribute", "call", "item", "unpack", "element"):
         value = value.args[0]

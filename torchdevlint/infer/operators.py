@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 _IGNORED_KEYWORDS = frozenset(
     {"out", "dtype", "generator", "memory_format", "names", "device", "layout", "pin_memory", "requires_grad"}
 )
+_NO_TENSORS: dict[str, Value] = {"number": NUMBER, "none": NONE, "array": ARRAY}
 _INDEX_NAMES = frozenset({"index", "indices"})
 # Functions that take a number for a tensor that may be zero-dimensional: for any (torch/csrc/utils/python_arg_parser.cpp,
 # `should_allow_numbers_as_tensors`, and overloads of the name that the stubs do not tell apart), or for those behind the first.
@@ -240,12 +241,8 @@ def _result(
         return _first(binding) if place == DEFAULT else _moved(ctx, _first(binding), place, site)
     if result.shape == "same":
         return binding.starred[0] if len(binding.starred) == 1 else Tup(binding.starred)
-    if result.shape == "number":
-        return NUMBER
-    if result.shape == "none":
-        return NONE
-    if result.shape == "array":
-        return ARRAY
+    if result.shape in _NO_TENSORS:
+        return _NO_TENSORS[result.shape]
     if result.shape == "list":
         return ctx.new(site, "list", None, {"*": _result(ctx, binding, result.parts[0], operands, site)}, tag="parts")
     if result.shape == "tuple":

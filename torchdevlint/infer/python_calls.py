@@ -137,9 +137,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         columns = [column for one in args[1:] if (column := reading.items(ctx, one)) is not None]
         shortest = min(map(len, columns), default=0)
         if 0 < shortest <= MOST_ALTERNATIVES and len(columns) == len(args) - 1:
-            return library_table.listed(
-                ctx, site, [_turn(ctx, first, columns, at, site) for at in range(shortest)], name
-            )
+            turns = [_turn(ctx, first, columns, at, site) for at in range(shortest)]
+            return library_table.listed(ctx, site, turns, name)
         made = ctx.call(first, [reading.element(ctx, one) for one in args[1:]], {}, site)
         return ctx.new(site, "generator", None, {"*": made}, tag=name)
     if name in ("max", "min"):
@@ -182,9 +181,8 @@ def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: S
     if ctx.mode == "summary" and waits(name):
         return Term("got", value, name, *given)
     names = [one for one in alternatives(name) if isinstance(one, Const)]
-    missing = (
-        NOTHING if default is None and len(names) > 1 else default
-    )  # of several, those that are not there are not asked for
+    # Of several, those that are not there are not asked for.
+    missing = NOTHING if default is None and len(names) > 1 else default
     found = [_attribute_or(ctx, value, str(one.value), missing, site) for one in names]
     for text in alternatives(name):
         if isinstance(text, Text) and ctx.mode == "summary" and waits(value):
@@ -306,13 +304,11 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "functools.partial" and args:
         return Partial(first, tuple(args[1:]), tuple(sorted(keywords.items())))
     if root == "functools":
-        if name == "functools.wraps.call" or (
-            last in ("cache", "lru_cache", "singledispatch") and args and not isinstance(first, Const)
-        ):
+        is_decorator = last in ("cache", "lru_cache", "singledispatch") and args and not isinstance(first, Const)
+        if name == "functools.wraps.call" or is_decorator:
             return first
-        return (
-            Ext("functools.wraps.call") if last in ("wraps", "lru_cache", "update_wrapper", "cache") else unknown(site)
-        )
+        is_given_later = last in ("wraps", "lru_cache", "update_wrapper", "cache")
+        return Ext("functools.wraps.call") if is_given_later else unknown(site)
     if name == "collections.defaultdict":
         return ctx.new(site, "dict", None, {"default": first} if args and first != NONE else {}, tag=name)
     if name == "collections.OrderedDict":
@@ -359,11 +355,8 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return made
     if name in ("os.getenv", "os.environ.get") and args:
         told: Value = Term("item", Ext("os.environ"), first)
-        return (
-            join(told, args[1] if len(args) > 1 else keywords["default"])
-            if len(args) > 1 or "default" in keywords
-            else told
-        )
+        default = args[1] if len(args) > 1 else keywords.get("default")
+        return told if default is None else join(told, default)
     if name in ("io.BytesIO", "io.StringIO"):
         return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names:

@@ -218,15 +218,7 @@ class Unit:
 
     def attributes_read(self, body: ir.Body) -> set[str]:
         """The names of the attributes that a body reads."""
-        return self._read_by_body.get(body, set())
-
-    @cached_property
-    def _read_by_body(self) -> dict[ir.Body, set[str]]:
-        found: dict[ir.Body, set[str]] = {}
-        for name, bodies in self._readers.items():
-            for body in bodies:
-                found.setdefault(body, set()).add(name)
-        return found
+        return {op.name for block in body.blocks for op in block.ops if isinstance(op, ir.Attribute)}
 
     def members(self, cls: ir.Class) -> set[str]:
         """The names of the methods of a class of this file, of what its body binds, and of the attributes that its methods set."""

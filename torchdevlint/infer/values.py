@@ -391,13 +391,9 @@ def text_of(*parts: Value) -> Value:
     if len(flat) > _MOST_PARTS:
         flat = [UNKNOWN, *flat[1 - _MOST_PARTS :]]  # its end tells a file's name
     whole = Text("text", tuple(flat))
-    return (
-        flat[0]
-        if len(flat) == 1 and isinstance(flat[0], Const)
-        else UNKNOWN_TEXT
-        if depth_of(whole) > MOST_DEPTH
-        else whole
-    )
+    if len(flat) == 1 and isinstance(flat[0], Const):
+        return flat[0]
+    return UNKNOWN_TEXT if depth_of(whole) > MOST_DEPTH else whole
 
 
 NOTHING = OneOf(())
