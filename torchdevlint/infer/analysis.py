@@ -601,9 +601,8 @@ class Analysis:
         value = Cls(cls, self.unit.globals)
         is_module = classes.is_module(self, cls)
         ctx.mute = True
-        ref = ctx.new(
-            None, "module" if is_module else "object", value, {"@device": HOST} if is_module else {}, tag=("open", cls)
-        )
+        fields = {"@device": HOST} if is_module else {}
+        ref = ctx.new(None, "module" if is_module else "object", value, fields, tag=("open", cls))
         init = classes.attribute_of(ctx, value, "__init__", ref)
         if isinstance(init, Func):
             ctx.mute = False

@@ -52,9 +52,8 @@ class _Side(NamedTuple):
     tensor: Tensor
     operand: Operand
     may_be_host: bool  # the operand may be on the CPU as well
-    is_moved: (
-        bool  # this one is left behind on a condition alone, or made on the CPU where a flag does not ask for a GPU
-    )
+    # This one is left behind on a condition alone, or made on the CPU where a flag does not ask for a GPU.
+    is_moved: bool
     may_be_apart: bool  # on another path the operand is on another device, is no tensor, or nobody knows what it is
 
 

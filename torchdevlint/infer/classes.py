@@ -402,9 +402,8 @@ def setter_of(ctx: Context, value: Value, name: str, by: str = "set") -> Value |
 def special(ctx: Context, value: Value, name: str, args: Sequence[Value], site: Site | None = None) -> Value | None:
     """What a class of the project makes of an operator, a statement or a builtin: the call of its `__len__`; None where it has none."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    method = (
-        attribute_of(ctx, rec.cls, name, value, site=site) if rec is not None and isinstance(rec.cls, Cls) else None
-    )
+    cls = rec.cls if rec is not None else None
+    method = attribute_of(ctx, cls, name, value, site=site) if isinstance(cls, Cls) else None
     if not isinstance(method, Func):
         return None
     return ctx.call(method, args, {}, site)

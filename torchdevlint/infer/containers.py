@@ -198,13 +198,8 @@ def part_of_text(text: str, key: Value) -> Value:
 
 def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
     count = sum(1 for key in rec.fields if isinstance(key, tuple))
-    in_order = not (
-        ctx.in_loop
-        or "*" in rec.fields
-        or count > _MOST_ITEMS
-        or name != "append"
-        or (ctx.stack and ctx.mode == "summary")
-    )
+    is_last = name == "append" and "*" not in rec.fields and count <= _MOST_ITEMS
+    in_order = is_last and not (ctx.in_loop or (ctx.stack and ctx.mode == "summary"))
     if in_order and rec.fields.get(".maxlen") == Const(count):
         ctx.heap[ref] = _holding(rec, [*(reading.items(ctx, ref) or ()), value][1:])
     elif in_order:

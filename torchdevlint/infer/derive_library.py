@@ -74,11 +74,8 @@ class Sources:
     def of_class(self, file: File, name: str) -> Evidence | None:
         """What `forward` of a class does, with whatever its constructor is given."""
         analysis = self._analysis(file)
-        found = (
-            next((one for one in analysis.unit.program.classes if one.body.qualname == name), None)
-            if analysis
-            else None
-        )
+        several = analysis.unit.program.classes if analysis is not None else ()
+        found = next((one for one in several if one.body.qualname == name), None)
         if analysis is None or found is None or not classes.is_module(analysis, found):
             return None
         ctx = analysis._outside()
@@ -108,11 +105,8 @@ class Sources:
 
     def _analysis(self, file: File) -> Analysis | None:
         parts = file.module.split(".")
-        path = str(
-            self._root.joinpath(*parts, "__init__.py")
-            if file.is_package
-            else self._root.joinpath(*parts).with_suffix(".py")
-        )
+        below = self._root.joinpath(*parts)
+        path = str(below / "__init__.py" if file.is_package else below.with_suffix(".py"))
         program = self._project.program(path)
         unit = self._kept.imports.unit(path) if program is not None else None
         if program is None or unit is None:

@@ -208,9 +208,8 @@ class Imports:
         stem = folders[-1] if base == "__init__.py" and folders else base.removesuffix(".py")
         at = max((n for n, part in enumerate(parts) if part == stem), default=-1)
         rest = parts[at + 1 :]
-        if (
-            not rest and at > 0 and parts[at - 1] == stem
-        ):  # `from save import save`: what a file defines under its own name
+        if not rest and at > 0 and parts[at - 1] == stem:
+            # `from save import save`: what a file defines under its own name
             of_file = self._member(unit, path, stem, stars)
             if of_file is not None:
                 return of_file

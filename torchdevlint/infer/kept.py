@@ -91,12 +91,9 @@ class ModuleRun:
         return found
 
 
-def _is_flag(value: object) -> bool:
+def _is_flag(value: Value) -> bool:
     """True for what the arguments of the command line, and other files, set before it is read."""
-    return any(
-        isinstance(one, Const) and (one.value is None or isinstance(one.value, bool))
-        for one in (alternatives(value) if isinstance(value, OneOf) else (value,))
-    )
+    return any(isinstance(one, Const) and type(one.value) in (bool, type(None)) for one in alternatives(value))
 
 
 def _stands_alone(value: Value) -> bool:

@@ -199,9 +199,8 @@ def make(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
     elif name in INPUT_MOVERS or name == AVERAGED:
         inner = ctx.rec(first)
         fields.pop("@implicit", None)
-        fields.update(
-            {".module": first, "@device": inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE}
-        )
+        place = inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE
+        fields.update({".module": first, "@device": place})
     layer: Value | None = None
     if name in STACKS:
         layer = containers.copied(ctx, args[0] if args else keywords.get(STACKS[name][0], UNKNOWN), site)
@@ -365,11 +364,8 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site:
         if held is None or not isinstance(inner, Ref):
             return Tensor(rec.fields["@device"], MANY)
         place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
-        args = (
-            args
-            if name == AVERAGED
-            else [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
-        )
+        if name != AVERAGED:
+            args = [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
         return ctx.call(inner, args, keywords, site)
     told = _told(ctx, ref, rec, "forward", args, keywords, site)
     if told is not None:
@@ -587,9 +583,8 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         if name in ("named_parameters", "named_buffers"):
             pairs = [(frozenset[Any](), Tup((Const(key), kept))) for key, kept in own.items() if key != "*"]
             is_known = pairs and len(pairs) == len(own) <= MOST_ALTERNATIVES
-            return ctx.new(
-                site, "generator", None, {"*": one_of(list(pairs)) if is_known else Tup((NUMBER, one))}, tag=name
-            )
+            pair = one_of(list(pairs)) if is_known else Tup((NUMBER, one))
+            return ctx.new(site, "generator", None, {"*": pair}, tag=name)
         fields = {("k", key) if key != "*" else key: plain(kept) for key, kept in own.items()}
         return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=name)
     if name == "get_submodule" and args and isinstance(args[0], Const):
@@ -603,17 +598,15 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         return ref
     if name in ("forward", "__call__"):
         return ctx.call(ref, args, keywords, site)
-    if (
-        name in _OF_PARTS
-        and 0 < len(inside := within(ctx, ref, deep=1 if "children" in name else 4)) < MOST_ALTERNATIVES
-    ):
+    inside = within(ctx, ref, deep=1 if "children" in name else 4) if name in _OF_PARTS else []
+    if 0 < len(inside) < MOST_ALTERNATIVES:
         parts: list[tuple[str, Value]] = [*([("", ref)] if "modules" in name else []), *inside]
         several: list[Value] = [Tup((Const(path), one)) if name.startswith("named") else one for path, one in parts]
         return ctx.new(site, "generator", None, {"*": join(*several)}, tag=name)
     if name in ("items", "values", "keys", "children", "modules", "named_children", "named_modules"):
         value = reading.element(ctx, ref)
-        pair = name in ("items", "named_children", "named_modules")
-        held = Tup((NUMBER, value)) if pair else NUMBER if name == "keys" else value
+        is_pair = name in ("items", "named_children", "named_modules")
+        held = Tup((NUMBER, value)) if is_pair else NUMBER if name == "keys" else value
         return ctx.new(site, "generator", None, {"*": held}, tag=name)
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
     is_of_pictures = stub is not None and stub.holds == "parameters" and stub.name.startswith(_OF_PICTURES)

@@ -74,6 +74,9 @@ class Binding(NamedTuple):
     starred: tuple[Value, ...]
 
 
+Operands = dict[str, list[Operand]]  # by device variables
+
+
 def fitting(signatures: tuple[Signature, ...], args: Args, keywords: Keywords) -> Binding | None:
     """The first overload that takes these arguments."""
     for signature in signatures:
@@ -159,9 +162,9 @@ def _bound_loosely(signature: Signature, args: Args, keywords: Keywords) -> Bind
     return Binding(signature, {**dict(zip(names, args)), **keywords}, ())  # noqa: B905 - what is too much is left
 
 
-def _operands(ctx: Context, binding: Binding) -> dict[str, list[Operand]]:
+def _operands(ctx: Context, binding: Binding) -> Operands:
     """The tensors of each device variable, lists taken apart."""
-    found: dict[str, list[Operand]] = {}
+    found: Operands = {}
     is_loss = "loss" in binding.signature.name or "cross_entropy" in binding.signature.name
     first = True
     for parameter in binding.signature.parameters:
@@ -227,12 +230,7 @@ def _is_tensor_in_all(signatures: tuple[Signature, ...], name: str) -> bool:
 
 
 def _result(
-    ctx: Context,
-    binding: Binding,
-    result: Result,
-    operands: dict[str, list[Operand]],
-    site: Site | None,
-    position: int = 0,
+    ctx: Context, binding: Binding, result: Result, operands: Operands, site: Site | None, position: int = 0
 ) -> Value:
     if result.shape == "self":
         return _first(binding)
@@ -285,12 +283,7 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None, path: tu
 
 
 def _tensor(
-    ctx: Context,
-    binding: Binding,
-    result: Result,
-    operands: dict[str, list[Operand]],
-    site: Site | None,
-    position: int,
+    ctx: Context, binding: Binding, result: Result, operands: Operands, site: Site | None, position: int
 ) -> Value:
     out = binding.given.get("out")
     if out is not None and out != NONE and all(isinstance(one, (Tensor, Term)) for one in alternatives(out)):
@@ -319,15 +312,11 @@ def _tensor(
 
 def _elements(ctx: Context, binding: Binding, several: list[Operand]) -> list[Operand]:
     """The operands; for a sequence that a caller gives, its elements."""
-    given = [
-        binding.given.get(one.name) for one in binding.signature.parameters if one.kind == "tensors" and not one.starred
-    ]
-    return [
-        operand._replace(value=reading.element(ctx, operand.value))
-        if is_open(operand.value) and operand.value in given
-        else operand
-        for operand in several
-    ]
+    named = [one.name for one in binding.signature.parameters if one.kind == "tensors" and not one.starred]
+    given = [binding.given.get(name) for name in named]
+    values = [one.value for one in several]
+    found = [reading.element(ctx, one) if is_open(one) and one in given else one for one in values]
+    return [operand._replace(value=one) for operand, one in zip(several, found, strict=True)]
 
 
 def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
@@ -360,7 +349,7 @@ def _is_empty(ctx: Context, binding: Binding) -> bool:
     return len(size) == 1 and size[0] == Const(0)
 
 
-def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], part: int) -> int | None:
+def _rank(ctx: Context, binding: Binding, result: Result, operands: Operands, part: int) -> int | None:
     given, name = binding.given, binding.signature.name.removeprefix("torch.").removeprefix("Tensor.")
     if result.rank == "size":
         size = list(binding.starred) or [given.get("size", UNKNOWN)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer.paths import PARSES_OPTIONS, last_name
+from torchdevlint.infer.paths import PARSES_OPTIONS, is_of_options
 from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref, Site, Term, Tup, Value, join, unknown
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def is_option(value: object) -> bool:
     is_part = False
     while isinstance(value, Term):
         if value.op == "call":
-            return is_part and last_name(value.args[0]) in PARSES_OPTIONS
+            return is_part and is_of_options(value)
         if value.op not in _READS:
             return False
         value, is_part = value.args[0], True
@@ -43,14 +43,8 @@ def remembered(ctx: Context, value: Term, name: str) -> Value | None:
     """The default of an option, where the program has set it for a parser."""
     options = value.args[0] if value.op in ("item", "unpack") else value
     rec = ctx.heap.get(ctx.analysis.settings)
-    if (
-        rec is None
-        or not isinstance(options, Term)
-        or options.op != "call"
-        or last_name(options.args[0]) not in PARSES_OPTIONS
-    ):
-        return None
-    return rec.fields.get(_DEFAULT + name)
+    is_of_parser = isinstance(options, Term) and is_of_options(options)
+    return rec.fields.get(_DEFAULT + name) if rec is not None and is_of_parser else None
 
 
 _DEFAULT = ".@option "

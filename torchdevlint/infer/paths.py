@@ -145,11 +145,9 @@ def method(ctx: Context, path: Value, name: str, args: Args, keywords: Keywords,
     if not isinstance(path, Const):
         return None
     if name == "format":
-        return (
-            formatted(path.value, args)
-            if "{}" in path.value or not keywords
-            else formatted_by_name(path.value, keywords)
-        )
+        if keywords and "{}" not in path.value:
+            return formatted_by_name(path.value, keywords)
+        return formatted(path.value, args)
     if name in _TESTS and isinstance(first, Const) and isinstance(first.value, str):
         return TRUE if _TESTS[name](path.value, first.value) else FALSE
     return None
@@ -308,7 +306,7 @@ def _words_of(value: object, found: set[str], deep: int) -> None:
             place = place[2]
         if isinstance(place, tuple) and isinstance(place[0], Site):
             found |= _words_at_site(place[0])
-    elif isinstance(value, Term) and deep and not _is_of_options(value):
+    elif isinstance(value, Term) and deep and not is_of_options(value):
         if value.op in ("parameter", "attribute"):
             found.add(value.args[1])
         if value.op == "unknown" and value.args and isinstance(value.args[0], Site):
@@ -320,7 +318,7 @@ def _words_of(value: object, found: set[str], deep: int) -> None:
             found.add(value.args[0].body.name)
 
 
-def _is_of_options(value: Term) -> bool:
+def is_of_options(value: Term) -> bool:
     """True for `parser.parse_args()`: a path that is an option of a program is not made of the program's description."""
     return value.op == "call" and last_name(value.args[0]) in PARSES_OPTIONS
 

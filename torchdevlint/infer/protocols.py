@@ -28,9 +28,8 @@ from torchdevlint.infer.values import (
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
-OWNERS = frozenset(
-    {"builtins.object", "builtins.dict", "torch.nn.Module", "collections.OrderedDict"}
-)  # `dict.__setitem__(self, ...)`
+# Whose methods are called so: `dict.__setitem__(self, ...)`.
+OWNERS = frozenset({"builtins.object", "builtins.dict", "torch.nn.Module", "collections.OrderedDict"})
 
 
 def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site | None) -> Value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, field_names, special
+from torchdevlint.infer.classes import EXCEPTIONS, field_names, special
 from torchdevlint.infer.values import (
     CLOCK,
     EXPECTED_ERROR,
@@ -103,12 +103,6 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return copy
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
-    if name == "staticmethod" and args:
-        return Partial(first, (), ())
-    if name == "classmethod" and args:
-        return Partial(Ext(CLASS_METHOD), (first,), ())
-    if name == "property":
-        return Partial(Ext(PROPERTY), tuple(args), tuple(sorted(keywords.items())))
     if name == "globals":
         return Bound(ctx.unit.globals if site is None else site.unit.globals, "__dict__")
     if name in ("vars", "dir") and args:
@@ -116,8 +110,6 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name.endswith(EXCEPTIONS):
         fields: dict[Any, Value] = {".args": Tup(tuple(args)), ".value": first}
         return ctx.new(site, "object", Ext("builtins." + name), fields, tag=name)
-    if name == "sorted":
-        return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
     if name in ("dict", "OrderedDict"):
         return _dict(ctx, args, keywords, site)
     if name == "next":
@@ -162,8 +154,6 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return ctx.new(site, "dict", None, filled if named else {"*": value}, tag=name)
     if name == "type":
         return lift(lambda one: class_of(ctx, one), first) if len(args) == 1 else OTHER
-    if name == "print":
-        return NONE
     return OTHER if name[:1].isupper() and hasattr(builtins, name) else unknown(site)
 
 

@@ -321,11 +321,9 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
 def item_of_dict(ctx: Context, value: Value, key: Value) -> Value:
     """`dict.__getitem__(value, key)`, whatever the class of the dict makes of `value[key]`."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    return (
-        UNKNOWN
-        if rec is None or not isinstance(value, Ref)
-        else _item_of_object(ctx, value, rec, key, None, is_raw=True)
-    )
+    if rec is None or not isinstance(value, Ref):
+        return UNKNOWN
+    return _item_of_object(ctx, value, rec, key, None, is_raw=True)
 
 
 def _item_of_object(
@@ -397,11 +395,8 @@ def element(ctx: Context, value: Value) -> Value:
         rank = shifted(value.rank, -1) if value.rank != 0 else None
         return Tensor(value.device, rank, value.origin, value.implicit)
     if isinstance(value, Tup):
-        return (
-            join(*[element(ctx, i.value) if isinstance(i, Star) else i for i in value.items])
-            if value.items
-            else NOTHING
-        )
+        several = [element(ctx, one.value) if isinstance(one, Star) else one for one in value.items]
+        return join(*several) if several else NOTHING
     if isinstance(value, Ref):
         return _element_of_object(ctx, value)
     if isinstance(value, Term):
@@ -468,9 +463,8 @@ def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) 
         if starred:
             after = count - 1 - index if index >= 0 else -index - 1
             rest = known[index : len(known) - after]
-            return ctx.new(
-                None, "list", None, {("k", n): part for n, part in enumerate(rest)}, tag=("rest", value, index)
-            )
+            fields = {("k", at): part for at, part in enumerate(rest)}
+            return ctx.new(None, "list", None, fields, tag=("rest", value, index))
         return known[index] if -len(known) <= index < len(known) else UNKNOWN
     if isinstance(value, Term) and value is not UNKNOWN:
         if index >= 0 and not starred:

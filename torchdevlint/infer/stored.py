@@ -194,14 +194,9 @@ def read(
     chain = (*inner, *ctx.chain)
     on_host = known.on_host or all(fields.get(("on host", one)) == TRUE for one in alternatives(file))
     is_here = all(("here", one) in fields for one in alternatives(file))
-    if (
-        ctx.mode == "summary"
-        and not inner
-        and ctx.body is not None
-        and ctx.body.owner is not None
-        and ctx.body.parameters
-    ):
-        owner = Term("parameter", ctx.body, ctx.body.parameters[0].name)
+    body = ctx.body if ctx.mode == "summary" and not inner else None
+    if body is not None and body.owner is not None and body.parameters:
+        owner = Term("parameter", body, body.parameters[0].name)
     made = Read(
         site,
         file,

@@ -110,9 +110,8 @@ class Fault(NamedTuple):
             ways = (self.site, *self.chain)
             return next((way for way in ways if made is not None and way.body is made.body), ways[-1])
         is_sample = self.host is not None and self.host.implicit == "batch"
-        return (
-            made if made is not None and not is_sample else self.site
-        )  # samples belong on the CPU, and are moved where they are used
+        # Samples belong on the CPU, and are moved where they are used.
+        return made if made is not None and not is_sample else self.site
 
     @property
     def is_of_module(self) -> bool:

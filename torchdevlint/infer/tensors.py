@@ -106,6 +106,7 @@ _OTHERS_HAVE = (
         "square sqrt exp sinc".split()
     )
 )
+_MODULES_HAVE = frozenset("values apply_ type float double half requires_grad_".split())
 _ALSO_PROOF = frozenset({"exp", "sqrt", "detach", "pow", "backward", "sqrt_", "norm", "square"})
 
 
@@ -166,9 +167,8 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
             moved = devices.whole(value.args[0])
             if moved.op == "moved" and isinstance(moved.args[1], Term) and moved.args[1].op == "near":
                 return Tensor(moved.args[1], None)  # a part of what a model gives back
-        if (
-            value.op == "binary" and ctx.mode != "summary"
-        ):  # nothing more will be known: the other operand may be a number
+        if value.op == "binary" and ctx.mode != "summary":
+            # nothing more will be known: the other operand may be a number
             known = {} if known is None else known
             if value not in known:
                 known[value] = _of_sum(ctx, value, known)
@@ -744,9 +744,8 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
     if name == "tolist" and value.rank not in (0, None):
         return ctx.new(site, "list", None, {"*": NUMBER}, tag=name)
     if name in ("register_hook", "register_post_accumulate_grad_hook"):
-        if (
-            not value.follows or value.device != HOST
-        ):  # the module of a parameter may be moved before there is a gradient
+        if not value.follows or value.device != HOST:
+            # the module of a parameter may be moved before there is a gradient
             ctx.call(args[0] if args else keywords.get("hook", UNKNOWN), [plain(value)], {}, site)
         return UNKNOWN
     if name in _TO_PYTHON:
@@ -773,13 +772,8 @@ def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keyword
     signatures = ctx.stubs.method(name)
     if signatures and operators.fitting(signatures, [value, *args], keywords) is not None:
         return operators.apply(ctx, signatures, [value, *args], keywords, site)
-    return Tensor(
-        value.device,
-        MANY if value.rank is not None and value.rank < 0 else None,
-        value.origin,
-        value.implicit,
-        kept=value.kept,
-    )
+    rank = MANY if value.rank is not None and value.rank < 0 else None
+    return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
 
 
 MAY_GIVE_SEVERAL = frozenset(
@@ -844,12 +838,4 @@ def _fits(ctx: Context, name: str, args: Args, keywords: Keywords) -> bool:
 
 
 def _is_method_of_tensors(name: str) -> bool:
-    return name in loader.tensor_methods() and name not in (
-        "values",
-        "apply_",
-        "type",
-        "float",
-        "double",
-        "half",
-        "requires_grad_",
-    )
+    return name in loader.tensor_methods() and name not in _MODULES_HAVE

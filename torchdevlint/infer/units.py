@@ -81,9 +81,8 @@ class Unit:
         self.looked_into: set[str] = set()  # other files, by their paths
         self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
         self.rows: dict[ir.Class, Value] = {}  # what `namedtuple` made, of which a class derives
-        self.closures: dict[
-            Any, dict[Any, Value]
-        ] = {}  # what decorators were given, by the frames of what they have made
+        # What decorators were given, by the frames of what they have made.
+        self.closures: dict[Any, dict[Any, Value]] = {}
         self.decorated: dict[str, Value] = {}  # functions of the module that such decorators have made
         self.sets_default = not SETS_DEFAULT.isdisjoint(program.words)
         self.default_set_elsewhere = False  # by a file that imports this one

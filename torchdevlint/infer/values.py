@@ -357,14 +357,8 @@ Args: TypeAlias = list[Value]
 Keywords: TypeAlias = dict[str, Value]
 
 NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
-NUMBER, ARRAY, ARRAY_NUMBER, NUMERIC, SIZE, OTHER = (
-    Sort("number"),
-    Sort("array"),
-    Sort("array number"),
-    Sort("array or number"),
-    Sort("size"),
-    Sort("other"),
-)
+NUMBER, SIZE, OTHER = Sort("number"), Sort("size"), Sort("other")
+ARRAY, ARRAY_NUMBER, NUMERIC = Sort("array"), Sort("array number"), Sort("array or number")
 CLOCK = Sort("clock")  # a time: what is computed with it is a number, or raises
 ACCELERATOR_NAME = Sort("accelerator")
 DTYPE = Sort("dtype")
@@ -579,10 +573,8 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES:
-        tensors = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)][
-            : MOST_ALTERNATIVES - 1
-        ]
-        return OneOf((*tensors, (_NO_GUARDS, UNKNOWN))) if tensors else UNKNOWN
+        tensors = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)]
+        return OneOf((*tensors[: MOST_ALTERNATIVES - 1], (_NO_GUARDS, UNKNOWN))) if tensors else UNKNOWN
     return OneOf(tuple(zip(found.values(), found, strict=True)))
 
 
@@ -667,7 +659,5 @@ def said(place: Place, name: str = "") -> str:
         given = place.args[0] if place.op == "as_device" else None
         return _said_of(given) or "the device that it was given"
     kind, _, index = place.partition(":")
-    words = {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(
-        kind, kind
-    )
-    return f"accelerator {index}" if index.isdigit() else words
+    words = {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}
+    return f"accelerator {index}" if index.isdigit() else words.get(kind, kind)
