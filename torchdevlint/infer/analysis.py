@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import callers, claims, classes, devices
-from torchdevlint.infer.alike import Factories
+from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Global, qualified_in
@@ -451,7 +451,7 @@ class Analysis:
             called.update(*(told.called for told in self._told_by(one, seen=seen)))
 
         add(module.heard)
-        factories = Factories()
+        factories: Counter[Alike] = Counter()
         for cls in program.classes:
             add(self._root(heard, cls))
         for body in program.bodies:
@@ -459,7 +459,10 @@ class Analysis:
             is_open = body.kind == "function" and body.owner is None
             if not is_open or (is_nested and body in called):
                 continue
-            if factories.are_shown(body):
+            kind = alike(body)
+            if kind is not None:
+                factories[kind] += 1
+            if kind is not None and factories[kind] > MOST_ALIKE:
                 heard.bounds["factories that differ in constants"] += 1
             else:
                 add(self._root(heard, body))

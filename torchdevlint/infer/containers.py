@@ -205,7 +205,7 @@ def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
     elif in_order:
         ctx.put(ref, ("k", count), value)
     else:
-        add(ctx, ref, rec, value)
+        ctx.add(ref, "*", value)
 
 
 def _insert(ctx: Context, ref: Ref, rec: Rec, args: Args) -> bool:
@@ -325,12 +325,6 @@ def _generator_of(value: object) -> ir.Body | None:
     return next((found for part in parts if (found := _generator_of(part)) is not None), None)
 
 
-def add(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
-    """One more item, at no known position."""
-    old = rec.fields.get("*")
-    ctx.put(ref, "*", value if old is None else join(old, value))
-
-
 def store_anywhere(ctx: Context, ref: Value, value: Value) -> None:
     """An item under a key, or at a position, that nobody knows: each of those that are known may be it."""
     rec = ctx.rec(ref)
@@ -345,7 +339,7 @@ def extend(ctx: Context, ref: Ref, other: Value) -> None:
     for one in known if known is not None and len(known) <= _MOST_ITEMS else ():
         _append(ctx, ref, ctx.heap[ref], "append", one)
     if rec is not None and (known is None or len(known) > _MOST_ITEMS):
-        add(ctx, ref, rec, reading.element(ctx, other))
+        ctx.add(ref, "*", reading.element(ctx, other))
 
 
 def _of_dict(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:

@@ -120,6 +120,11 @@ class Context:
                 if self.mode == "module" and isinstance(one, Cls) and not self.stack:
                     self.unit.class_fields[one.cls] = self.heap[one].fields  # as its methods find it
 
+    def add(self, value: Value, key: Any, content: Value) -> None:
+        """One more thing that a field of an object may hold."""
+        rec = self.rec(value)
+        self.put(value, key, content if rec is None or key not in rec.fields else join(rec.fields[key], content))
+
     def read(self, term: Term) -> Term:
         """A part of an object from outside, as it is when the body is entered."""
         if self.mode == "summary":

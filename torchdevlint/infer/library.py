@@ -11,6 +11,7 @@ from torchdevlint.infer import claims, classes, containers, devices, options, re
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR,
+    EXPECTED_ERROR,
     HOST,
     MANY,
     NONE,
@@ -235,9 +236,8 @@ def of_python(ctx: Context, value: Any, site: Site | None, name: tuple[Any, ...]
 
 def _pushed(call: Call) -> Value:
     for one in alternatives(call.at(0)):
-        rec = call.ctx.heap.get(one) if isinstance(one, Ref) else None
-        if rec is not None and isinstance(one, Ref):
-            containers.add(call.ctx, one, rec, call.at(1))
+        if isinstance(one, Ref) and one in call.ctx.heap:
+            call.ctx.add(one, "*", call.at(1))
     return NONE
 
 
@@ -571,11 +571,6 @@ def _linearized(call: Call) -> Value:
     return Tup((made, always(made)))
 
 
-def _stacked_state(call: Call) -> Value:
-    """`torch.func.stack_module_state(models)`: parameters and buffers where the models are."""
-    return Tup((call.method(call.each(0), "state_dict"),) * 2)
-
-
 def _in_sequence(call: Call) -> Value:
     """`checkpoint_sequential(functions, segments, input)`."""
     value = call.at(2, "input")
@@ -691,10 +686,6 @@ def _first(call: Call) -> Value:
     return call.at(0)
 
 
-def _second(call: Call) -> Value:
-    return call.at(1)
-
-
 def _held(call: Call) -> Value:
     return call.each(0)
 
@@ -710,10 +701,6 @@ def _copied(call: Call) -> Value:
 def _each(position: int) -> Row:
     """An iterator over some of what an argument holds."""
     return lambda call: call.stream(call.each(position))
-
-
-def _zipped(call: Call) -> Value:
-    return call.stream(Tup(tuple(call.elements())))
 
 
 def _batches(call: Call) -> Value:
@@ -732,11 +719,6 @@ def _waited(call: Call) -> Value:
     return Tup(tuple(several))
 
 
-def _forked(call: Call) -> Value:
-    """`torch.jit.fork(function, *args)`."""
-    return _future(call, _called(call))
-
-
 def _called(call: Call) -> Value:
     return call.run(call.at(0), *call.args[1:], **call.keywords)
 
@@ -749,7 +731,7 @@ _SIGNS = dict(
 _TABLE: dict[str, Row] = {
     "itertools.chain": _joined,
     "itertools.chain.from_iterable": lambda call: call.stream(reading.element(call.ctx, call.each(0))),
-    **_rows("itertools.", "zip_longest product", _zipped),
+    **_rows("itertools.", "zip_longest product", lambda call: call.stream(Tup(tuple(call.elements())))),
     "itertools.starmap": lambda call: call.stream(call.run(call.at(0), Star(call.each(1)))),
     "itertools.accumulate": _accumulate,
     "itertools.repeat": lambda call: call.stream(call.at(0)),
@@ -799,6 +781,16 @@ _TABLE: dict[str, Row] = {
         ).items()
     },
     "collections.ChainMap": _chain_map,
+    "collections.OrderedDict": lambda call: call.made(
+        "dict", containers.contents(call.ctx, "dict", call.args, call.keywords)
+    ),
+    **_rows(
+        "",
+        "types.SimpleNamespace argparse.Namespace",
+        lambda call: call.made("object", {f".{key}": value for key, value in call.keywords.items()}),
+    ),
+    **_rows("io.", "BytesIO StringIO", _object("io.BytesIO")),
+    **_rows("", "pytest.raises contextlib.suppress", lambda call: EXPECTED_ERROR),
     **_rows("", "collections.UserDict weakref.WeakKeyDictionary weakref.WeakValueDictionary", _user_made("dict")),
     "collections.UserList": _user_made("list"),
     "dataclasses.asdict": _as_dict,
@@ -819,7 +811,7 @@ _TABLE: dict[str, Row] = {
     **_rows("multiprocessing.", "Pool pool.Pool pool.ThreadPool dummy.Pool", _object(_POOL)),
     "torch.multiprocessing.Pool": _object(_POOL),
     "concurrent.futures.wait": _waited,
-    "torch.jit.fork": _forked,
+    "torch.jit.fork": lambda call: _future(call, _called(call)),
     "torch.multiprocessing.spawn": _spawned,
     **_rows("weakref.", "ref WeakMethod", lambda call: always(call.at(0))),
     "pickle.dumps": lambda call: call.stream(call.at(0)),
@@ -827,7 +819,7 @@ _TABLE: dict[str, Row] = {
     "copy.copy": _shallow,
     **_rows("", "weakref.proxy types.MappingProxyType typing.assert_type", _first),
     **_rows("tqdm.", "tqdm auto.tqdm notebook.tqdm", _first),
-    **_rows("", "typing.cast torch.jit.annotate", _second),
+    **_rows("", "typing.cast torch.jit.annotate", lambda call: call.at(1)),
     # Under these, modules are made without weights, or with parts of them: whoever fills them places them.
     **_rows(
         "",
@@ -908,7 +900,8 @@ _TABLE: dict[str, Row] = {
     **_rows("torch.autograd.functional.", "jacobian hessian", _derived),
     "torch.autograd.forward_ad.unpack_dual": lambda call: Tup((call.at(0), call.at(0))),
     "torch.func.linearize": _linearized,
-    "torch.func.stack_module_state": _stacked_state,
+    # Parameters and buffers, where the models are.
+    "torch.func.stack_module_state": lambda call: Tup((call.method(call.each(0), "state_dict"),) * 2),
     "torch.func.vjp": _pulled_back,
     "torch.func.vjp.call": _pulled,
     "torch.func.jvp": _pushed_forward,

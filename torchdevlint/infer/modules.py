@@ -592,9 +592,8 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
     if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
         devices.move_module(ctx, ref, NOWHERE)  # its parameters are those of the file
     if name in ("append", "insert", "extend") and args:
-        old = rec.fields.get("*")
         given = part_of(ctx, rec.cls, reading.element(ctx, args[0]) if name == "extend" else args[-1])
-        ctx.put(ref, "*", given if old is None else join(old, given))
+        ctx.add(ref, "*", given)
         return ref
     if name in ("forward", "__call__"):
         return ctx.call(ref, args, keywords, site)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchdevlint.infer.paths import PARSES_OPTIONS, is_of_options
-from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref, Site, Term, Tup, Value, join, unknown
+from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref, Site, Term, Tup, Value, unknown
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -33,10 +33,8 @@ def is_told(place: Place) -> bool:
 
 def remember(ctx: Context, keywords: dict[str, Value]) -> None:
     """`parser.set_defaults(run=train)`: what options are that nobody writes on the command line."""
-    rec = ctx.heap.get(ctx.analysis.settings)
     for name, value in keywords.items():
-        known = rec.fields.get(_DEFAULT + name) if rec is not None else None
-        ctx.put(ctx.analysis.settings, _DEFAULT + name, value if known is None else join(known, value))
+        ctx.add(ctx.analysis.settings, _DEFAULT + name, value)
 
 
 def remembered(ctx: Context, value: Term, name: str) -> Value | None:

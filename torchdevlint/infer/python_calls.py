@@ -11,7 +11,6 @@ from torchdevlint.infer import library as library_table
 from torchdevlint.infer.classes import EXCEPTIONS, field_names, special
 from torchdevlint.infer.values import (
     CLOCK,
-    EXPECTED_ERROR,
     FALSE,
     MOST_ALTERNATIVES,
     NONE,
@@ -111,7 +110,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         fields: dict[Any, Value] = {".args": Tup(tuple(args)), ".value": first}
         return ctx.new(site, "object", Ext("builtins." + name), fields, tag=name)
     if name in ("dict", "OrderedDict"):
-        return _dict(ctx, args, keywords, site)
+        return ctx.new(site, "dict", None, containers.contents(ctx, "dict", args, keywords), tag="dict")
     if name == "next":
         return _next(ctx, first, site, args[1] if len(args) > 1 else None)
     if name == "enumerate":
@@ -224,10 +223,6 @@ def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> 
     return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
 
 
-def _dict(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
-    return ctx.new(site, "dict", None, containers.contents(ctx, "dict", args, keywords), tag="dict")
-
-
 def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
     """`zip(a, b)`; `zip(*rows)` gives the columns of rows of one form."""
     if len(args) == 1 and isinstance(args[0], Star):
@@ -283,8 +278,6 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     path = paths.call(ctx, name, args, site)
     if path is not None:
         return path
-    if name in ("pytest.raises", "contextlib.suppress"):
-        return EXPECTED_ERROR
     if last == "is_torch_fx_proxy":
         return FALSE
     if name == "types.MethodType" and len(args) > 1 and isinstance(first, Func):
@@ -301,8 +294,6 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return Ext("functools.wraps.call") if is_given_later else unknown(site)
     if name == "collections.defaultdict":
         return ctx.new(site, "dict", None, {"default": first} if args and first != NONE else {}, tag=name)
-    if name == "collections.OrderedDict":
-        return _dict(ctx, args, keywords, site)
     if name == "collections.deque":
         made = _sequence(ctx, "list", args[:1], site)
         length = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
@@ -322,8 +313,6 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         if given is None:
             given = [reading.element(ctx, first)] * _MOST_TURNS
         return _named_tuple(ctx, given, dict(keywords), site)
-    if name in ("types.SimpleNamespace", "argparse.Namespace"):
-        return ctx.new(site, "object", None, {"." + key: value for key, value in keywords.items()}, tag=name)
     if name == "dataclasses.field":
         factory = keywords.get("default_factory")
         if factory is None and keywords.get("init") != FALSE:
@@ -347,8 +336,6 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         told: Value = Term("item", Ext("os.environ"), first)
         default = args[1] if len(args) > 1 else keywords.get("default")
         return told if default is None else join(told, default)
-    if name in ("io.BytesIO", "io.StringIO"):
-        return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names:
         return CLOCK if root in _CLOCKS else NUMBER
     return unknown(site)

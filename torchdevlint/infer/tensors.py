@@ -634,8 +634,7 @@ def store_in_container(
         return
     containers.store_anywhere(ctx, target, value)
     if rec.kind == "dict" and isinstance(key, (Ref, Tensor)):
-        kept = rec.fields.get(containers.KEYS)
-        ctx.put(target, containers.KEYS, key if kept is None else join(kept, key))
+        ctx.add(target, containers.KEYS, key)
 
 
 def renew(ctx: Context, target: Value, value: Value) -> None:
