@@ -208,11 +208,7 @@ def _given_back(operand: Operand) -> Operand:
 
 def may_be_module(ctx: Context, value: Value) -> bool:
     """True for a module of which somebody here knows the class."""
-    for one in alternatives(value):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
-        if rec is not None and rec.kind == "module":
-            return True
-    return False
+    return any(rec is not None and rec.kind == "module" for _, rec in ctx.each(value))
 
 
 def _is_pending(ctx: Context, operand: Operand) -> bool:

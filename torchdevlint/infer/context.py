@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer.imports import Global
@@ -105,6 +105,10 @@ class Context:
     def rec(self, value: Value) -> Rec | None:
         """What a heap object holds; None for any other value, and for objects of which nothing is known."""
         return self.heap.get(value) if isinstance(value, (Ref, Term, Cls)) else None
+
+    def each(self, value: Value) -> Iterator[tuple[Value, Rec | None]]:
+        """What a value may be, one by one, and what it holds, as `rec` tells."""
+        return ((one, self.rec(one)) for one in alternatives(value))
 
     def put(self, value: Value, key: Any, content: Any) -> None:
         """Writes a field of each object that a value may be."""

@@ -188,8 +188,7 @@ def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | N
 def hand_over(ctx: Context, given: Sequence[Value], *, is_named: bool = False) -> None:
     """A function of another library that is given a module and a device may bring the one to the other: nobody knows where the module is then."""
     is_told = is_named or any(map(devices.is_device, given))
-    for one in [one for value in given for one in alternatives(value)]:
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in (pair for value in given for pair in ctx.each(value)):
         if rec is not None and rec.kind == "module" and is_told:
             devices.move_module(ctx, one, NOWHERE)
         elif rec is not None and rec.kind == "module" and ctx.mode == "summary" and any(map(waits, given)):
@@ -553,13 +552,11 @@ def _loader_item(
             return ctx.call(collate, [reading.element(ctx, data)], {}, site)
         samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
         return ctx.call(collate, [samples], {}, site)
-    for one in alternatives(data):
-        if ctx.rec(one) is None and not isinstance(one, Tensor):
-            return None
-        if is_single:
-            return reading.element(ctx, one)
-        return _batched(ctx, reading.element(ctx, one), site)
-    return None
+    first = next(iter(alternatives(data)), UNKNOWN)
+    if ctx.rec(first) is None and not isinstance(first, Tensor):
+        return None
+    item = reading.element(ctx, first)
+    return item if is_single else _batched(ctx, item, site)
 
 
 def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
@@ -685,8 +682,7 @@ def update_fields(ctx: Context, value: Value, args: Args, keywords: Keywords) ->
 
 def entered(ctx: Context, value: Value, site: Site | None) -> Value:
     """What `with value as ...` binds."""
-    for one in alternatives(value):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in ctx.each(value):
         if rec is not None:
             if rec.kind == "generator":
                 return reading.element(ctx, one)

@@ -432,7 +432,7 @@ def _applied(ctx: Context, ref: Ref, function: Value, site: Site | None) -> None
 def _call_sequence(ctx: Context, rec: Rec, args: Args, site: Site | None) -> Value:
     value = args[0] if args else UNKNOWN
     fields = rec.fields.items()
-    parts = [one for key, one in fields if isinstance(key, tuple) or (key[0] == "." and _holds_module(ctx, one))]
+    parts = [one for key, one in fields if isinstance(key, tuple) or (key[0] == "." and claims.may_be_module(ctx, one))]
     if not parts and "*" not in rec.fields and isinstance(rec.cls, Cls):
         return unknown(site)  # nobody saw what it was given
     for part in parts:
@@ -729,17 +729,11 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
     if any(_is_module(ctx, one) for one in alternatives(target)):
         value = _part(value)
     kept = for_each(lambda one: _kept(one, name), value)
-    for one in alternatives(kept):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in ctx.each(kept):
         if rec is not None and rec.kind in ("list", "dict"):
             fields = {key: _kept(content, name) if key != "default" else content for key, content in rec.fields.items()}
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
-
-
-def _holds_module(ctx: Context, value: Value) -> bool:
-    several = [ctx.heap.get(one) for one in alternatives(value) if isinstance(one, Ref)]
-    return any(one is not None and one.kind == "module" for one in several)
 
 
 def _is_module(ctx: Context, value: Value) -> bool:
@@ -785,8 +779,7 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: s
 def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: str) -> None:
     """An attribute under a name that nobody knows: each that is known may be it, and is moved where what is stored was."""
     moved = [one for one in alternatives(value) if is_moved(one)]
-    for one in alternatives(target) if moved else ():
-        rec = ctx.rec(one)
+    for one, rec in ctx.each(target) if moved else ():
         if rec is None or rec.kind == "overlay":
             if ctx.mode == "summary" and is_open(one):
                 ctx.emit(Term(by, one, name, value))
@@ -798,8 +791,7 @@ def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: 
 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:
     """A tensor that takes the place of a parameter or buffer is one (torch/nn/modules/module.py, `__setattr__`)."""
-    for one in alternatives(target):
-        rec = ctx.rec(one)
+    for _, rec in ctx.each(target):
         old = rec.fields.get(key) if rec is not None else None
         if isinstance(old, Tensor) and old.follows:
             return followed(ctx, value)

@@ -256,8 +256,7 @@ def _sum(ctx: Context, values: Value, start: Value | None, site: Site | None) ->
 
 
 def _next(ctx: Context, first: Value, site: Site | None, default: Value | None) -> Value:
-    for one in alternatives(first):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in ctx.each(first):
         made = special(ctx, one, "__next__", [], site)
         if made is not None:
             return made

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from torchdevlint.infer import tensors
 from torchdevlint.infer.printing import show
 from torchdevlint.infer.summary import Claim, Fault
-from torchdevlint.infer.values import HOST, Ref, Site, Tensor, Term, Value, alternatives
+from torchdevlint.infer.values import HOST, Site, Tensor, Term, Value, alternatives
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
@@ -151,8 +151,7 @@ class Recorder:
         if claim.site.op in self.ops:
             return True
         for operand in claim.operands:
-            for one in alternatives(operand.value):
-                rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+            for one, rec in ctx.each(operand.value):
                 made = one.origin if isinstance(one, Tensor) else rec.fields.get("@origin") if rec is not None else None
                 if isinstance(made, Site) and made.op in self.ops:
                     return True

@@ -205,8 +205,7 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
         return [one_of([(g, parts[at]) for g, parts in several if at < len(parts)]) for at in range(longest)]
     found: list[Value] = []
     changed = False
-    for one in alternatives(value):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in ctx.each(value):
         if isinstance(one, Tup) and deep:
             changed = True
             for item in one.items[:12]:
