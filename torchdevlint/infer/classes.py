@@ -343,6 +343,7 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
     return value
 
 
+_TYPE = frozenset({"type", "builtins.type"})
 PROPERTY, CLASS_METHOD = "builtins.property", "builtins.classmethod"
 
 
@@ -357,10 +358,6 @@ def _of_property(value: Value, position: int, name: str, receiver: Value) -> Val
         return None
     found = value.args[position] if position < len(value.args) else dict(value.keywords).get(name)
     return Func(found.body, found.frame, receiver, found.defaults, found.form) if isinstance(found, Func) else None
-
-
-def _as_builtins(names: tuple[str, ...]) -> list[str]:
-    return [f"builtins.{name}" if name == "type" else name for name in names]
 
 
 # What is called for `value.name = ...` and for `del value.name`: of the class, of a property (its role, its place in `property(...)`), of a descriptor.
@@ -526,7 +523,7 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         from torchdevlint.infer.reading import attribute
 
         return attribute(ctx, value.receiver, "forward")  # torch/nn/modules/module.py, `_call_impl`
-    if name == "__call__" and "builtins.type" in _as_builtins(foreign_bases_of(ctx.analysis, value.owner)):
+    if name == "__call__" and not _TYPE.isdisjoint(foreign_bases_of(ctx.analysis, value.owner)):
         return Partial(Ext("builtins.type.__call__"), (value.receiver,), ())
     if name == "__init__":
         bases = foreign_bases_of(ctx.analysis, value.owner)

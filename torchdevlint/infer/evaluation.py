@@ -24,6 +24,7 @@ from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     EXPECTED_ERROR,
+    FALSE,
     MOST_ALTERNATIVES,
     NONE,
     NOTHING,
@@ -127,11 +128,11 @@ class Evaluation:
             ctx.trained |= trained_before
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
         order = [number for number in cfg.loops_first if number in out and not body.blocks[number].successors]
-        falls = [out[number] for number in order if not _ends(body.blocks[number])]
+        falls = [out[number] for number in order if not _ends(body.blocks[number], ir.Return, ir.Raise)]
         states = [State({}, heap, guards) for guards, _, heap in self.returns] + falls
         if states:
             _, ctx.heap, self.passed = join_states(states)
-        last = [out[number] for number in order if not _raises_at_end(body.blocks[number])]
+        last = [out[number] for number in order if not _ends(body.blocks[number], ir.Raise)]
         self.env = join_states(last).env if last else {}
         self.falls = bool(falls)
         return self
@@ -489,9 +490,6 @@ class Evaluation:
             found = conditions.equal(left, right)
             if found != NUMBER:
                 return found if operator == "==" else conditions.negated(found)
-        if plain == "==" and isinstance(left, Const) and isinstance(right, Const):
-            found = conditions.equal(left, right)
-            return found if operator == "==" else conditions.negated(found)
         return tensors.binary(self.ctx, tensors.COMPARISONS[operator], left, right, self._site(op))
 
     def _counted(self, register: ir.Register) -> Value:
@@ -785,12 +783,8 @@ def _last_call(block: ir.Block) -> ir.Op | None:
     return next((op for op in reversed(block.ops) if isinstance(op, ir.Call)), None)
 
 
-def _ends(block: ir.Block) -> bool:
-    return bool(block.ops) and isinstance(block.ops[-1], (ir.Return, ir.Raise))
-
-
-def _raises_at_end(block: ir.Block) -> bool:
-    return bool(block.ops) and isinstance(block.ops[-1], ir.Raise)
+def _ends(block: ir.Block, *by: type[ir.Op]) -> bool:
+    return bool(block.ops) and isinstance(block.ops[-1], by)
 
 
 def _and_or(shape: str, values: list[Value]) -> Value:
@@ -815,13 +809,10 @@ def _and_or(shape: str, values: list[Value]) -> Value:
     return one_of(
         [
             *((g, v) for g, v in found[:-1] if not isinstance(v, Term) or not last),
-            *((g, FALSY) for g, v in found[:-1] if isinstance(v, Term)),
+            *((g, FALSE) for g, v in found[:-1] if isinstance(v, Term)),
             *last,
         ]
     )
-
-
-FALSY = Const(False)
 
 
 def _names_device(value: Value) -> bool:
