@@ -324,7 +324,7 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         return distributions.make(ctx, name, args, keywords, site)
     if name in _FUNCTION_TRANSFORMS and args:
         return Partial(Ext("torch.func.transformed"), (first,), (("@name", Const(last)),))
-    if name == "torch.func.transformed":
+    if name == "torch.func.transformed" and args and "@name" in keywords:
         return _transformed(ctx, args, dict(keywords), site)
     if name in _CALLS_WITH_PARAMETERS:
         module, state = _at(args, 0, keywords, "module"), _at(args, 1, keywords, "parameter_and_buffer_dicts")

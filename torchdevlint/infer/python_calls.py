@@ -352,7 +352,7 @@ def _field_names(ctx: Context, args: list[Value]) -> list[str]:
 
 
 def _named_tuple(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
-    names, defaults = keywords.pop("@names"), keywords.pop("@defaults", Tup(()))
+    names, defaults = keywords.pop("@names", Tup(())), keywords.pop("@defaults", Tup(()))
     count = len(names.items) if isinstance(names, Tup) else 0
     given = dict(enumerate(defaults.items, count - len(defaults.items))) if isinstance(defaults, Tup) else {}
     ref = ctx.new(site, "object", None, {}, tag="namedtuple")
