@@ -17,7 +17,7 @@ from torchdevlint.infer import callers, claims, classes, devices
 from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
-from torchdevlint.infer.imports import Global, qualified_in
+from torchdevlint.infer.imports import Files, Global, qualified_in
 from torchdevlint.infer.kept import Kept, ModuleRun
 from torchdevlint.infer.reading import ITEMS
 from torchdevlint.infer.replay import Replay
@@ -56,7 +56,6 @@ from torchdevlint.stubs.loader import Stubs, public
 
 if TYPE_CHECKING:
     from torchdevlint.infer.recorder import Recorder
-    from torchdevlint.program.project import Project
 
 Seen = Mapping[tuple[int, str], str]
 """Where a run saw what is given as a parameter: devices as PyTorch spells them, by the identity of the body and the parameter's name."""
@@ -78,7 +77,7 @@ class Analysis:
         self,
         program: ir.Program,
         path: str = "",
-        files: Project | None = None,
+        files: Files | None = None,
         kept: Kept | None = None,
         seen: Seen | None = None,
     ) -> None:
@@ -746,7 +745,7 @@ def _may_be_tensor(parameter: ir.Parameter) -> bool:
 def analyse(
     program: ir.Program,
     path: str = "",
-    files: Project | None = None,
+    files: Files | None = None,
     kept: Kept | None = None,
     seen: Seen | None = None,
 ) -> Analysis:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import Ext, Value
 from torchdevlint.program import ir
 from torchdevlint.source import grounds
 from torchdevlint.stubs import loader
-
-if TYPE_CHECKING:
-    from torchdevlint.program.project import Project
 
 MOST_FILES = 200  # that one file's analysis looks into
 MODULE = "file:"  # a module of the project, by its path
@@ -29,7 +26,40 @@ _SETTING = re.compile(rb"\bset_default_(?:device|tensor_type)\b")
 ASKED_OF_ALL = (_CURRENT, _SETTING)  # whatever is asked of the bytes of all files
 
 
-def dependents_of(files: Project, path: str) -> frozenset[str]:
+class Files(Protocol):
+    """The files of a project (see `program.project.Project`)."""
+
+    root: str
+
+    def __hash__(self) -> int:
+        """One project is itself alone."""
+
+    def resolve(self, dotted: str, importer: str) -> tuple[str, ...]:
+        """The files that run when `importer` imports a dotted name."""
+
+    def installed(self, dotted: str, importer: str) -> tuple[str, ...]:
+        """The same for a name of a package that is installed, and no file of the project."""
+
+    def program(self, path: str) -> ir.Program | None:
+        """The Program of a file."""
+
+    def says(self, path: str, *words: bytes) -> bool:
+        """Whether one of these words stands in a file."""
+
+    def is_test(self, path: str) -> bool:
+        """True for a test."""
+
+    def importing(self, path: str) -> Iterable[str]:
+        """The files with an import statement that holds the name of a module."""
+
+    def imported_by(self, path: str) -> frozenset[str]:
+        """The files that run for the import statements of a file."""
+
+    def holding(self, parts: tuple[bytes, ...], pattern: re.Pattern[bytes]) -> Iterable[str]:
+        """The files that hold one of the parts and match a pattern."""
+
+
+def dependents_of(files: Files, path: str) -> frozenset[str]:
     """The files that may import a file, or one that does."""
     found: set[str] = set()
     pending = [path]
@@ -58,7 +88,7 @@ class Imports:
 
     def __init__(
         self,
-        files: Project | None,
+        files: Files | None,
         own: Unit | None = None,
         base: Imports | None = None,
         dependents: frozenset[str] = frozenset(),
@@ -106,7 +136,7 @@ class Imports:
         self._units[unit.path] = unit
         self._by_module[unit.program.module] = unit
 
-    def _is_imported_by_setting(self, files: Project, path: str) -> bool:
+    def _is_imported_by_setting(self, files: Files, path: str) -> bool:
         """True where another file sets torch's default device, and imports this one or one that does."""
         setting = self._setting_default
         if not setting or path in setting:
@@ -126,7 +156,7 @@ class Imports:
 
     def _comes_from(
         self,
-        files: Project,
+        files: Files,
         path: str,
         setting: frozenset[str],
         found: dict[str, bool],
@@ -195,7 +225,7 @@ class Imports:
         files, key = self.files, (unit.path, name)
         return grounds.kept_in(self._known, key, lambda: self._resolved(files, unit, name), meanwhile=None)
 
-    def _resolved(self, files: Project, unit: Unit, name: str, *, stars: bool = True) -> Imported | None:
+    def _resolved(self, files: Files, unit: Unit, name: str, *, stars: bool = True) -> Imported | None:
         """`stars`: also what a module has by a star import."""
         if name.startswith(MODULE):
             path, _, attribute = name.removeprefix(MODULE).rpartition("::.")
@@ -263,6 +293,6 @@ def qualified_in(module: str, name: str) -> str:
     return f"{module}{name}" if module.endswith(".") else f"{module}.{name}"
 
 
-def _installed(files: Project, name: str, importer: str) -> tuple[str, ...]:
+def _installed(files: Files, name: str, importer: str) -> tuple[str, ...]:
     """The files of a package of the user's environment, where the stubs tell nothing of its library."""
     return () if name.partition(".")[0] in loader.libraries() else files.installed(name, importer)

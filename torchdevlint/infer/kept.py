@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torchdevlint.infer.imports import MOST_FILES, Global, Imports, dependents_of
+from torchdevlint.infer.imports import MOST_FILES, Files, Global, Imports, dependents_of
 from torchdevlint.infer.state import Heap
 from torchdevlint.infer.summary import Heard, Summary
 from torchdevlint.infer.units import Unit
@@ -41,7 +41,6 @@ from torchdevlint.stubs.loader import Stubs
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
     from torchdevlint.infer.recorder import Recorder
-    from torchdevlint.program.project import Project
 
 
 _MOST_LENT = 40  # fields of an object that other files see
@@ -147,7 +146,7 @@ class _Layer(dict[Any, Made]):
 class Kept:
     """What several analyses share. With `own`, that unit stands for the file of its path, and `base` is shared of all that does not depend on it."""
 
-    def __init__(self, files: Project | None, own: Unit | None = None, base: Kept | None = None) -> None:
+    def __init__(self, files: Files | None, own: Unit | None = None, base: Kept | None = None) -> None:
         self.base = base
         self.stubs: Stubs = base.stubs if base is not None else loader.in_use()
         is_layer = files is not None and own is not None and base is not None
@@ -193,7 +192,7 @@ class Kept:
         is_bounded = any(one.bounds or len(one.looked_into) >= MOST_FILES for one in self.imports.units())
         return None if is_bounded else dead
 
-    def forget(self, unit: Unit, dead: set[ir.Body], files: Project | None) -> None:
+    def forget(self, unit: Unit, dead: set[ir.Body], files: Files | None) -> None:
         """Forgets the summaries of these bodies and what rests on them, for the present files."""
         self.imports.files = files
         if self.base is not None:
@@ -238,12 +237,12 @@ def _with_kin(body: ir.Body, program: ir.Program) -> Iterator[ir.Body]:
 
 
 @lru_cache(maxsize=2)
-def _of_project(files: Project, stubs: Stubs) -> Kept:
+def _of_project(files: Files, stubs: Stubs) -> Kept:
     """`stubs` are those in use: what is kept for others is of no use for these."""
     return Kept(files)
 
 
-def kept_for(program: ir.Program, path: str, files: Project) -> Kept:
+def kept_for(program: ir.Program, path: str, files: Files) -> Kept:
     """What is kept of a project, where a Program is that of the file on the disk; of a text of its own, what does not depend on it."""
     if program.kept is not None:
         kept: Kept = program.kept
