@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from torchdevlint.infer.devices import ACCELERATORS
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -52,21 +50,3 @@ def alike(body: ir.Body) -> Alike | None:
                 devices.add(kind)
     called -= _BUILDS
     return (frozenset(called), frozenset(devices)) if called else None
-
-
-class Factories:
-    """The factories of a file that were run so far."""
-
-    def __init__(self) -> None:
-        self._seen: Counter[Alike] = Counter()
-
-    def are_shown(self, body: ir.Body) -> bool:
-        """True for one more factory of a kind of which enough were run."""
-        found = alike(body)
-        if found is None:
-            return False
-        self._seen[found] += 1
-        return self._seen[found] > MOST_ALIKE
-
-
-__all__ = ["MOST_ALIKE", "Factories", "alike"]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import callers, claims, classes, devices
-from torchdevlint.infer.alike import Factories
+from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
@@ -112,21 +112,6 @@ class Analysis:
     def stubs(self) -> Stubs:
         """What is known of foreign code."""
         return self.kept.stubs
-
-    @property
-    def lineages(self) -> dict[ir.Class, tuple[tuple[ir.Class, ...], tuple[str, ...]]]:
-        """What each class inherits from, as far as it was asked."""
-        return self.kept.lineages
-
-    @property
-    def modules(self) -> dict[ir.Class, bool]:
-        """Which classes are modules, as far as it was asked."""
-        return self.kept.modules
-
-    @property
-    def called(self) -> set[ir.Body]:
-        """The bodies that what runs now has called."""
-        return self.heard.called
 
     def unit_of(self, body: ir.Body) -> Unit:
         """The file that a body stands in."""
@@ -311,11 +296,7 @@ class Analysis:
             ):
                 ctx.proven.add(term)
         ctx.weak |= self.inputs(body)
-        frame: Value | None = None
-        if body.functions or unit.captured(body):
-            fields: dict[Any, Value] = {".@parent": Term("parameter", body, "@frame")}
-            fields.update({"." + name: value for name, value in env.items()})
-            frame = ctx.new(None, "frame", None, fields, tag=body)
+        frame = ctx.frame(body, env, Term("parameter", body, "@frame"))
         done = Evaluation(ctx, body, env, frame).run()
         if body.is_generator and any(name.endswith("contextmanager") for name in body.decorators):
             # what `with` finds is one thing, what is left behind it another
@@ -324,7 +305,7 @@ class Analysis:
         if body.is_generator:
             inner = _under_conditions(done.yields, is_once=False) if done.yields else UNKNOWN
             returned = _returned(done)
-            fields = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
+            fields: dict[Any, Value] = {"*": inner} if returned == NONE else {"*": inner, "return": returned}
             if done.in_order and len({facts for facts, _ in done.yields}) == 1 and not body.is_async:
                 fields[ITEMS] = Tup(tuple(done.in_order))
             summary.result = ctx.new(None, "generator", None, fields, tag=("generator", body))
@@ -463,22 +444,29 @@ class Analysis:
         module = self.module_of(self.unit)
         assert module is not None
         self._heap = module.heap
-        heard, called = Heard(), _Called(self)
-        called.add(module.heard)
-        factories = Factories()
+        heard, called, seen = Heard(), set[ir.Body](), set[ir.Body]()
+
+        def add(one: Heard) -> None:
+            called.update(*(told.called for told in self._told_by(one, seen=seen)))
+
+        add(module.heard)
+        factories: Counter[Alike] = Counter()
         for cls in program.classes:
-            called.add(self._root(heard, cls))
+            add(self._root(heard, cls))
         for body in program.bodies:
             is_nested = body.parent is not None and body.parent.kind != "module"
             is_open = body.kind == "function" and body.owner is None
-            if not is_open or (is_nested and body in called.bodies):
+            if not is_open or (is_nested and body in called):
                 continue
-            if factories.are_shown(body):
+            kind = alike(body)
+            if kind is not None:
+                factories[kind] += 1
+            if kind is not None and factories[kind] > MOST_ALIKE:
                 heard.bounds["factories that differ in constants"] += 1
             else:
-                called.add(self._root(heard, body))
+                add(self._root(heard, body))
         self._heap = {}
-        self.roots, self.calls = heard, called.bodies
+        self.roots, self.calls = heard, called
         for one in self._told_by(module.heard, heard):
             self.met |= one.met
             self.passed |= one.passed
@@ -504,23 +492,23 @@ class Analysis:
             ways = self._ways.setdefault(fault.key, {})
             ways[fault.entry] = fault.joined(ways.get(fault.entry))
 
-    def _reached(self, *heard: Heard) -> dict[ir.Body, Summary]:
-        """The summaries of this file's functions that were asked for, also on the way through those of others."""
+    def _reached(self, *heard: Heard, seen: set[ir.Body] | None = None) -> dict[ir.Body, Summary]:
+        """The summaries of this file's functions that were asked for, also on the way through those of others; none that was `seen` before."""
         found: dict[ir.Body, Summary] = {}
-        pending, seen = [*heard], set[ir.Body]()
+        pending, seen = [*heard], set() if seen is None else seen
         while pending:
             for body in pending.pop().asked:
                 summary = self.kept.summaries.get(body) if body not in seen else None
-                seen.add(body)
                 if summary is not None:
+                    seen.add(body)
                     pending.append(summary.heard)
                     if self.unit_of(body) is self.unit:
                         found[body] = summary
         return found
 
-    def _told_by(self, *heard: Heard) -> list[Heard]:
+    def _told_by(self, *heard: Heard, seen: set[ir.Body] | None = None) -> list[Heard]:
         """What was told, also by the summaries of this file's functions that were asked for on the way."""
-        return [*heard, *(summary.heard for summary in self._reached(*heard).values())]
+        return [*heard, *(summary.heard for summary in self._reached(*heard, seen=seen).values())]
 
     def _root(self, heard: Heard, root: ir.Class | ir.Body) -> Heard:
         """Adds what a root tells, and gives it, once it is known; the limits are those of all roots together."""
@@ -615,9 +603,8 @@ class Analysis:
         value = Cls(cls, self.unit.globals)
         is_module = classes.is_module(self, cls)
         ctx.mute = True
-        ref = ctx.new(
-            None, "module" if is_module else "object", value, {"@device": HOST} if is_module else {}, tag=("open", cls)
-        )
+        fields = {"@device": HOST} if is_module else {}
+        ref = ctx.new(None, "module" if is_module else "object", value, fields, tag=("open", cls))
         init = classes.attribute_of(ctx, value, "__init__", ref)
         if isinstance(init, Func):
             ctx.mute = False
@@ -694,28 +681,6 @@ class Analysis:
         ctx.heap[ref] = Rec(old.kind, old.cls, fields)
 
 
-class _Called:
-    """The bodies that were called in some evaluations, and in the summaries of this file's functions that these asked for."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-        self._seen: set[ir.Body] = set()
-        self.bodies: set[ir.Body] = set()
-
-    def add(self, heard: Heard) -> None:
-        """One more evaluation."""
-        self.bodies |= heard.called
-        pending = [heard]
-        while pending:
-            for body in pending.pop().asked:
-                summary = self._analysis.kept.summaries.get(body) if body not in self._seen else None
-                if summary is not None:
-                    self._seen.add(body)
-                    pending.append(summary.heard)
-                    if self._analysis.unit_of(body) is self._analysis.unit:
-                        self.bodies |= summary.heard.called
-
-
 def _origin_of(value: object) -> str:
     """The operation that a term goes back to: "parameter" for what is computed from an argument."""
     while isinstance(value, Term) and value.args and isinstance(value.args[0], Term):
@@ -778,7 +743,11 @@ def _may_be_tensor(parameter: ir.Parameter) -> bool:
 
 
 def analyse(
-    program: ir.Program, path: str = "", files: Files | None = None, kept: Kept | None = None, seen: Seen | None = None
+    program: ir.Program,
+    path: str = "",
+    files: Files | None = None,
+    kept: Kept | None = None,
+    seen: Seen | None = None,
 ) -> Analysis:
     """The analysis of a file's Program; `files` are the other ones of its project, and `kept` is what is known of them.
 
@@ -792,6 +761,3 @@ def analyse(
         return found.hear_callers()
     finally:
         sys.setrecursionlimit(limit)
-
-
-__all__ = ["Analysis", "Const", "analyse"]

@@ -40,7 +40,6 @@ from torchdevlint.infer.values import (
     Rec,
     Ref,
     Site,
-    Sort,
     Star,
     Tensor,
     Term,
@@ -51,8 +50,8 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     one_of,
-    options_of,
     parts_of,
+    unknown,
     waits,
 )
 from torchdevlint.program import ir
@@ -140,11 +139,6 @@ def _is_elsewhere(ctx: Context, function: Value) -> bool:
     return body is not None and ctx.analysis.unit_of(body) is not ctx.unit
 
 
-def unknown(site: Site | None) -> Value:
-    """A value of its own of which nothing is known."""
-    return Term("unknown", site) if site is not None else UNKNOWN
-
-
 def _call_object(ctx: Context, ref: Ref, args: Arguments, keywords: Keywords, site: Site | None) -> Value:
     rec = ctx.rec(ref)
     if rec is None or rec.kind == "overlay":
@@ -190,15 +184,13 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
             for v in (*args, *keywords.values())
             if any(isinstance(tensors.as_tensor(ctx, o), Tensor) and not isinstance(o, Ref) for o in alternatives(v))
         ]
-        if len(given) > 1 and not opaque.is_of_host_library(
-            ctx, function
-        ):  # what nobody can look into takes tensors of one device, as a model does
+        # What nobody can look into takes tensors of one device, as a model does.
+        if len(given) > 1 and not opaque.is_of_host_library(function):
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
     if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, (*args, *keywords.values()))) > 1):
-        _show_written(
-            ctx, function.args[0] if isinstance(function, Term) and function.op == "moved" else function, args, keywords
-        )
+        shown = function.args[0] if isinstance(function, Term) and function.op == "moved" else function
+        _show_written(ctx, shown, args, keywords)
         ctx.emit(term)
     return term
 
@@ -272,7 +264,7 @@ def _enter(ctx: Context, function: Func, args: Arguments, keywords: Keywords, si
         return unknown(site)
     if ctx.mode == "summary" and body.is_cached and isinstance(summary.result, Ref):
         return residual(ctx, function, args, keywords, None)  # each call gives the same object
-    analysis.called.add(body)
+    analysis.heard.called.add(body)
     given = body, tuple(parameters.values())
     if ctx.entered.count(given) >= MOST_EQUAL:
         return NOTHING  # the least fixed point: what comes back is what the other returns give
@@ -308,9 +300,7 @@ def _may_unfold(ctx: Context, body: ir.Body, summary: Summary, parameters: dict[
 def _tells_more(ctx: Context, parameters: dict[str, Value]) -> bool:
     """True for a call with a module, or something on a known device, that no call around it was given."""
     known = {value for _, given in ctx.entered for value in given}
-    return any(
-        name != "@frame" and value not in known and _is_definite(ctx, value) for name, value in parameters.items()
-    )
+    return _has_definite(ctx, {name: value for name, value in parameters.items() if value not in known})
 
 
 def _has_definite(ctx: Context, parameters: dict[str, Value]) -> bool:
@@ -408,9 +398,8 @@ def construct(
     if wrapped:
         ctx.put(ref, ".data", ctx.new(site, wrapped, None, {}, tag=(cls, "data")))
     if classes.is_exception(analysis, cls):
-        ctx.put(
-            ref, ".args", Tup(tuple(args))
-        )  # whatever its constructor does (Objects/exceptions.c, `BaseException_new`)
+        # Whatever its constructor does (Objects/exceptions.c, `BaseException_new`).
+        ctx.put(ref, ".args", Tup(tuple(args)))
     init = classes.attribute_of(ctx, function, "__init__", ref)
     if isinstance(init, Func):
         call(ctx, init, args, keywords, site)
@@ -482,6 +471,3 @@ def _fill(ctx: Context, function: Cls, ref: Ref, args: list[Value], keywords: Ke
     post = classes.attribute_of(ctx, function, "__post_init__", ref)
     if post is not None:
         call(ctx, post, for_post, {}, site)
-
-
-__all__ = ["Sort", "bind", "call", "construct", "join", "options_of", "residual", "spread", "unknown"]

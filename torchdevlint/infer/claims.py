@@ -53,9 +53,8 @@ class _Side(NamedTuple):
     tensor: Tensor
     operand: Operand
     may_be_host: bool  # the operand may be on the CPU as well
-    is_moved: (
-        bool  # this one is left behind on a condition alone, or made on the CPU where a flag does not ask for a GPU
-    )
+    # This one is left behind on a condition alone, or made on the CPU where a flag does not ask for a GPU.
+    is_moved: bool
     may_be_apart: bool  # on another path the operand is on another device, is no tensor, or nobody knows what it is
 
 
@@ -218,11 +217,7 @@ def _given_back(operand: Operand) -> Operand:
 
 def may_be_module(ctx: Context, value: Value) -> bool:
     """True for a module of which somebody here knows the class."""
-    for one in alternatives(value):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
-        if rec is not None and rec.kind == "module":
-            return True
-    return False
+    return any(rec is not None and rec.kind == "module" for _, rec in ctx.each(value))
 
 
 def _is_pending(ctx: Context, operand: Operand) -> bool:

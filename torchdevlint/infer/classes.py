@@ -59,7 +59,7 @@ _Lineage = tuple[tuple[ir.Class, ...], tuple[str, ...]]
 
 def _lineage(analysis: Analysis, cls: ir.Class) -> _Lineage:
     meanwhile: _Lineage = (cls,), ()
-    return kept_in(analysis.lineages, cls, lambda: _lineage_of(analysis, cls), meanwhile)
+    return kept_in(analysis.kept.lineages, cls, lambda: _lineage_of(analysis, cls), meanwhile)
 
 
 def _lineage_of(analysis: Analysis, cls: ir.Class) -> _Lineage:
@@ -87,7 +87,7 @@ def _merged(lines: list[list[ir.Class]]) -> Iterator[ir.Class]:
 
 def is_module(analysis: Analysis, cls: ir.Class) -> bool:
     """True for a class whose instances are modules: by a base that is one, or by a `forward` on a base that nobody here knows."""
-    return kept_in(analysis.modules, cls, lambda: _is_module(analysis, cls))
+    return kept_in(analysis.kept.modules, cls, lambda: _is_module(analysis, cls))
 
 
 def _is_module(analysis: Analysis, cls: ir.Class) -> bool:
@@ -162,8 +162,7 @@ def wrapped(ctx: Context, value: Value) -> Value:
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or rec.kind != "object" or not isinstance(rec.cls, Cls) or ".data" not in rec.fields:
         return value
-    held: Value = rec.fields[".data"]
-    return held if wrapped_kind(ctx.analysis, rec.cls.cls) else value
+    return rec.at(".data") if wrapped_kind(ctx.analysis, rec.cls.cls) else value
 
 
 def is_exception(analysis: Analysis, cls: ir.Class) -> bool:
@@ -327,9 +326,7 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
         given = _given(value, cls if value.body.is_class_method else receiver)
         if value.form != "property":
             return given
-        from torchdevlint.infer.calls import call
-
-        return call(ctx, given, [], {}, site)
+        return ctx.call(given, [], {}, site)
     if isinstance(value, Partial) and value.function == Ext("functools.partialmethod.bound") and value.args:
         function = value.args[0]
         if isinstance(function, Func):
@@ -337,19 +334,16 @@ def _bound(ctx: Context, value: Value, cls: Cls, receiver: Value | None, site: S
         return Partial(function, value.args[1:], value.keywords)
     getter = _of_property(value, 0, "fget", receiver)
     if getter is not None:
-        from torchdevlint.infer.calls import call
-
-        return call(ctx, getter, [], {}, site)
+        return ctx.call(getter, [], {}, site)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and isinstance(rec.cls, Cls) and rec.kind == "object":
         getter = attribute_of(ctx, rec.cls, "__get__", value)
         if isinstance(getter, Func):
-            from torchdevlint.infer.calls import call
-
-            return call(ctx, getter, [receiver, cls], {}, site)
+            return ctx.call(getter, [receiver, cls], {}, site)
     return value
 
 
+_TYPE = frozenset({"type", "builtins.type"})
 PROPERTY, CLASS_METHOD = "builtins.property", "builtins.classmethod"
 
 
@@ -364,10 +358,6 @@ def _of_property(value: Value, position: int, name: str, receiver: Value) -> Val
         return None
     found = value.args[position] if position < len(value.args) else dict(value.keywords).get(name)
     return Func(found.body, found.frame, receiver, found.defaults, found.form) if isinstance(found, Func) else None
-
-
-def _as_builtins(names: tuple[str, ...]) -> list[str]:
-    return [f"builtins.{name}" if name == "type" else name for name in names]
 
 
 # What is called for `value.name = ...` and for `del value.name`: of the class, of a property (its role, its place in `property(...)`), of a descriptor.
@@ -409,14 +399,11 @@ def setter_of(ctx: Context, value: Value, name: str, by: str = "set") -> Value |
 def special(ctx: Context, value: Value, name: str, args: Sequence[Value], site: Site | None = None) -> Value | None:
     """What a class of the project makes of an operator, a statement or a builtin: the call of its `__len__`; None where it has none."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    method = (
-        attribute_of(ctx, rec.cls, name, value, site=site) if rec is not None and isinstance(rec.cls, Cls) else None
-    )
+    cls = rec.cls if rec is not None else None
+    method = attribute_of(ctx, cls, name, value, site=site) if isinstance(cls, Cls) else None
     if not isinstance(method, Func):
         return None
-    from torchdevlint.infer.calls import call
-
-    return call(ctx, method, args, {}, site)
+    return ctx.call(method, args, {}, site)
 
 
 def class_of(ctx: Context, value: Ref) -> Cls | None:
@@ -448,9 +435,7 @@ def _method(
     bound = Func(found.body, found.frame, receiver, found.defaults, found.form)
     roles = {name.rpartition(".")[2] for name in method.decorators}
     if roles & {"property", "cached_property", "lazy_property"}:
-        from torchdevlint.infer.calls import call
-
-        made = call(ctx, Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
+        made = ctx.call(Func(found.body, found.frame, receiver, found.defaults), [], {}, site)
         rec = ctx.rec(receiver) if receiver is not None else None
         if "cached_property" in roles and receiver is not None and rec is not None and rec.kind == "object":
             ctx.put(receiver, "." + method.name, made)
@@ -538,7 +523,7 @@ def attribute_of_super(ctx: Context, value: Super, name: str) -> Value:
         from torchdevlint.infer.reading import attribute
 
         return attribute(ctx, value.receiver, "forward")  # torch/nn/modules/module.py, `_call_impl`
-    if name == "__call__" and "builtins.type" in _as_builtins(foreign_bases_of(ctx.analysis, value.owner)):
+    if name == "__call__" and not _TYPE.isdisjoint(foreign_bases_of(ctx.analysis, value.owner)):
         return Partial(Ext("builtins.type.__call__"), (value.receiver,), ())
     if name == "__init__":
         bases = foreign_bases_of(ctx.analysis, value.owner)

@@ -41,11 +41,11 @@ from torchdevlint.infer.values import (
     Value,
     as_key,
     consistent,
+    for_each,
     is_accelerator,
     is_elsewhere,
     is_member,
     one_of,
-    options_of,
     waits,
 )
 from torchdevlint.stubs.loader import libraries
@@ -493,13 +493,9 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
             return True
         return False if not names and name else None
     if rec.kind == "module" and isinstance(rec.cls, Ext):
-        return (
-            True
-            if name in ("torch.nn.Module", rec.cls.name)
-            else False
-            if name.startswith(("torch.nn.", "builtins."))
-            else None
-        )
+        if name in ("torch.nn.Module", rec.cls.name):
+            return True
+        return False if name.startswith(("torch.nn.", "builtins.")) else None
     return None
 
 
@@ -514,17 +510,16 @@ def device_type(place: object) -> Value:
 
 def on_accelerator(value: Value) -> Value:
     """`tensor.is_cuda`."""
-    found: list[tuple[Facts, Value]] = []
-    for guards, one in options_of(value):
-        if isinstance(one, Tensor) and one.device == HOST:
-            found.append((guards, FALSE))
-        elif isinstance(one, Tensor) and (is_accelerator(one.device) or is_told(one.device)):
-            found.append(
-                (guards, TRUE)
-            )  # what breaks where the user names a GPU is asked for, and the CPU breaks nothing
-        else:
-            found.append((guards, UNKNOWN if one is UNKNOWN else Term("is_cuda", one)))
-    return one_of(found)
+
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor) and value.device == HOST:
+            return FALSE
+        # What breaks where the user names a GPU is asked for, and the CPU breaks nothing.
+        if isinstance(value, Tensor) and (is_accelerator(value.device) or is_told(value.device)):
+            return TRUE
+        return UNKNOWN if value is UNKNOWN else Term("is_cuda", value)
+
+    return for_each(one, value)
 
 
 @dataclass(frozen=True, slots=True)

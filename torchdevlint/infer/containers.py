@@ -14,9 +14,11 @@ from torchdevlint.infer.values import (
     OTHER,
     SENT,
     UNKNOWN,
+    Args,
     Bound,
     Const,
     DoubleStar,
+    Keywords,
     Rec,
     Ref,
     Site,
@@ -39,9 +41,7 @@ if TYPE_CHECKING:
 _MOST_ITEMS = 8  # that are told apart in a list that is appended to
 
 
-def method(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`container.name(...)`."""
     if name == "__init__":
         fill(ctx, ref, args, keywords)
@@ -65,33 +65,28 @@ def method(
     if name in ("union", "symmetric_difference"):
         held = [reading.element(ctx, one) for one in (ref, *args)]
         return ctx.new(site, "list", None, {"*": join(*held)}, tag=name)
-    if name in ("difference", "intersection"):
+    if name in ("difference", "intersection", "copy"):
         return copied(ctx, ref, site, deep=False)
-    if name in ("get", "get_nowait", "popright"):
+    if name in ("get", "get_nowait", "popright", "__next__", "next"):  # a loader's iterator had both
         return reading.element(ctx, ref)
     if name in ("pop", "popleft"):
         position = first if args else Const(0 if name == "popleft" else -1)
         taken = reading.item(ctx, ref, position, site)
         _take(ctx, ref, rec, position)
         return taken
-    if name == "copy":
-        return copied(ctx, ref, site, deep=False)
     if name == "save_for_backward" and rec.kind == "object":
         ctx.put(ref, ".saved_tensors", Tup(tuple(args)))
         return NONE
-    if name in ("__next__", "next"):  # a loader's iterator had both
-        return reading.element(ctx, ref)
     if name == "send":
         return _sent(ctx, reading.element(ctx, ref), first)
     if name in ("reverse", "rotate", "sort") and rec.kind == "list":
         _reorder(ctx, ref, rec, name, first if args else Const(1))
         return NONE
     if name in ("_replace", "_asdict"):
-        named = {key[1:]: one for key, one in rec.fields.items() if isinstance(key, str) and key.startswith(".")}
         if name == "_asdict":
-            return ctx.new(site, "dict", None, {("k", key): one for key, one in named.items()}, tag=name)
+            return ctx.new(site, "dict", None, {("k", key): one for key, one in rec.attributes.items()}, tag=name)
         made = copied(ctx, ref, site, deep=False)
-        for at, (key, value) in enumerate(replaced(ctx, named, args, keywords).items()):
+        for at, (key, value) in enumerate(replaced(ctx, rec.attributes, args, keywords).items()):
             ctx.put(made, "." + key, value)
             ctx.put(made, ("k", at), value)
         return made
@@ -103,7 +98,7 @@ def method(
 _PUTS = frozenset({"append", "add", "appendleft", "insert", "put", "put_nowait"})
 
 
-def replaced(ctx: Context, held: dict[str, Value], args: list[Value], keywords: dict[str, Value]) -> dict[str, Value]:
+def replaced(ctx: Context, held: dict[str, Value], args: Args, keywords: Keywords) -> dict[str, Value]:
     """The fields of an object with others in their place: those of `**others` that nobody knows may be each of them."""
     for one in args:
         if isinstance(one, DoubleStar):
@@ -111,7 +106,7 @@ def replaced(ctx: Context, held: dict[str, Value], args: list[Value], keywords: 
     return {**held, **keywords}
 
 
-def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Value]) -> dict[Any, Value]:
+def contents(ctx: Context, kind: str, args: Args, keywords: Keywords) -> dict[Any, Value]:
     """The fields of a new list or dict that is made of other ones."""
     first = args[0] if args else NONE
     fields: dict[Any, Value] = {}
@@ -134,7 +129,7 @@ def contents(ctx: Context, kind: str, args: list[Value], keywords: dict[str, Val
     return {**fields, **{("k", key): value for key, value in keywords.items()}}
 
 
-def fill(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value]) -> None:
+def fill(ctx: Context, ref: Ref, args: Args, keywords: Keywords) -> None:
     """What the constructor of a list or dict does, or of a class that wraps one, whose `__setitem__` is called."""
     inner = wrapped(ctx, ref)
     rec = ctx.heap.get(inner) if isinstance(inner, Ref) else None
@@ -154,10 +149,8 @@ def entries(ctx: Context, value: Value) -> dict[Any, Value] | None:
     """What a dict holds, or the `__dict__` of an object; None for anything else."""
     if isinstance(value, Bound) and value.name == "__dict__":
         rec = ctx.rec(value.object)
-        names = [key for key in rec.fields if isinstance(key, str) and key.startswith(".")] if rec is not None else []
-        return (
-            {("k", key[1:]): rec.fields[key] for key in names if not key.startswith(".@")} if rec is not None else None
-        )
+        held = rec.attributes.items() if rec is not None else ()
+        return {("k", name): one for name, one in held if name[:1] != "@"} if rec is not None else None
     value = wrapped(ctx, value)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is None or rec.kind != "dict":
@@ -205,22 +198,17 @@ def part_of_text(text: str, key: Value) -> Value:
 
 def _append(ctx: Context, ref: Ref, rec: Rec, name: str, value: Value) -> None:
     count = sum(1 for key in rec.fields if isinstance(key, tuple))
-    in_order = not (
-        ctx.in_loop
-        or "*" in rec.fields
-        or count > _MOST_ITEMS
-        or name != "append"
-        or (ctx.stack and ctx.mode == "summary")
-    )
+    is_last = name == "append" and "*" not in rec.fields and count <= _MOST_ITEMS
+    in_order = is_last and not (ctx.in_loop or (ctx.stack and ctx.mode == "summary"))
     if in_order and rec.fields.get(".maxlen") == Const(count):
         ctx.heap[ref] = _holding(rec, [*(reading.items(ctx, ref) or ()), value][1:])
     elif in_order:
         ctx.put(ref, ("k", count), value)
     else:
-        add(ctx, ref, rec, value)
+        ctx.add(ref, "*", value)
 
 
-def _insert(ctx: Context, ref: Ref, rec: Rec, args: list[Value]) -> bool:
+def _insert(ctx: Context, ref: Ref, rec: Rec, args: Args) -> bool:
     """`items.insert(position, value)` of a list whose items are known; False where it may be any position."""
     known = _in_order(ctx, ref, args[0]) if len(args) == 2 else None
     if known is None or len(known[0]) >= _MOST_ITEMS:
@@ -311,10 +299,9 @@ def _reorder(ctx: Context, ref: Ref, rec: Rec, name: str, turned: Value) -> None
         turns = -(by or 0) % len(known)
         ctx.heap[ref] = _holding(rec, known[::-1] if name == "reverse" else known[turns:] + known[:turns])
         return
-    held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
     ctx.heap[ref] = _holding(rec, [])
-    if held:
-        ctx.put(ref, "*", join(*held))
+    if rec.items:
+        ctx.put(ref, "*", join(*rec.items.values()))
 
 
 def _sent(ctx: Context, value: Value, given: Value) -> Value:
@@ -338,17 +325,11 @@ def _generator_of(value: object) -> ir.Body | None:
     return next((found for part in parts if (found := _generator_of(part)) is not None), None)
 
 
-def add(ctx: Context, ref: Ref, rec: Rec, value: Value) -> None:
-    """One more item, at no known position."""
-    old = rec.fields.get("*")
-    ctx.put(ref, "*", value if old is None else join(old, value))
-
-
 def store_anywhere(ctx: Context, ref: Value, value: Value) -> None:
     """An item under a key, or at a position, that nobody knows: each of those that are known may be it."""
     rec = ctx.rec(ref)
     if rec is not None:
-        held = {key: join(one, value) for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+        held = {key: join(one, value) for key, one in rec.items.items()}
         ctx.heap[ref] = Rec(rec.kind, rec.cls, {**rec.fields, "*": value, **held})
 
 
@@ -358,17 +339,14 @@ def extend(ctx: Context, ref: Ref, other: Value) -> None:
     for one in known if known is not None and len(known) <= _MOST_ITEMS else ():
         _append(ctx, ref, ctx.heap[ref], "append", one)
     if rec is not None and (known is None or len(known) > _MOST_ITEMS):
-        add(ctx, ref, rec, reading.element(ctx, other))
+        ctx.add(ref, "*", reading.element(ctx, other))
 
 
-def _of_dict(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _of_dict(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     first = as_key(args[0]) if args else UNKNOWN
     if name in ("get", "pop", "setdefault"):
         return _looked_up(ctx, ref, rec, name, args, site)
-    held = [value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-    value = join(*held) if held else UNKNOWN
+    value = join(*rec.items.values()) if rec.items else UNKNOWN
     if name in ("values", "items", "keys"):
         return ctx.new(site, "generator", None, _view(ctx, ref, rec, name, value, site), tag=name)
     if name == "popitem":
@@ -428,13 +406,12 @@ def _pairs(rec: Rec, site: Site | None) -> Value:
     )
 
 
-def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], site: Site | None) -> Value:
+def _looked_up(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, site: Site | None) -> Value:
     first = as_key(args[0]) if args else UNKNOWN
     if isinstance(first, Const) and ("k", first.value) in rec.fields:
-        kept: Value = rec.fields["k", first.value]
         if name == "pop":
             _drop(ctx, ref, rec, first)
-        return kept
+        return rec.at(("k", first.value))
     if name == "setdefault" and len(args) > 1 and isinstance(first, Const):
         ctx.put(ref, ("k", first.value), args[1])
         return args[1]
@@ -465,14 +442,10 @@ def copied(ctx: Context, value: Value, site: Site | None, *, deep: bool = True) 
 def _root(place: Any) -> Any:
     """A place without the copies and calls around it, so that a copy in a loop is one object."""
     while isinstance(place, tuple) and len(place) == 3:
-        inner = (
-            place[2]
-            if place[0] == "at"
-            else place[1][1]
-            if isinstance(place[1], tuple) and place[1][0] == "copy"
-            else None
-        )
-        if inner is None:
-            return place
-        place = inner
+        if place[0] == "at":
+            place = place[2]
+        elif isinstance(place[1], tuple) and place[1][0] == "copy":
+            place = place[1][1]
+        else:
+            break
     return place

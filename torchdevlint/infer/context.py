@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torchdevlint.infer.imports import Global
@@ -96,9 +96,20 @@ class Context:
         self.made.add(ref.place)
         return ref
 
+    def frame(self, body: ir.Body, env: dict[str, Value], outer: Value) -> Ref | None:
+        """The variables of a function for what is defined in it; None where nothing needs them."""
+        if not body.functions and not self.unit.captured(body):
+            return None
+        held = {f".{name}": value for name, value in env.items()}
+        return self.new(None, "frame", None, {".@parent": outer, **held}, tag=body)
+
     def rec(self, value: Value) -> Rec | None:
         """What a heap object holds; None for any other value, and for objects of which nothing is known."""
         return self.heap.get(value) if isinstance(value, (Ref, Term, Cls)) else None
+
+    def each(self, value: Value) -> Iterator[tuple[Value, Rec | None]]:
+        """What a value may be, one by one, and what it holds, as `rec` tells."""
+        return ((one, self.rec(one)) for one in alternatives(value))
 
     def put(self, value: Value, key: Any, content: Any) -> None:
         """Writes a field of each object that a value may be."""
@@ -113,6 +124,11 @@ class Context:
                 self.heap[one] = rec.without(key) if is_gone else rec.put(key, kept)
                 if self.mode == "module" and isinstance(one, Cls) and not self.stack:
                     self.unit.class_fields[one.cls] = self.heap[one].fields  # as its methods find it
+
+    def add(self, value: Value, key: Any, content: Value) -> None:
+        """One more thing that a field of an object may hold."""
+        rec = self.rec(value)
+        self.put(value, key, content if rec is None or key not in rec.fields else join(rec.fields[key], content))
 
     def read(self, term: Term) -> Term:
         """A part of an object from outside, as it is when the body is entered."""
@@ -151,24 +167,20 @@ class Context:
             return Term("attribute", other.unit.globals, other.name)
         rec = self.heap.get(other.unit.globals)
         if rec is not None and "." + other.name in rec.fields:
-            written: Value = rec.fields["." + other.name]
-            return written
+            return rec.at("." + other.name)
         lent = self.lent(other.unit.globals, other.name)
         return found if lent is None else lent
 
     def _option(self, name: Global) -> Value | None:
         """The options of the program, or one of them, where another file keeps them under this name."""
         module = self.analysis.module_of(name.unit)
-        rec = module.heap.get(name.unit.globals) if module is not None else None
-        value = rec.fields.get("." + name.name) if rec is not None else None
+        value = module.held(name) if module is not None else None
         return value if isinstance(value, Term) and is_option(Term("attribute", value, "")) else None
 
     def _is_object(self, name: Global) -> bool:
         module = self.analysis.module_of(name.unit)
-        rec = module.heap.get(name.unit.globals) if module is not None else None
-        return rec is not None and any(
-            isinstance(one, Ref) for one in alternatives(rec.fields.get("." + name.name, UNKNOWN))
-        )
+        value = module.held(name) if module is not None else None
+        return value is not None and any(isinstance(one, Ref) for one in alternatives(value))
 
     def lent(self, value: Ref, name: str) -> Value | None:
         """What a global of another file holds after the run of its module; None for any other object."""
@@ -250,6 +262,12 @@ class Context:
                 with self.under(guards):
                     found.append((guards, function(option)))
         return one_of(found)
+
+    def call(self, function: Value, args: Sequence[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+        """`function(*args, **keywords)`."""
+        from torchdevlint.infer.calls import call
+
+        return call(self, function, args, keywords, site)
 
     def under(self, facts: Facts) -> _Under:
         """More facts hold for a while. Where they cannot, nothing is claimed."""

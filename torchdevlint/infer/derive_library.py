@@ -22,6 +22,7 @@ from torchdevlint.infer import classes, devices, tensors
 from torchdevlint.infer.analysis import OWN_SELF, Analysis
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.kept import Kept
+from torchdevlint.infer.recorder import Recorder
 from torchdevlint.infer.replay import Replay
 from torchdevlint.infer.summary import Claim
 from torchdevlint.infer.values import (
@@ -73,11 +74,8 @@ class Sources:
     def of_class(self, file: File, name: str) -> Evidence | None:
         """What `forward` of a class does, with whatever its constructor is given."""
         analysis = self._analysis(file)
-        found = (
-            next((one for one in analysis.unit.program.classes if one.body.qualname == name), None)
-            if analysis
-            else None
-        )
+        several = analysis.unit.program.classes if analysis is not None else ()
+        found = next((one for one in several if one.body.qualname == name), None)
         if analysis is None or found is None or not classes.is_module(analysis, found):
             return None
         ctx = analysis._outside()
@@ -107,11 +105,8 @@ class Sources:
 
     def _analysis(self, file: File) -> Analysis | None:
         parts = file.module.split(".")
-        path = str(
-            self._root.joinpath(*parts, "__init__.py")
-            if file.is_package
-            else self._root.joinpath(*parts).with_suffix(".py")
-        )
+        below = self._root.joinpath(*parts)
+        path = str(below / "__init__.py" if file.is_package else below.with_suffix(".py"))
         program = self._project.program(path)
         unit = self._kept.imports.unit(path) if program is not None else None
         if program is None or unit is None:
@@ -124,14 +119,15 @@ class Sources:
         return analysis
 
 
-class _Listener:
+class _Listener(Recorder):
     """Hears of the claims that are made on every path.
 
     Behind `x = self.norm(x)` where the norm may be an identity, what comes back is where the module is, or where `x` is: `x` meets the module
     in the norm, or in what follows.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: ir.Program) -> None:
+        super().__init__(program, ())
         self.met: list[frozenset[str]] = []
         self._sometimes: list[frozenset[str]] = []
 
@@ -148,15 +144,6 @@ class _Listener:
         if not ctx.facts:
             self.met.append(group)
 
-    def replayed(self, replay: Replay) -> None:
-        """Called for each call that was run again."""
-
-    def reported(self, fault: object) -> None:
-        """Called for each fault."""
-
-    def __call__(self, op: ir.Op, value: Value, ctx: Context) -> None:
-        """Called for each value."""
-
 
 def _call(analysis: Analysis, ctx: Context, body: ir.Body, ref: Ref | None) -> Evidence | None:
     summary = analysis.summary(body)
@@ -169,8 +156,7 @@ def _call(analysis: Analysis, ctx: Context, body: ir.Body, ref: Ref | None) -> E
         given[parameter.name] = Tensor(Term("own", term), MANY) if _may_be_tensor(body, parameter) else term
     if ref is not None:
         given[body.parameters[0].name] = ref
-    listener = _Listener()
-    analysis.recorder = listener  # type: ignore[assignment]
+    analysis.recorder = listener = _Listener(analysis.unit.program)
     result = Replay(ctx, summary, body, {**given, "@frame": analysis.unit_of(body).globals}, None).run()
     places = _places(ctx, result)
     is_elsewhere = any(not _named(place) and not _is_open(place) for place in places)

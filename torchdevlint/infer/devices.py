@@ -41,7 +41,6 @@ from torchdevlint.infer.values import (
     indexed,
     is_accelerator,
     is_elsewhere,
-    join,
     one_of,
     options_of,
     waits,
@@ -98,14 +97,10 @@ def _named(ctx: Context, value: Value) -> Place:
         return value.place
     if isinstance(value, Tensor):
         return value.device
-    if (
-        isinstance(value, Text)
-        and isinstance(value.parts[0], Const)
-        and str(value.parts[0].value).startswith(ACCELERATORS)
-    ):
-        return (
-            Term("as_device", value) if ctx.mode == "summary" and waits(value) else indexed(ACCELERATOR, UNKNOWN_INDEX)
-        )
+    begin = value.parts[0] if isinstance(value, Text) else None
+    if isinstance(begin, Const) and str(begin.value).startswith(ACCELERATORS):
+        waits_here = ctx.mode == "summary" and waits(value)
+        return Term("as_device", value) if waits_here else indexed(ACCELERATOR, UNKNOWN_INDEX)
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and isinstance(rec.cls, Cls) and isinstance(rec.fields.get(".value"), Const):
         return _named(ctx, rec.fields[".value"]) if classes.is_enum(ctx.analysis, rec.cls.cls) else NOWHERE
@@ -128,9 +123,8 @@ def device_of(ctx: Context, value: Value) -> Place:
             found[Term("device_of", one)] = None
         elif rec is not None and "@device" in rec.fields:
             found[rec.fields["@device"]] = None
-        elif not isinstance(
-            one, (Const, Sort)
-        ):  # a number is on no device: where one is asked for, it is another alternative
+        elif not isinstance(one, (Const, Sort)):
+            # A number is on no device: where one is asked for, it is another alternative.
             found[NOWHERE] = None
     found = found or {NOWHERE: None}
     return next(iter(found)) if len(found) == 1 else _several(ctx, found, "device_of", value)
@@ -353,21 +347,3 @@ def _move_shared(ctx: Context, value: Ref, rec: Rec, place: Place, seen: set[Val
         ):
             fields[key] = _moved_with(ctx, content, place, seen)
     ctx.heap[value] = Rec(rec.kind, rec.cls, fields)
-
-
-__all__ = [
-    "ACCELERATORS",
-    "BATCH_ENCODING",
-    "MOVES",
-    "PARTS_MOVED",
-    "PLACED",
-    "as_device",
-    "carry",
-    "device_of",
-    "is_device",
-    "join",
-    "move",
-    "move_module",
-    "target_of",
-    "whole",
-]

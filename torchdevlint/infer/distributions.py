@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from torchdevlint.infer import claims, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
-    NONE,
     SIZE,
-    UNKNOWN,
+    Args,
     Const,
     Ext,
+    Keywords,
     Rec,
     Ref,
     Site,
@@ -21,6 +21,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    unknown,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _OF_EVENTS = frozenset(
 )
 
 
-def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def make(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A distribution with its parameters, or the divergence of two."""
     last = name.removeprefix(HOME)
     if last.endswith(("biject_to", "transform_to")):
@@ -53,7 +54,7 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
         of_events = any(rec is not None and _is_of_events(rec) for rec in map(ctx.rec, args))
         return _met(ctx, [Operand(one, True) for one in several], site, of_events=of_events)
     if last in _NO_CLASS or not last.rpartition(".")[2][:1].isupper():
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     given = [value for key, value in keywords.items() if key != "validate_args"]
     parts = tuple(part for value in (*args, *given) for part in _parameters(ctx, value))
     return ctx.new(site, "object", Ext(name), {".@parameters": Tup(parts)}, tag=name)
@@ -82,9 +83,7 @@ def _met(ctx: Context, operands: list[Operand], site: Site | None, *, of_events:
     return tensors.combined(ctx, several, 0 if ranks == {0} else None if may_be_number else -1)
 
 
-def method(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`distribution.name(...)`."""
     held = rec.fields[".@parameters"]
     operands = [Operand(one, True) for one in (held.items if isinstance(held, Tup) else ())]
@@ -102,7 +101,7 @@ def method(
         return _met(ctx, operands, site, of_events=of_events)
     if name in _ITSELF:
         return ref
-    return Term("unknown", site) if site is not None else UNKNOWN
+    return unknown(site)
 
 
 def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
@@ -116,6 +115,3 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         return None
     known = [one for one in held.items if isinstance(one, (Tensor, Term))]
     return tensors.combined(ctx, [Operand(one) for one in known], -1) if known else None
-
-
-__all__ = ["HOME", "NONE", "attribute", "make", "method"]

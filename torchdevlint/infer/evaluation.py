@@ -23,8 +23,8 @@ from torchdevlint.infer.state import MOST_FACTS, NO_FACTS, Env, Facts, Heap, Sta
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
-    ARRAY,
     EXPECTED_ERROR,
+    FALSE,
     MOST_ALTERNATIVES,
     NONE,
     NOTHING,
@@ -69,6 +69,7 @@ from torchdevlint.source import deadline
 _FORMS = {"property": "property", "cached_property": "property", "contextmanager": "contextmanager"}
 # What `x.get_device()` is compared with, and whether that holds of a tensor on a GPU: it is -1 on the CPU.
 _ON_GPU = {(">", -1): True, (">=", 0): True, ("!=", -1): True, ("<", 0): False, ("==", -1): False, ("<=", -1): False}
+_OPPOSITES = {"is not": "is", "not in": "in", "!=": "=="}
 _BINDING = frozenset({"classmethod", "staticmethod"})
 _SUPER, _LEN, _TYPE = Ext("builtins.super"), Ext("builtins.len"), Ext("builtins.type")
 
@@ -127,11 +128,11 @@ class Evaluation:
             ctx.trained |= trained_before
         ctx.mute, ctx.facts, ctx.in_loop = muted, facts, saved_loop
         order = [number for number in cfg.loops_first if number in out and not body.blocks[number].successors]
-        falls = [out[number] for number in order if not _ends(body.blocks[number])]
+        falls = [out[number] for number in order if not _ends(body.blocks[number], ir.Return, ir.Raise)]
         states = [State({}, heap, guards) for guards, _, heap in self.returns] + falls
         if states:
             _, ctx.heap, self.passed = join_states(states)
-        last = [out[number] for number in order if not _raises_at_end(body.blocks[number])]
+        last = [out[number] for number in order if not _ends(body.blocks[number], ir.Raise)]
         self.env = join_states(last).env if last else {}
         self.falls = bool(falls)
         return self
@@ -234,13 +235,11 @@ class Evaluation:
             if name in self._captured and self.frame is not None:
                 rec = ctx.rec(self.frame)
                 if rec is not None and "." + name in rec.fields:
-                    captured: Value = rec.fields["." + name]
-                    return captured
+                    return rec.at("." + name)
             if body.kind == "module" and name in self.unit.global_stores:
                 rec = ctx.heap.get(self.unit.globals)
                 if rec is not None and "." + name in rec.fields:
-                    kept: Value = rec.fields["." + name]
-                    return kept
+                    return rec.at("." + name)
             if name in self.env:
                 return self.env[name]
             if body.kind == "module":
@@ -466,41 +465,31 @@ class Evaluation:
         return conditions.all_of(found)
 
     def _compared(self, op: ir.Compare, first: ir.Register, operator: str, second: ir.Register) -> Value:
+        plain = _OPPOSITES.get(operator, operator)
+        if plain != operator and operator != "!=":
+            return conditions.negated(self._compared(op, first, plain, second))
         left, right = self._counted(first), self._counted(second)
         if isinstance(left, Device) and isinstance(right, Const) and (operator, right.value) in _ON_GPU:
             found = conditions.on_accelerator(Tensor(left.place))  # `x.get_device() >= 0`
             return found if _ON_GPU[operator, right.value] else conditions.negated(found)
-        if operator in ("is", "is not") and right == NONE:
-            found = conditions.is_none(left)
-            return found if operator == "is" else conditions.negated(found)
+        if operator == "is" and right == NONE:
+            return conditions.is_none(left)
         of = self._type_asked(first)
-        if of is not None and operator in ("is", "is not", "==", "!=", "in", "not in"):
+        if of is not None and plain in ("is", "==", "in"):
             found = conditions.is_instance(self.ctx, of, right)  # taken as that: hardly a class is derived from these
-            return found if operator in ("is", "==", "in") else conditions.negated(found)
-        if operator in ("in", "not in"):
-            found = conditions.contains(self.ctx, left, right)
-            return found if operator == "in" else conditions.negated(found)
-        if operator in ("is", "is not"):
-            found = conditions.identical(left, right)
-            return found if operator == "is" else conditions.negated(found)
+            return found if plain == operator else conditions.negated(found)
+        if operator == "in":
+            return conditions.contains(self.ctx, left, right)
+        if operator == "is":
+            return conditions.identical(left, right)
         is_name = isinstance(right, Const) and isinstance(right.value, (str, bool, type(None)))
-        if operator in ("==", "!=") and (
-            is_name
-            or _names_device(left)
-            or _names_device(right)
-            or devices.is_device(left)
-            or devices.is_device(right)
-            or is_member(left)
-            or is_member(right)
-        ):
+        asks = (_names_device, devices.is_device, is_member)
+        if plain == "==" and (is_name or any(ask(one) for ask in asks for one in (left, right))):
             if isinstance(right, Term) or (isinstance(left, Const) and not isinstance(right, Const)):
                 left, right = right, left
             found = conditions.equal(left, right)
             if found != NUMBER:
                 return found if operator == "==" else conditions.negated(found)
-        if operator in ("==", "!=") and isinstance(left, Const) and isinstance(right, Const):
-            found = conditions.equal(left, right)
-            return found if operator == "==" else conditions.negated(found)
         return tensors.binary(self.ctx, tensors.COMPARISONS[operator], left, right, self._site(op))
 
     def _counted(self, register: ir.Register) -> Value:
@@ -595,8 +584,7 @@ class Evaluation:
         self.yields.append((self.ctx.facts, reading.element(self.ctx, value) if op.delegates else value))
         if op.delegates:
             rec = self.ctx.rec(value)
-            returned: Value = rec.fields.get("return", UNKNOWN) if rec is not None else UNKNOWN
-            return returned
+            return rec.at("return") if rec is not None else UNKNOWN
         return Term("parameter", self.body, SENT)
 
     def return_(self, op: ir.Return) -> None:
@@ -795,12 +783,8 @@ def _last_call(block: ir.Block) -> ir.Op | None:
     return next((op for op in reversed(block.ops) if isinstance(op, ir.Call)), None)
 
 
-def _ends(block: ir.Block) -> bool:
-    return bool(block.ops) and isinstance(block.ops[-1], (ir.Return, ir.Raise))
-
-
-def _raises_at_end(block: ir.Block) -> bool:
-    return bool(block.ops) and isinstance(block.ops[-1], ir.Raise)
+def _ends(block: ir.Block, *by: type[ir.Op]) -> bool:
+    return bool(block.ops) and isinstance(block.ops[-1], by)
 
 
 def _and_or(shape: str, values: list[Value]) -> Value:
@@ -825,13 +809,10 @@ def _and_or(shape: str, values: list[Value]) -> Value:
     return one_of(
         [
             *((g, v) for g, v in found[:-1] if not isinstance(v, Term) or not last),
-            *((g, FALSY) for g, v in found[:-1] if isinstance(v, Term)),
+            *((g, FALSE) for g, v in found[:-1] if isinstance(v, Term)),
             *last,
         ]
     )
-
-
-FALSY = Const(False)
 
 
 def _names_device(value: Value) -> bool:
@@ -877,5 +858,3 @@ _HANDLERS: dict[type[ir.Op], Callable[[Evaluation, Any], Any]] = {
     ir.Matches: Evaluation.matches,
     ir.Opaque: Evaluation.opaque,
 }
-
-__all__ = ["ARRAY", "Evaluation", "OneOf"]

@@ -43,6 +43,7 @@ from torchdevlint.infer.values import (
     TRUE,
     UNKNOWN,
     UNKNOWN_INDEX,
+    Args,
     Bound,
     Cls,
     Const,
@@ -50,6 +51,7 @@ from torchdevlint.infer.values import (
     DoubleStar,
     Ext,
     Func,
+    Keywords,
     Partial,
     Place,
     Rec,
@@ -57,21 +59,20 @@ from torchdevlint.infer.values import (
     Site,
     Sort,
     Star,
-    Super,
     Tensor,
     Term,
     Text,
     Tup,
     Value,
     alternatives,
+    for_each,
     indexed,
     is_elsewhere,
     is_open,
     join,
     lift,
-    one_of,
-    options_of,
     shifted,
+    unknown,
     waits,
 )
 from torchdevlint.stubs import loader
@@ -105,73 +106,24 @@ _PARAMETERS = frozenset(
 )
 # What the analysis looks at is a machine with CUDA: a fault that needs an accelerator needs one.
 _CUDA_WORKS = frozenset(
-    {
-        "torch.cuda.is_available",
-        "torch.accelerator.is_available",
-        "torch.backends.cuda.is_built",
-        "torch.cuda.is_initialized",
-    }
+    "torch.cuda.is_available torch.accelerator.is_available torch.backends.cuda.is_built torch.cuda.is_initialized".split()
 )
 _OTHER_MACHINES = frozenset(
     {"torch.backends.mps.is_available", "torch.xpu.is_available", "torch.mps.is_available", "torch.npu.is_available"}
 )
-# The accelerator that is current, as a device or as its number.
-_CURRENT_DEVICE = frozenset(
-    {"torch.cuda.current_device", "torch.accelerator.current_accelerator", "torch.accelerator.current_device_index"}
-)
 _TRACING = ("is_tracing", "is_scripting", "is_in_onnx_export", "is_compiling", "is_dynamo_compiling")
-_CONTEXTS = frozenset({"torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled"})
-_TO_NUMBER = frozenset(
-    "torch.is_tensor torch.is_floating_point torch.is_complex torch.is_grad_enabled torch.numel torch.finfo torch.iinfo torch.Size "
-    "torch.get_default_dtype torch.initial_seed torch.seed torch.typename torch.get_num_threads".split()
-)
 _FUNCTION_TRANSFORMS = frozenset(
     {"torch.vmap", "torch.func.vmap", "torch.func.grad", "torch.func.grad_and_value"}
     | {"torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian"}
 )
 _CALLS_WITH_PARAMETERS = frozenset({"torch.func.functional_call", "torch.nn.utils.stateless.functional_call"})
-# What changes a module and gives it back (torch/nn/utils).
-_GIVE_BACK = frozenset(
-    f"torch.nn.utils.{name}"
+_UNKNOWN_HOMES = tuple(
+    f"torch.{name}"
     for name in (
-        "weight_norm",
-        "spectral_norm",
-        "remove_weight_norm",
-        "remove_spectral_norm",
-        "parametrizations.weight_norm",
-        "parametrizations.spectral_norm",
-        "parametrizations.orthogonal",
-        "fuse_conv_bn_eval",
-    )
+        "optim distributed utils autograd amp jit onnx multiprocessing distributions profiler func "
+        "vmap fx ao quantization ops package hub sparse nested masked export"
+    ).split()
 )
-_UNKNOWN_HOMES = (
-    "torch.optim",
-    "torch.distributed",
-    "torch.utils",
-    "torch.autograd",
-    "torch.amp",
-    "torch.jit",
-    "torch.onnx",
-    "torch.multiprocessing",
-    "torch.distributions",
-    "torch.profiler",
-    "torch.func",
-    "torch.vmap",
-    "torch.fx",
-    "torch.ao",
-    "torch.quantization",
-    "torch.ops",
-    "torch.package",
-    "torch.hub",
-    "torch.sparse",
-    "torch.nested",
-    "torch.masked",
-    "torch.export",
-)
-
-
-def _unknown(site: Site | None) -> Value:
-    return Term("unknown", site) if site is not None else UNKNOWN
 
 
 _MAKE = frozenset(
@@ -179,7 +131,7 @@ _MAKE = frozenset(
 )
 
 
-def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def call(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of something foreign by its dotted name."""
     if name in _MAKE and args:
         from torchdevlint.infer.calls import construct, fill_tuple, residual
@@ -236,8 +188,7 @@ def call(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
 def hand_over(ctx: Context, given: Sequence[Value], *, is_named: bool = False) -> None:
     """A function of another library that is given a module and a device may bring the one to the other: nobody knows where the module is then."""
     is_told = is_named or any(map(devices.is_device, given))
-    for one in [one for value in given for one in alternatives(value)]:
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in (pair for value in given for pair in ctx.each(value)):
         if rec is not None and rec.kind == "module" and is_told:
             devices.move_module(ctx, one, NOWHERE)
         elif rec is not None and rec.kind == "module" and ctx.mode == "summary" and any(map(waits, given)):
@@ -246,7 +197,7 @@ def hand_over(ctx: Context, given: Sequence[Value], *, is_named: bool = False) -
             ctx.emit(Term("carried", one, NOWHERE))
 
 
-def _stubbed(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _stubbed(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of something that a stub tells of."""
     signatures = ctx.stubs.functions(name)
     if signatures:
@@ -262,7 +213,7 @@ _UFUNCS = frozenset(
 )
 
 
-def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _numpy(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """NumPy reads a tensor through `__array__`, which refuses what is not on the CPU."""
     _claim_arrays(ctx, name, args, keywords, site)
     last = name.removeprefix("numpy.")
@@ -285,7 +236,7 @@ def _numpy(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
     return ARRAY if last in host_libraries.ARRAYS or is_sized or is_like else NUMERIC
 
 
-def _objects(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _objects(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """An array of objects, which keeps what it is given as a list does."""
     held: dict[Any, Value] = {}
     if name == "full":
@@ -295,7 +246,7 @@ def _objects(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     return ctx.new(site, "list", None, held, tag="objects")
 
 
-def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> None:
+def _claim_arrays(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> None:
     """What is made an array of must be on the CPU."""
     takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
     for given in host_libraries.made_arrays(name, args, keywords):
@@ -308,7 +259,7 @@ def _claim_arrays(ctx: Context, name: str, args: list[Value], keywords: dict[str
                 claims.claim(ctx, "host", [Operand(asked, False, "numpy")], site)
 
 
-def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _torch(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     special = _special(ctx, name, args, keywords, site)
     if special is not None:
         return special
@@ -323,10 +274,10 @@ def _torch(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value
         return operators.apply(ctx, stub, args, keywords, site)
     if stub is not None or name in INPUT_MOVERS:
         return modules.make(ctx, name, args, keywords, site)
-    return _unknown(site)
+    return unknown(site)
 
 
-def _unwrapped(ctx: Context, args: list[Value]) -> list[Value]:
+def _unwrapped(ctx: Context, args: Args) -> list[Value]:
     """The tensors of `f([a, b])` for a function that is called `f(a, b)` as well."""
     if len(args) == 1:
         known = reading.items(ctx, args[0])
@@ -335,7 +286,7 @@ def _unwrapped(ctx: Context, args: list[Value]) -> list[Value]:
     return args
 
 
-def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value | None:
+def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value | None:
     """What no signature can say; None for everything else."""
     last = name.rpartition(".")[2]
     first = args[0] if args else keywords.get("input", UNKNOWN)
@@ -357,7 +308,7 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
     if name in _CUDA_WORKS:
         return TRUE
     if name in _OTHER_MACHINES:
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     if last in _TRACING:
         return FALSE
     if name == "torch.is_tensor":
@@ -365,35 +316,25 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
 
         return is_instance(ctx, first, Ext("torch.Tensor"))
     if name.startswith("torch.Tensor.") and args and last in loader.tensor_methods() | devices.MOVES | {"numpy"}:
-        from torchdevlint.infer.calls import call as call_value
-
-        return call_value(ctx, reading.attribute(ctx, first, last, site), args[1:], keywords, site)
+        return ctx.call(reading.attribute(ctx, first, last, site), args[1:], keywords, site)
     if name.startswith("torch.ops.aten."):
         plain = "torch." + name.removeprefix("torch.ops.aten.").partition(".")[0]
-        return call(ctx, plain, args, keywords, site) if ctx.stubs.functions(plain) else _unknown(site)
+        return call(ctx, plain, args, keywords, site) if ctx.stubs.functions(plain) else unknown(site)
     if name.startswith(distributions.HOME) and ctx.stubs.find(name) is None:
         return distributions.make(ctx, name, args, keywords, site)
     if name in _FUNCTION_TRANSFORMS and args:
         return Partial(Ext("torch.func.transformed"), (first,), (("@name", Const(last)),))
-    if name == "torch.func.transformed":
+    if name == "torch.func.transformed" and args and "@name" in keywords:
         return _transformed(ctx, args, dict(keywords), site)
     if name in _CALLS_WITH_PARAMETERS:
-        from torchdevlint.infer.calls import call as call_value
-
         module, state = _at(args, 0, keywords, "module"), _at(args, 1, keywords, "parameter_and_buffer_dicts")
         given = _at(args, 2, keywords, "args")
         with modules.having(ctx, module, state):
-            return call_value(ctx, module, [Star(given) if reading.items(ctx, given) is not None else given], {}, site)
-    if name in _GIVE_BACK:
-        return first
+            return ctx.call(module, [Star(given) if reading.items(ctx, given) is not None else given], {}, site)
     if name in ("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"):
-        return (
-            first
-            if isinstance(first, Tensor)
-            else Tensor(HOST, MANY, site, "always")
-            if first == ARRAY
-            else _unknown(site)
-        )
+        if isinstance(first, Tensor):
+            return first
+        return Tensor(HOST, MANY, site, "always") if first == ARRAY else unknown(site)
     if name in ("torch.nested.nested_tensor", "torch.nested.as_nested_tensor"):
         made = _converted(ctx, reading.element(ctx, first), keywords, site)
         return lift(
@@ -437,11 +378,10 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         is_single = (args[1] if len(args) > 1 else keywords.get("batch_size")) == NONE
         data, collate = first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn")
         item = _loader_item(ctx, data, collate, site, is_single=is_single)
-        return (
-            _unknown(site)
-            if item is None
-            else ctx.new(site, "object", Ext(name), {"*": item, ".dataset": data, ".batch_size": NUMBER}, tag="loader")
-        )
+        if item is None:
+            return unknown(site)
+        fields = {"*": item, ".dataset": data, ".batch_size": NUMBER}
+        return ctx.new(site, "object", Ext(name), fields, tag="loader")
     if name in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
         fields = {"*": Tup(tuple(reading.element(ctx, one) for one in args)), ".tensors": Tup(tuple(args))}
         return ctx.new(site, "object", Ext(name), fields, tag="dataset")
@@ -450,32 +390,19 @@ def _special(ctx: Context, name: str, args: list[Value], keywords: dict[str, Val
         several = Tup(tuple(reading.element(ctx, one) for one in args))
         item = ctx.new(site, "dict", None, named, tag="sample") if keywords else several
         return ctx.new(site, "object", Ext(name), {"*": item}, tag="dataset")
-    if name in _CONTEXTS:
-        return OTHER
-    if name in (
-        "torch.autograd.Variable",
-        "torch.autograd.variable.Variable",
-    ):  # a tensor since PyTorch 0.4, where its data is
-        return _at(args, 0, keywords, "data")
-    if name in ("torch.jit.script", "torch.compile", "torch.jit.trace", "torch.fx.symbolic_trace"):
-        return first if args else Ext("functools.wraps")
     if name in (devices.GENERATOR.name, "torch.manual_seed", "torch.random.manual_seed"):
         if name != devices.GENERATOR.name:
             args, keywords = [], {}  # the generator of the CPU comes back
         place = devices.as_device(ctx, args[0] if args else keywords.get("device", Const("cpu")))
         return ctx.new(site, "object", devices.GENERATOR, {".device": Device(place), "@origin": site}, tag="generator")
-    if name in _CURRENT_DEVICE:
-        return Device(ACCELERATOR)
-    if name in _TO_NUMBER or name.startswith("torch.backends."):
+    if name.startswith("torch.backends."):
         return NUMBER
     if name.startswith("torch.cuda.") and ctx.stubs.find(name) is None:
         return OTHER
-    if name == "torch.nn.utils.parameters_to_vector":
-        return reading.element(ctx, first)
     if name.startswith(_UNKNOWN_HOMES) and ctx.stubs.find(name) is None:
         if _OPTIMIZER.match(name):
             return _optimizer(ctx, name, first if args else keywords.get("params", UNKNOWN), site)
-        return OTHER if name.startswith("torch.optim.") else _unknown(site)
+        return OTHER if name.startswith("torch.optim.") else unknown(site)
     return None
 
 
@@ -522,12 +449,12 @@ def _parameters_of(ctx: Context, given: Value) -> list[Tensor]:
     return [one for one in several if isinstance(one, Tensor) and (is_elsewhere(one.device) or is_told(one.device))]
 
 
-def _at(args: list[Value], position: int, keywords: dict[str, Value], name: str) -> Value:
+def _at(args: Args, position: int, keywords: Keywords, name: str) -> Value:
     """What a parameter is given."""
     return args[position] if position < len(args) else keywords.get(name, UNKNOWN)
 
 
-def _device(ctx: Context, kind: Value, rest: list[Value], keywords: dict[str, Value]) -> Place:
+def _device(ctx: Context, kind: Value, rest: list[Value], keywords: Keywords) -> Place:
     """`torch.device("cuda", 1)`."""
     place = devices.as_device(ctx, kind)
     index = rest[0] if rest else keywords.get("index", NONE)
@@ -567,53 +494,46 @@ def _copied(data: Value) -> Value | None:
     )
 
 
-def _converted(ctx: Context, first: Value, keywords: dict[str, Value], site: Site | None) -> Value:
+def _converted(ctx: Context, first: Value, keywords: Keywords, site: Site | None) -> Value:
     """`torch.as_tensor`: a tensor stays where it is."""
     given = keywords.get("device", NONE)
     if given != NONE:
         place = devices.as_device(ctx, given)
         return Tensor(place, tensors.rank_of_data(ctx, first), site if place == HOST else None)
-    found = []
-    for guards, one in options_of(first):
-        if isinstance(one, Tensor):
-            found.append((guards, one))
-        elif is_open(one):
-            return _unknown(site)  # an array or a number as well as a tensor
-        else:
-            found.append((guards, tensors.made(ctx, site, tensors.rank_of_data(ctx, one))))
-    return join(*[one for _, one in found]) if found else UNKNOWN
+    several = alternatives(first)
+    if any(map(is_open, several)):
+        return unknown(site)  # an array or a number as well as a tensor
+    found = [
+        one if isinstance(one, Tensor) else tensors.made(ctx, site, tensors.rank_of_data(ctx, one)) for one in several
+    ]
+    return join(*found) if found else UNKNOWN
 
 
-def _loaded(ctx: Context, first: Value, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _loaded(ctx: Context, first: Value, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """What `torch.load` gives: what was saved there in this program, moved to `map_location` where it is given."""
     saved = stored.load(ctx, first, site)
     where = keywords.get("map_location", args[1] if len(args) > 1 else NONE)
     if where == NONE:
-        return saved if saved is not None else _unknown(site)
+        return saved if saved is not None else unknown(site)
     place = devices.as_device(ctx, where)
     if isinstance(where, Func):  # `lambda storage, location: storage` leaves it on the CPU, where it was read to
-        from torchdevlint.infer.calls import call as call_value
-
         storage = Tensor(HOST, MANY, site)
-        placed = call_value(ctx, where, [storage, NUMBER], {}, None)
+        placed = ctx.call(where, [storage, NUMBER], {}, None)
         place = placed.device if isinstance(placed, Tensor) else NOWHERE
     if saved is not None:  # where it was made has no part in where it is read to
-        read = [
-            (guards, Tensor(HOST, one.rank, site) if isinstance(one, Tensor) and one.device == HOST else one)
-            for guards, one in options_of(devices.move(ctx, saved, place, site))
-        ]
-        return one_of(read)
+        return for_each(
+            lambda one: Tensor(HOST, one.rank, site) if isinstance(one, Tensor) and one.device == HOST else one,
+            devices.move(ctx, saved, place, site),
+        )
     if isinstance(place, Term) or place == NOWHERE:
-        return _unknown(site)
-    return Term("moved", _unknown(site), place, site)
+        return unknown(site)
+    return Term("moved", unknown(site), place, site)
 
 
-def _transformed(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def _transformed(ctx: Context, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`torch.vmap(function)(*args)` gives what the function gives; a gradient is where its argument is."""
-    from torchdevlint.infer.calls import call as call_value
-
     name = keywords.pop("@name")
-    made = call_value(ctx, args[0], args[1:], keywords, site)
+    made = ctx.call(args[0], args[1:], keywords, site)
     if name == Const("vmap"):  # its results have one dimension more than what the function gives
         return lift(
             lambda one: dataclasses.replace(one, rank=MANY) if isinstance(one, Tensor) and one.rank == 0 else one, made
@@ -628,42 +548,31 @@ def _loader_item(
 ) -> Value | None:
     """What a loader gives; with `batch_size=None`, the samples one by one."""
     if collate is not None and collate != NONE:
-        from torchdevlint.infer.calls import call as call_value
-
         if is_single:
-            return call_value(ctx, collate, [reading.element(ctx, data)], {}, site)
+            return ctx.call(collate, [reading.element(ctx, data)], {}, site)
         samples = ctx.new(site, "list", None, {"*": reading.element(ctx, data)}, tag="samples")
-        return call_value(ctx, collate, [samples], {}, site)
-    for one in alternatives(data):
-        if ctx.rec(one) is None and not isinstance(one, Tensor):
-            return None
-        if is_single:
-            return reading.element(ctx, one)
-        return _batched(ctx, reading.element(ctx, one), site)
-    return None
+        return ctx.call(collate, [samples], {}, site)
+    first = next(iter(alternatives(data)), UNKNOWN)
+    if ctx.rec(first) is None and not isinstance(first, Tensor):
+        return None
+    item = reading.element(ctx, first)
+    return item if is_single else _batched(ctx, item, site)
 
 
 def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
     """Samples that `default_collate` stacks: on the CPU, and of rank one or more."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
     if rec is not None and rec.kind in ("dict", "list") and isinstance(value, Ref):
-        fields = {
-            key: _batched(ctx, content, site) if isinstance(key, tuple) or key == "*" else content
-            for key, content in rec.fields.items()
-        }
-        return ctx.new(None, rec.kind, None, fields, tag=("batch", value.place))
+        changed = {key: _batched(ctx, item, site) for key, item in rec.items.items()}
+        return ctx.new(None, rec.kind, None, {**rec.fields, **changed}, tag=("batch", value.place))
     if isinstance(value, Tensor):
         rank = shifted(value.rank, 1)
         return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
     if isinstance(value, Tup):
         return Tup(tuple(_batched(ctx, item, site) for item in value.items))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
-    if is_number or value in (
-        ARRAY,
-        ARRAY_NUMBER,
-        NUMERIC,
-        NUMBER,
-    ):  # of which it makes a tensor (torch/utils/data/_utils/collate.py)
+    # It makes a tensor of these (torch/utils/data/_utils/collate.py).
+    if is_number or value in (ARRAY, ARRAY_NUMBER, NUMERIC, NUMBER):
         return Tensor(HOST, MANY, None if value == NUMBER else site, "batch")
     is_choice = not isinstance(value, (Term, Ref)) and len(alternatives(value)) > 1
     return lift(lambda one: _batched(ctx, one, site), value) if is_choice else value
@@ -672,9 +581,7 @@ def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
 # ---------------------------------------------------------------------------------------------------- methods
 
 
-def call_method(
-    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def call_method(ctx: Context, value: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`value.name(...)` where the attribute was no function of the project."""
     if name in PROTOCOLS and not isinstance(value, Tensor):
         return protocols.method(ctx, value, name, args, site)
@@ -711,13 +618,11 @@ def call_method(
         if isinstance(inner, Ref) and inner != value and inner in ctx.heap:
             return containers.method(ctx, inner, ctx.heap[inner], name, args, keywords, site)
         of_mapping = protocols.of_mapping(ctx, value, name, args, site)
-        return _unknown(site) if of_mapping is None else of_mapping
+        return unknown(site) if of_mapping is None else of_mapping
     if isinstance(value, Bound) and value.name == "__dict__":
         return _of_fields(ctx, value.object, name, args, keywords, site)
     if isinstance(value, Term):
         return tensors.open_method(ctx, Term("attribute", value, name), args, keywords, site)
-    if isinstance(value, Super):
-        return NONE
     if paths.is_text(value):
         found = paths.method(ctx, value, name, args, keywords, site)
         return NUMBER if found is None else found
@@ -728,9 +633,7 @@ def call_method(
     return UNKNOWN
 
 
-def _of_array(
-    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _of_array(ctx: Context, value: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A method of an array."""
     if name == "dot":
         _claim_arrays(ctx, "numpy.dot", args, keywords, site)
@@ -740,21 +643,17 @@ def _of_array(
     return NUMBER if name in ("item", "tobytes") else NUMERIC if name in ("tolist", "squeeze") else value
 
 
-def of_object(
-    ctx: Context, ref: Ref, cls: str, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def of_object(ctx: Context, ref: Ref, cls: str, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`object.name(...)` of an object of a foreign class that is no module."""
     if cls.startswith(distributions.HOME):
         return distributions.method(ctx, ref, ctx.heap[ref], name, args, keywords, site)
     if cls == _OF_NUMPY:
         return _numpy(ctx, "numpy.random." + name, args, keywords, site)
     found = library.method(ctx, ref, cls, name, args, keywords, site)
-    return _unknown(site) if found is None else found
+    return unknown(site) if found is None else found
 
 
-def _of_fields(
-    ctx: Context, value: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _of_fields(ctx: Context, value: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A method of `value.__dict__`: it reads and writes attributes."""
     first = args[0] if args else UNKNOWN
     if name == "update":
@@ -767,13 +666,13 @@ def _of_fields(
         asked = Term("attribute", Term("attribute", value, "__dict__"), name)
         return tensors.open_method(ctx, asked, args, keywords, site)
     if rec is None:
-        return _unknown(site)
-    fields = {("k", key[1:]): content for key, content in rec.fields.items() if str(key).startswith(".")}
+        return unknown(site)
+    fields = {("k", key): content for key, content in rec.attributes.items()}
     made = ctx.new(site, "dict", None, fields, tag="fields")
     return containers.method(ctx, made, ctx.heap[made], name, args, keywords, site)
 
 
-def update_fields(ctx: Context, value: Value, args: list[Value], keywords: dict[str, Value]) -> None:
+def update_fields(ctx: Context, value: Value, args: Args, keywords: Keywords) -> None:
     """`value.__dict__.update(...)`."""
     for key, content in containers.contents(ctx, "dict", args, keywords).items():
         if isinstance(key, tuple) or key == "*":
@@ -783,13 +682,12 @@ def update_fields(ctx: Context, value: Value, args: list[Value], keywords: dict[
 
 def entered(ctx: Context, value: Value, site: Site | None) -> Value:
     """What `with value as ...` binds."""
-    for one in alternatives(value):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in ctx.each(value):
         if rec is not None:
             if rec.kind == "generator":
                 return reading.element(ctx, one)
             if library.ENTERED in rec.fields:
-                return rec.fields[library.ENTERED]  # type: ignore[no-any-return]
+                return rec.at(library.ENTERED)
             made = _of_manager(ctx, one, ("__enter__", "__aenter__"), [], site)
             if made is not None:
                 return made
@@ -809,9 +707,7 @@ def left(ctx: Context, value: Value, site: Site | None) -> None:
         _of_manager(ctx, one, ("__exit__", "__aexit__"), [NONE, NONE, NONE], site)
 
 
-def _of_manager(
-    ctx: Context, value: Value, names: tuple[str, str], args: list[Value], site: Site | None
-) -> Value | None:
+def _of_manager(ctx: Context, value: Value, names: tuple[str, str], args: Args, site: Site | None) -> Value | None:
     """The call of a method of a context manager, or of an asynchronous one, of the project; None where it has none."""
     made = special(ctx, value, names[0], args, site)
     return special(ctx, value, names[1], args, site) if made is None else made

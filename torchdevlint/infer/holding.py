@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
@@ -72,7 +73,7 @@ def _stored_by(analysis: Analysis) -> Stored:
 def writes_of(analysis: Analysis) -> list[Write]:
     """What a file saves, as its callers run it."""
     alone = _asked_alone(analysis, "save")
-    calling = callers.of(analysis, _saving)
+    calling = callers.of(analysis, partial(_with_effect, op="saved", at=3))
     told = [*alone, *(heard for other in (analysis, *calling) for heard in other.heard_all())]
     found = [one for heard in told for one in heard.writes]
     found = [one for one in found if one.site.unit is analysis.unit]
@@ -98,7 +99,8 @@ class Loads:
         return kept_in(self._memory, "as called", self._as_called).get(load, [])
 
     def _as_called(self) -> dict[ir.Op, list[Read]]:
-        calling = callers.of(self.analysis, _loading) if self._own else []
+        loading = partial(_with_effect, op="loaded", at=1)
+        calling = callers.of(self.analysis, loading) if self._own else []
         found = [one for several in self._own.values() for one in several]
         found += [one for other in calling for heard in other.heard_all() for one in heard.reads]
         return _by_op(list(_as_called(found, (self.analysis, *calling))), self.analysis.unit)
@@ -122,14 +124,6 @@ def _asked_alone(analysis: Analysis, name: str) -> list[Heard]:
     alone = [body for body in analysis.unit.program.bodies if body.kind == "function" and body not in reached]
     summaries = [analysis.summary(body) for body in alone if Lookup.of(body).has_attribute(name)]
     return [summary.heard for summary in summaries if summary is not None]
-
-
-def _saving(analysis: Analysis, unit: Unit) -> list[str]:
-    return _with_effect(analysis, unit, "saved", 3)
-
-
-def _loading(analysis: Analysis, unit: Unit) -> list[str]:
-    return _with_effect(analysis, unit, "loaded", 1)
 
 
 def _with_effect(analysis: Analysis, unit: Unit, op: str, at: int) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchdevlint.infer.values import NONE, Const, Ext, Value
+from torchdevlint.infer.values import NONE, Args, Const, Ext, Keywords, Value
 
 ROOTS = frozenset(("numpy", "pandas", "matplotlib", "sklearn", "scipy", "cv2", "seaborn", "PIL", "faiss", "skimage"))
 # They read a shape or a type only, or call `.numpy(force=True)` themselves.
@@ -49,7 +49,7 @@ _INDEX_KEYWORDS = frozenset("axis shape newshape indices_or_sections num k N M s
 _MOST_ARGUMENTS = 3  # the others are settings
 
 
-def is_of_numbers(name: str, args: list[Value], keywords: dict[str, Value]) -> bool:
+def is_of_numbers(name: str, args: Args, keywords: Keywords) -> bool:
     """False for an array of objects, which keeps tensors as a list does, and where the type of its items is not known."""
     at = 2 if name == "full" else 1
     kind = args[at] if len(args) > at else keywords.get("dtype")
@@ -62,7 +62,7 @@ def is_of_numbers(name: str, args: list[Value], keywords: dict[str, Value]) -> b
     return kind.name in _NUMBERS or (kind.name.startswith("numpy.") and kind.name != "numpy.object_")
 
 
-def made_arrays(name: str, args: list[Value], keywords: dict[str, Value]) -> Iterator[Value]:
+def made_arrays(name: str, args: Args, keywords: Keywords) -> Iterator[Value]:
     """The arguments that a function of these libraries, by its dotted name, makes arrays of."""
     if name in _HARMLESS:
         return

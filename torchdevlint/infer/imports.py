@@ -15,23 +15,7 @@ from torchdevlint.stubs import loader
 
 MOST_FILES = 200  # that one file's analysis looks into
 MODULE = "file:"  # a module of the project, by its path
-_FOREIGN = frozenset(
-    {
-        "torch",
-        "numpy",
-        "builtins",
-        "typing",
-        "collections",
-        "functools",
-        "os",
-        "sys",
-        "math",
-        "random",
-        "re",
-        "json",
-        "time",
-    }
-)
+_FOREIGN = frozenset("torch numpy builtins typing collections functools os sys math random re json time".split())
 
 
 # What makes another accelerator the current one.
@@ -254,9 +238,8 @@ class Imports:
         stem = folders[-1] if base == "__init__.py" and folders else base.removesuffix(".py")
         at = max((n for n, part in enumerate(parts) if part == stem), default=-1)
         rest = parts[at + 1 :]
-        if (
-            not rest and at > 0 and parts[at - 1] == stem
-        ):  # `from save import save`: what a file defines under its own name
+        if not rest and at > 0 and parts[at - 1] == stem:
+            # `from save import save`: what a file defines under its own name
             of_file = self._member(unit, path, stem, stars)
             if of_file is not None:
                 return of_file

@@ -54,12 +54,16 @@ class ModuleRun:
     def __init__(self, heap: Heap, heard: Heard) -> None:
         self.heap, self.heard = heap, heard
 
+    def held(self, name: Global) -> Value | None:
+        """What a global of the file holds at the end of the run; None where nobody knows."""
+        rec = self.heap.get(name.unit.globals)
+        return rec.fields.get("." + name.name) if rec is not None else None
+
     def value_of(self, name: Global) -> Value | None:
         """What a global of the file holds for those that import it; None for what other files may change, or that lives in the file's heap."""
         if name.name in name.unit.global_stores:
             return None
-        rec = self.heap.get(name.unit.globals)
-        found = rec.fields.get("." + name.name) if rec is not None else None
+        found = self.held(name)
         if isinstance(found, OneOf) and all(isinstance(one, Device) for one in alternatives(found)):
             found = join(*alternatives(found))  # chosen at the import, for whoever reads it
         return found if found is not None and all(map(_stands_alone, alternatives(found))) else None
@@ -71,8 +75,7 @@ class ModuleRun:
         """
         if name.name in name.unit.global_stores:
             return None
-        rec = self.heap.get(name.unit.globals)
-        found: Value | None = rec.fields.get("." + name.name) if rec is not None else None
+        found = self.held(name)
         if found is None or _is_flag(found):
             return None
         pending: list[Any] = [found]
@@ -87,12 +90,9 @@ class ModuleRun:
         return found
 
 
-def _is_flag(value: object) -> bool:
+def _is_flag(value: Value) -> bool:
     """True for what the arguments of the command line, and other files, set before it is read."""
-    return any(
-        isinstance(one, Const) and (one.value is None or isinstance(one.value, bool))
-        for one in (alternatives(value) if isinstance(value, OneOf) else (value,))
-    )
+    return any(isinstance(one, Const) and type(one.value) in (bool, type(None)) for one in alternatives(value))
 
 
 def _stands_alone(value: Value) -> bool:

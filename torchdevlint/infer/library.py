@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from torchdevlint.infer import claims, classes, containers, devices, options, reading, tensors
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
+    ACCELERATOR,
+    EXPECTED_ERROR,
     HOST,
     MANY,
     NONE,
     NOWHERE,
     NUMBER,
+    OTHER,
     UNKNOWN,
+    Args,
     Bound,
     Cls,
     Const,
@@ -23,6 +27,7 @@ from torchdevlint.infer.values import (
     DoubleStar,
     Ext,
     Func,
+    Keywords,
     Partial,
     Ref,
     Site,
@@ -35,13 +40,11 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     lift,
+    unknown,
 )
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
-
-Args = list[Value]
-Keywords = dict[str, Value]
 
 _MOST_PARSED = 2000  # characters of a text that is read here
 _MOST_FOLDED = 8  # items of a list whose reduction is followed one by one
@@ -73,9 +76,7 @@ class Call(NamedTuple):
 
     def run(self, function: Value, /, *args: Value, **keywords: Value) -> Value:
         """What a function gives that is called here."""
-        from torchdevlint.infer.calls import call
-
-        return call(self.ctx, function, args, keywords, self.site)
+        return self.ctx.call(function, args, keywords, self.site)
 
     def method(self, value: Value, name: str, /, *args: Value, **keywords: Value) -> Value:
         """What a method of a value gives."""
@@ -101,11 +102,9 @@ Handler = Callable[["Context", Args, Keywords, "Site | None"], Value]
 def find(name: str) -> Handler | None:
     """What handles a call of a dotted name; None where this table knows nothing of it."""
     row = _TABLE.get(name)
-    return (
-        None
-        if row is None
-        else lambda ctx, args, keywords, site: row(Call(ctx, name, list(args), dict(keywords), site))
-    )
+    if row is None:
+        return None
+    return lambda ctx, args, keywords, site: row(Call(ctx, name, list(args), dict(keywords), site))
 
 
 def names() -> Iterable[str]:
@@ -214,17 +213,13 @@ def _parsed(parse: Callable[[str], Any]) -> Row:
     def row(call: Call) -> Value:
         text = call.at(0)
         if not isinstance(text, Const) or not isinstance(text.value, str) or len(text.value) > _MOST_PARSED:
-            return NUMBER if isinstance(text, Const) else _unknown(call)
+            return NUMBER if isinstance(text, Const) else unknown(call.site)
         try:
             return of_python(call.ctx, parse(text.value), call.site)
         except (ValueError, SyntaxError, RecursionError):
             return NUMBER
 
     return row
-
-
-def _unknown(call: Call) -> Value:
-    return Term("unknown", call.site) if call.site is not None else UNKNOWN
 
 
 def of_python(ctx: Context, value: Any, site: Site | None, name: tuple[Any, ...] = ()) -> Value:
@@ -241,9 +236,8 @@ def of_python(ctx: Context, value: Any, site: Site | None, name: tuple[Any, ...]
 
 def _pushed(call: Call) -> Value:
     for one in alternatives(call.at(0)):
-        rec = call.ctx.heap.get(one) if isinstance(one, Ref) else None
-        if rec is not None and isinstance(one, Ref):
-            containers.add(call.ctx, one, rec, call.at(1))
+        if isinstance(one, Ref) and one in call.ctx.heap:
+            call.ctx.add(one, "*", call.at(1))
     return NONE
 
 
@@ -292,7 +286,7 @@ def _when_known(call: Call) -> Value:
     value = call.at(0)
     if call.ctx.mode == "summary" and is_open(value):
         return Term("call", Ext(call.name), (value,), (), call.site)
-    return _unknown(call)
+    return unknown(call.site)
 
 
 def _as_dict(call: Call) -> Value:
@@ -389,12 +383,12 @@ def method(
         held = {("k", key): rec.fields["." + key] for key in ("state", "param_groups")}
         return ctx.new(site, "dict", None, held, tag=name)
     if cls == _FUTURE and name in ("result", "get", "wait", "value"):
-        return rec.fields["*"]  # type: ignore[no-any-return]
+        return rec.at("*")
     if cls == _VARIABLE:
         if name == "set":
             ctx.put(ref, "*", call.at(0))
             return NONE
-        return rec.fields.get("*", UNKNOWN) if name == "get" else None
+        return rec.at("*") if name == "get" else None
     if cls == options.PARSER:
         return options.of_parser(ctx, ref, name, args, keywords, site)
     return _of_stack(call, ref) if cls == STACK else None
@@ -434,11 +428,9 @@ def _add_exit(ctx: Context, ref: Ref, called: Value) -> None:
 
 def unwind(ctx: Context, ref: Ref) -> None:
     """The end of an `ExitStack`: what it keeps is called, the last one first."""
-    from torchdevlint.infer.calls import call
-
     held = ctx.heap[ref].fields.get(_EXITS, Tup(()))
     for called in [one for several in alternatives(held) if isinstance(several, Tup) for one in several.items[::-1]]:
-        call(ctx, called, [], {}, None)
+        ctx.call(called, [], {}, None)
 
 
 def _closing(call: Call) -> Value:
@@ -500,19 +492,15 @@ def _object(name: str, item: Value | None = None) -> Row:
 
 def mapped(ctx: Context, function: Value, value: Value, site: Site | None, deep: int = _MOST_LEAVES) -> Value:
     """A function of each leaf of a tree of tuples, lists and dicts."""
-    from torchdevlint.infer.calls import call
 
     def one(part: Value) -> Value:
         rec = ctx.heap.get(part) if isinstance(part, Ref) else None
         if deep and isinstance(part, Tup):
             return Tup(tuple(mapped(ctx, function, item, site, deep - 1) for item in part.items))
         if deep and rec is not None and rec.kind in ("list", "dict"):
-            fields = {
-                key: mapped(ctx, function, content, site, deep - 1) if isinstance(key, tuple) or key == "*" else content
-                for key, content in rec.fields.items()
-            }
-            return ctx.new(site, rec.kind, rec.cls, fields, tag=("mapped", part))
-        return call(ctx, function, [part], {}, site)
+            changed = {key: mapped(ctx, function, item, site, deep - 1) for key, item in rec.items.items()}
+            return ctx.new(site, rec.kind, rec.cls, {**rec.fields, **changed}, tag=("mapped", part))
+        return ctx.call(function, [part], {}, site)
 
     return lift(one, value)
 
@@ -532,8 +520,7 @@ def _values_of(ctx: Context, value: Value, deep: int = _MOST_LEAVES) -> Value:
     if deep and isinstance(value, Tup):
         return Tup(tuple(_values_of(ctx, one, deep - 1) for one in value.items))
     if deep and rec is not None and rec.kind in ("list", "dict"):
-        held = [one for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-        return Tup(tuple(_values_of(ctx, one, deep - 1) for one in held))
+        return Tup(tuple(_values_of(ctx, one, deep - 1) for one in rec.items.values()))
     return value
 
 
@@ -582,11 +569,6 @@ def _derived(call: Call) -> Value:
 def _linearized(call: Call) -> Value:
     made = call.run(call.at(0), *call.args[1:])
     return Tup((made, always(made)))
-
-
-def _stacked_state(call: Call) -> Value:
-    """`torch.func.stack_module_state(models)`: parameters and buffers where the models are."""
-    return Tup((call.method(call.each(0), "state_dict"),) * 2)
 
 
 def _in_sequence(call: Call) -> Value:
@@ -704,10 +686,6 @@ def _first(call: Call) -> Value:
     return call.at(0)
 
 
-def _second(call: Call) -> Value:
-    return call.at(1)
-
-
 def _held(call: Call) -> Value:
     return call.each(0)
 
@@ -723,10 +701,6 @@ def _copied(call: Call) -> Value:
 def _each(position: int) -> Row:
     """An iterator over some of what an argument holds."""
     return lambda call: call.stream(call.each(position))
-
-
-def _zipped(call: Call) -> Value:
-    return call.stream(Tup(tuple(call.elements())))
 
 
 def _batches(call: Call) -> Value:
@@ -745,11 +719,6 @@ def _waited(call: Call) -> Value:
     return Tup(tuple(several))
 
 
-def _forked(call: Call) -> Value:
-    """`torch.jit.fork(function, *args)`."""
-    return _future(call, _called(call))
-
-
 def _called(call: Call) -> Value:
     return call.run(call.at(0), *call.args[1:], **call.keywords)
 
@@ -762,7 +731,7 @@ _SIGNS = dict(
 _TABLE: dict[str, Row] = {
     "itertools.chain": _joined,
     "itertools.chain.from_iterable": lambda call: call.stream(reading.element(call.ctx, call.each(0))),
-    **_rows("itertools.", "zip_longest product", _zipped),
+    **_rows("itertools.", "zip_longest product", lambda call: call.stream(Tup(tuple(call.elements())))),
     "itertools.starmap": lambda call: call.stream(call.run(call.at(0), Star(call.each(1)))),
     "itertools.accumulate": _accumulate,
     "itertools.repeat": lambda call: call.stream(call.at(0)),
@@ -781,6 +750,10 @@ _TABLE: dict[str, Row] = {
     "functools.cmp_to_key": lambda call: NUMBER,
     "math.prod": lambda call: _reduced(call._replace(args=[Ext("operator.mul"), *call.args[:1]], keywords={})),
     "builtins.pow": _operator("**"),
+    "builtins.sorted": lambda call: call.made("list", {"*": call.each(0)}),
+    "builtins.staticmethod": lambda call: Partial(call.at(0), (), ()),
+    classes.CLASS_METHOD: lambda call: Partial(Ext(classes.CLASS_METHOD), (call.at(0),), ()),
+    classes.PROPERTY: lambda call: Partial(Ext(call.name), tuple(call.args), tuple(sorted(call.keywords.items()))),
     **_rows("operator.", "itemgetter attrgetter methodcaller", _later),
     "operator.itemgetter.call": _items_got,
     "operator.attrgetter.call": _attributes_got,
@@ -795,7 +768,7 @@ _TABLE: dict[str, Row] = {
     "ast.literal_eval": _parsed(ast.literal_eval),
     "heapq.heappush": _pushed,
     **_rows("heapq.", "heappushpop heapreplace", _push_and_pop),
-    **_rows("", "heapq.heapify random.shuffle", lambda call: NONE),
+    **_rows("", "builtins.print heapq.heapify random.shuffle", lambda call: NONE),
     **_rows("heapq.", "nlargest nsmallest", _each(1)),
     **_rows("", "heapq.merge random.sample random.choices concurrent.futures.as_completed", _each(0)),
     **_rows("", "heapq.heappop random.choice torch.jit.wait pickle.loads", _held),
@@ -808,6 +781,16 @@ _TABLE: dict[str, Row] = {
         ).items()
     },
     "collections.ChainMap": _chain_map,
+    "collections.OrderedDict": lambda call: call.made(
+        "dict", containers.contents(call.ctx, "dict", call.args, call.keywords)
+    ),
+    **_rows(
+        "",
+        "types.SimpleNamespace argparse.Namespace",
+        lambda call: call.made("object", {f".{key}": value for key, value in call.keywords.items()}),
+    ),
+    **_rows("io.", "BytesIO StringIO", _object("io.BytesIO")),
+    **_rows("", "pytest.raises contextlib.suppress", lambda call: EXPECTED_ERROR),
     **_rows("", "collections.UserDict weakref.WeakKeyDictionary weakref.WeakValueDictionary", _user_made("dict")),
     "collections.UserList": _user_made("list"),
     "dataclasses.asdict": _as_dict,
@@ -828,7 +811,7 @@ _TABLE: dict[str, Row] = {
     **_rows("multiprocessing.", "Pool pool.Pool pool.ThreadPool dummy.Pool", _object(_POOL)),
     "torch.multiprocessing.Pool": _object(_POOL),
     "concurrent.futures.wait": _waited,
-    "torch.jit.fork": _forked,
+    "torch.jit.fork": lambda call: _future(call, _called(call)),
     "torch.multiprocessing.spawn": _spawned,
     **_rows("weakref.", "ref WeakMethod", lambda call: always(call.at(0))),
     "pickle.dumps": lambda call: call.stream(call.at(0)),
@@ -836,7 +819,7 @@ _TABLE: dict[str, Row] = {
     "copy.copy": _shallow,
     **_rows("", "weakref.proxy types.MappingProxyType typing.assert_type", _first),
     **_rows("tqdm.", "tqdm auto.tqdm notebook.tqdm", _first),
-    **_rows("", "typing.cast torch.jit.annotate", _second),
+    **_rows("", "typing.cast torch.jit.annotate", lambda call: call.at(1)),
     # Under these, modules are made without weights, or with parts of them: whoever fills them places them.
     **_rows(
         "",
@@ -862,6 +845,33 @@ _TABLE: dict[str, Row] = {
             _first,
         )
     },
+    # The accelerator that is current, as a device or as its number.
+    **_rows(
+        "torch.",
+        "cuda.current_device accelerator.current_accelerator accelerator.current_device_index",
+        lambda call: Device(ACCELERATOR),
+    ),
+    **_rows("torch.", "no_grad enable_grad inference_mode set_grad_enabled", lambda call: OTHER),
+    **_rows(
+        "torch.",
+        "is_floating_point is_complex is_grad_enabled numel finfo iinfo Size get_default_dtype initial_seed seed typename get_num_threads",
+        lambda call: NUMBER,
+    ),
+    # A tensor since PyTorch 0.4, where its data is.
+    **_rows("torch.autograd.", "Variable variable.Variable", lambda call: call.at(0, "data")),
+    **_rows(
+        "torch.",
+        "jit.script compile jit.trace fx.symbolic_trace",
+        lambda call: call.at(0, otherwise=Ext("functools.wraps")),
+    ),
+    "torch.nn.utils.parameters_to_vector": _held,
+    # What changes a module and gives it back (torch/nn/utils).
+    **_rows(
+        "torch.nn.utils.",
+        "weight_norm spectral_norm remove_weight_norm remove_spectral_norm parametrizations.weight_norm "
+        "parametrizations.spectral_norm parametrizations.orthogonal fuse_conv_bn_eval",
+        _first,
+    ),
     **_rows("torch.nn.utils.", "clip_grad_norm_ clip_grad_norm get_total_norm", _norm),
     "torch.nn.utils.vector_to_parameters": _split_again,
     "torch.nn.utils.skip_init": _called,
@@ -890,7 +900,8 @@ _TABLE: dict[str, Row] = {
     **_rows("torch.autograd.functional.", "jacobian hessian", _derived),
     "torch.autograd.forward_ad.unpack_dual": lambda call: Tup((call.at(0), call.at(0))),
     "torch.func.linearize": _linearized,
-    "torch.func.stack_module_state": _stacked_state,
+    # Parameters and buffers, where the models are.
+    "torch.func.stack_module_state": lambda call: Tup((call.method(call.each(0), "state_dict"),) * 2),
     "torch.func.vjp": _pulled_back,
     "torch.func.vjp.call": _pulled,
     "torch.func.jvp": _pushed_forward,

@@ -20,6 +20,7 @@ from torchdevlint.infer.values import (
     NUMBER,
     TRUE,
     UNKNOWN,
+    Args,
     Bound,
     Cls,
     Const,
@@ -27,6 +28,7 @@ from torchdevlint.infer.values import (
     DoubleStar,
     Ext,
     Func,
+    Keywords,
     Place,
     Rec,
     Ref,
@@ -39,10 +41,12 @@ from torchdevlint.infer.values import (
     Value,
     alternatives,
     consistent,
+    for_each,
     is_open,
     join,
     one_of,
     options_of,
+    unknown,
     waits,
 )
 from torchdevlint.stubs.knowledge.modules import (
@@ -76,15 +80,9 @@ _WEIGHTS = frozenset(
     "weight bias in_proj_weight in_proj_bias q_proj_weight k_proj_weight v_proj_weight bias_k bias_v weight_ih_l0 weight_hh_l0 "
     "running_mean running_var num_batches_tracked".split()
 )
-_DERIVED = (
-    "_orig",
-    "_mask",
-    "_v",
-    "_g",
-    "_u",
-    "_l0",
-    "_l0_reverse",
-)  # torch/nn/utils/prune.py, weight_norm.py, spectral_norm.py
+# torch/nn/utils/prune.py, weight_norm.py, spectral_norm.py
+_DERIVED = tuple("_orig _mask _v _g _u _l0 _l0_reverse".split())
+_WEIGHTED_LOSSES = frozenset("CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MultiMarginLoss".split())
 _SIZES = frozenset(
     "in_features out_features in_channels out_channels hidden_size num_layers embedding_dim num_embeddings kernel_size training p eps".split()
 )
@@ -132,22 +130,17 @@ def parametrize(ctx: Context, module: Ref, name: str, parametrization: Value, we
     ctx.put(ctx.heap[module].fields[".parametrizations"], ("k", name), one)
 
 
-Given = tuple[list[Value], dict[str, Value]]
-
-
-def hooked(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Given:
+def hooked(ctx: Context, ref: Ref, args: Args, keywords: Keywords, site: Site | None) -> tuple[Args, Keywords]:
     """What a module's `forward` gets once its hooks have seen it (torch/nn/modules/module.py, `_call_impl`)."""
-    from torchdevlint.infer.calls import call as call_value
-
     held = ctx.heap[ref].fields.get(".parametrizations")
     for _, one in within(ctx, held, deep=1) if isinstance(held, Ref) else ():
         fields = ctx.heap[one].fields
         if ".original" in fields:
-            call_value(ctx, fields["*"], [fields[".original"]], {}, site)
+            ctx.call(fields["*"], [fields[".original"]], {}, site)
     for hook in _hooks(ctx, ref, ".@forward_pre_hook"):
         function, with_keywords = hook.items
         given = [ref, Tup(tuple(args)), *([_as_dict(ctx, keywords, site)] if with_keywords == TRUE else [])]
-        made = call_value(ctx, function, given, {}, site)
+        made = ctx.call(function, given, {}, site)
         if with_keywords == TRUE:
             pair = reading.items(ctx, made)
             several = reading.items(ctx, pair[0]) if pair is not None and len(pair) == 2 else None
@@ -162,30 +155,26 @@ def hooked(ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value]
     return args, keywords
 
 
-def given_back(
-    ctx: Context, ref: Ref, args: list[Value], keywords: dict[str, Value], result: Value, site: Site | None
-) -> Value:
+def given_back(ctx: Context, ref: Ref, args: Args, keywords: Keywords, result: Value, site: Site | None) -> Value:
     """What the call of a module gives once its hooks have seen it."""
-    from torchdevlint.infer.calls import call as call_value
-
     for hook in _hooks(ctx, ref, ".@forward_hook"):
         function, with_keywords = hook.items
         named = [_as_dict(ctx, keywords, site)] if with_keywords == TRUE else []
-        made = call_value(ctx, function, [ref, Tup(tuple(args)), *named, result], {}, site)
+        made = ctx.call(function, [ref, Tup(tuple(args)), *named, result], {}, site)
         result = result if made == NONE or made is UNKNOWN else made
     # gradients are where their values are
     for kind in ("full_backward_pre_hook", "full_backward_hook", "backward_hook"):
         for hook in _hooks(ctx, ref, ".@" + kind):
             grads = [Tup(tuple(given)) for given in ([result], args)]
-            call_value(ctx, hook.items[0], [ref, *(grads[:1] if "pre" in kind else grads[::-1])], {}, None)
+            ctx.call(hook.items[0], [ref, *(grads[:1] if "pre" in kind else grads[::-1])], {}, None)
     return result
 
 
-def _as_dict(ctx: Context, keywords: dict[str, Value], site: Site | None) -> Value:
+def _as_dict(ctx: Context, keywords: Keywords, site: Site | None) -> Value:
     return ctx.new(site, "dict", None, {("k", key): value for key, value in keywords.items()}, tag="hooked")
 
 
-def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
+def make(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A module of a foreign class."""
     fields: dict[Any, Any] = {"@device": HOST, "@origin": site}
     if keywords.get("device", NONE) != NONE:
@@ -210,9 +199,8 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
     elif name in INPUT_MOVERS or name == AVERAGED:
         inner = ctx.rec(first)
         fields.pop("@implicit", None)
-        fields.update(
-            {".module": first, "@device": inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE}
-        )
+        place = inner.fields.get("@device", NOWHERE) if inner is not None else NOWHERE
+        fields.update({".module": first, "@device": place})
     layer: Value | None = None
     if name in STACKS:
         layer = containers.copied(ctx, args[0] if args else keywords.get(STACKS[name][0], UNKNOWN), site)
@@ -222,13 +210,7 @@ def make(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value],
             fields.pop("@implicit", None)
     ref = ctx.new(site, "module", Ext(name), _with_parts(ctx, name, fields, site, (name,), layer), tag=name)
     if is_loss(name):
-        takes_first = name.rpartition(".")[2] in (
-            "CrossEntropyLoss",
-            "NLLLoss",
-            "BCELoss",
-            "BCEWithLogitsLoss",
-            "MultiMarginLoss",
-        )
+        takes_first = name.rpartition(".")[2] in _WEIGHTED_LOSSES
         for key in ("weight", "pos_weight"):
             value = keywords.get(key, first if key == "weight" and takes_first else NONE)
             if value != NONE:
@@ -259,24 +241,21 @@ def _with_parts(
     return fields
 
 
-def _is_placed_by_keywords(keywords: dict[str, Value]) -> bool:
+def _is_placed_by_keywords(keywords: Keywords) -> bool:
     """True for `from_pretrained(..., device_map=...)` and its like, which put the parts of a model where they choose (transformers/modeling_utils.py)."""
     return any(name in _PLACING and value not in (NONE, FALSE) for name, value in keywords.items())
 
 
-def _contents(ctx: Context, name: str, args: list[Value]) -> dict[Any, Any]:
+def _contents(ctx: Context, name: str, args: Args) -> dict[Any, Any]:
     first = args[0] if args else NONE
     rec = ctx.rec(first)
-    if name in _DICTS:
-        return {
-            key: value for key, value in (rec.fields if rec else {}).items() if isinstance(key, tuple) or key == "*"
-        }
     known = reading.items(ctx, first) if name in _LISTS else None
-    if known is None and name == SEQUENTIAL and len(args) == 1 and rec is not None and rec.kind == "dict":
-        return {key: value for key, value in rec.fields.items() if isinstance(key, tuple) or key == "*"}
+    is_of_dict = name == SEQUENTIAL and len(args) == 1 and rec is not None and rec.kind == "dict"
+    if name in _DICTS or is_of_dict:
+        return rec.items if rec is not None else {}
     if known is None and (name in _LISTS or any(isinstance(one, Star) for one in args)):
         held = [_layers(ctx, one, name) for one in args if one != NONE]
-        return {"*": one_of([(frozenset(), one) for one in held])} if held else {}
+        return {"*": join(*held)} if held else {}
     return {("k", at): one for at, one in enumerate(known if known is not None else args)}
 
 
@@ -300,15 +279,13 @@ def is_loss(name: str) -> bool:
 
 def followed(ctx: Context, value: Value) -> Value:
     """A value as the parameter or buffer that it becomes: it goes where its module goes."""
-    found = []
-    for guards, one in options_of(value):
-        kept: Value = one
-        if isinstance(one, Tensor):
-            kept = Tensor(one.device, one.rank, one.origin, one.implicit, True, one.kept)
-        elif is_open(one):
-            kept = Tensor(Term("device_of", one), MANY, None, "", True)
-        found.append((guards, kept))
-    return one_of(found)
+
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor):
+            return Tensor(value.device, value.rank, value.origin, value.implicit, True, value.kept)
+        return Tensor(Term("device_of", value), MANY, None, "", True) if is_open(value) else value
+
+    return for_each(one, value)
 
 
 def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
@@ -319,8 +296,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
         if (name in _WEIGHTS or name.endswith(_DERIVED)) and stub is not None and stub.holds != "empty":
             return weights(rec)
         if ("k", name) in rec.fields:  # a layer of `Sequential(OrderedDict(...))`, or of a ModuleDict
-            kept: Value = rec.fields["k", name]
-            return kept
+            return rec.at(("k", name))
         if name == "device" and not rec.cls.name.startswith("torch."):
             return Device(place)
         return NUMBER if name in _SIZES else Bound(ref, name)
@@ -333,8 +309,7 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     if name == "device":
         return Device(NOWHERE if place == HOST and _has_no_device(ctx, rec.cls) else place)
     if name == "training":
-        mode: Value = rec.fields.get(_TRAINING, Term("attribute", ref, "training"))
-        return mode
+        return rec.at(_TRAINING, Term("attribute", ref, "training"))
     return Bound(ref, name) if name in _METHODS or name.startswith("register_") else None
 
 
@@ -354,9 +329,7 @@ def _has_no_device(ctx: Context, cls: Value | None) -> bool:
     return isinstance(cls, Cls) and all(map(classes.is_base, classes.foreign_bases_of(ctx.analysis, cls.cls)))
 
 
-def inherited(
-    ctx: Context, layer: str, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def inherited(ctx: Context, layer: str, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`nn.Linear.__init__(self, ...)` and `nn.Linear.forward(self, x)` of a class of the project that inherits from the layer."""
     from torchdevlint.infer.calls import residual
 
@@ -374,34 +347,27 @@ def inherited(
                 ctx.put(target, key, content)
         return NONE
     if rec is None or not isinstance(target, Ref) or rec.kind != "module":
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     return call(ctx, target, rec, given, keywords, site, layer)
 
 
-def call(
-    ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None, layer: str = ""
-) -> Value:
+def call(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site: Site | None, layer: str = "") -> Value:
     """`module(...)` of a foreign class, or of one that inherits from it."""
     own = classes.layer_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ""
     name = rec.cls.name if isinstance(rec.cls, Ext) else layer or own
     if name == SEQUENTIAL or name in _LISTS:
         return _call_sequence(ctx, rec, args, site)
     if name in INPUT_MOVERS or name == AVERAGED:
-        from torchdevlint.infer.calls import call as call_value
-
         inner = rec.fields.get(".module")
         held = ctx.rec(inner) if isinstance(inner, Ref) else None
         if name == AVERAGED and isinstance(inner, Term):
-            return call_value(ctx, inner, args, keywords, site)
+            return ctx.call(inner, args, keywords, site)
         if held is None or not isinstance(inner, Ref):
             return Tensor(rec.fields["@device"], MANY)
         place = held.fields.get("@device", NOWHERE)  # the wrapper brings its inputs there
-        args = (
-            args
-            if name == AVERAGED
-            else [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
-        )
-        return call_value(ctx, inner, args, keywords, site)
+        if name != AVERAGED:
+            args = [devices.move(ctx, one, place, None) if isinstance(one, (Tensor, Term)) else one for one in args]
+        return ctx.call(inner, args, keywords, site)
     told = _told(ctx, ref, rec, "forward", args, keywords, site)
     if told is not None:
         return told
@@ -409,14 +375,14 @@ def call(
     if stub is not None and stub.holds == "weights":
         return _call_model(ctx, ref, rec, args, keywords, site)
     if stub is None or stub.holds == "unknown":
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     if stub.holds == "parameters" and _EMPTY not in rec.fields:
         return _call_layer(ctx, ref, rec, name, args, keywords, site)
     return _call_empty(ctx, rec, name, args, keywords, site)
 
 
 def _told(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+    ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None
 ) -> Value | None:
     """A call of a method that a stub tells of; None for any other."""
     from torchdevlint.infer import operators
@@ -428,13 +394,11 @@ def _told(
     return operators.apply(ctx, signatures, [ref, *args], keywords, site) if signatures else None
 
 
-def _call_model(
-    ctx: Context, ref: Ref, rec: Rec, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _call_model(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A module with weights: once it was moved it wants its inputs where it is, as far as one can tell, and gives its outputs there."""
     place: Place = rec.fields.get("@device", NOWHERE)
     if place in (HOST, NOWHERE) or site is None or opaque.is_pipeline(site):
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     return opaque.call(ctx, ref, place, [samples.sample(ctx, one, site) for one in args], keywords, site)
 
 
@@ -459,35 +423,28 @@ def within(ctx: Context, ref: Ref, prefix: str = "", deep: int = 4) -> list[tupl
 
 def _applied(ctx: Context, ref: Ref, function: Value, site: Site | None) -> None:
     """`module.apply(function)`: of each module in it, then of itself (torch/nn/modules/module.py)."""
-    from torchdevlint.infer.calls import call as call_value
-
     several = list(dict.fromkeys([one for _, one in within(ctx, ref)]))
     if len(several) > _MOST_APPLIED:
         ctx.analysis.hit("modules that a function is applied to")
     for one in [*several[:_MOST_APPLIED], ref]:
-        call_value(ctx, function, [one], {}, site)
+        ctx.call(function, [one], {}, site)
 
 
-def _call_sequence(ctx: Context, rec: Rec, args: list[Value], site: Site | None) -> Value:
-    from torchdevlint.infer.calls import call as call_value
-
+def _call_sequence(ctx: Context, rec: Rec, args: Args, site: Site | None) -> Value:
     value = args[0] if args else UNKNOWN
-    parts = [
-        part
-        for key, part in rec.fields.items()
-        if isinstance(key, tuple) or (key[0] == "." and _holds_module(ctx, part))
-    ]
+    fields = rec.fields.items()
+    parts = [one for key, one in fields if isinstance(key, tuple) or (key[0] == "." and claims.may_be_module(ctx, one))]
     if not parts and "*" not in rec.fields and isinstance(rec.cls, Cls):
-        return Term("unknown", site) if site is not None else UNKNOWN  # nobody saw what it was given
+        return unknown(site)  # nobody saw what it was given
     for part in parts:
-        value = call_value(ctx, part, [value], {}, site)
+        value = ctx.call(part, [value], {}, site)
     if "*" in rec.fields:
-        value = call_value(ctx, rec.fields["*"], [value], {}, site)
+        value = ctx.call(rec.fields["*"], [value], {}, site)
     return value
 
 
 def _call_layer(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
+    ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None
 ) -> Value:
     """A layer with parameters: every tensor that it is given must be where they are."""
     place: Place = rec.fields.get("@device", NOWHERE)
@@ -509,7 +466,7 @@ def _call_layer(
             claims.claim(ctx, "same", [Operand(weight, False, "operand"), Operand(part, False, "input")], site)
     for key, content in rec.fields.items() if name not in SUBMODULES else ():
         inner = ctx.rec(content) if key[0] == "." and isinstance(content, Ref) else None  # `model.fc = nn.Linear(...)`
-        held = held_by(ctx, content, inner) if inner is not None and inner.kind == "module" else {}
+        held = held_by(ctx, inner) if inner is not None and inner.kind == "module" else {}
         for weight in list(held.values())[:1]:
             meeting = [Operand(Tensor(place, MANY), False, "input"), Operand(weight, False, "module")]
             claims.claim(ctx, "same", meeting, site)
@@ -526,7 +483,7 @@ def _call_layer(
     return Tup((result, result)) if name in ("torch.nn.MultiheadAttention", "torch.nn.LSTMCell") else result
 
 
-def _unread_masks(name: str, args: list[Value], keywords: dict[str, Value]) -> tuple[int | str, ...]:
+def _unread_masks(name: str, args: Args, keywords: Keywords) -> tuple[int | str, ...]:
     """The arguments, by place and by keyword, that a causal mask may be given for: torch computes it by itself and reads no other (`_detect_is_causal_mask`)."""
     masks = CAUSAL_MASKS.get(name, ())
     is_padded = (
@@ -536,9 +493,7 @@ def _unread_masks(name: str, args: list[Value], keywords: dict[str, Value]) -> t
     return () if is_padded else masks
 
 
-def _call_empty(
-    ctx: Context, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _call_empty(ctx: Context, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A module without parameters: its tensors must share a device among themselves."""
     from torchdevlint.infer import operators
 
@@ -548,7 +503,7 @@ def _call_empty(
             return operators.apply(ctx, functional, args, keywords, site)
         several = [*args, *keywords.values()]
         if len(several) > MOST_LOSS_INPUTS:  # it would not run: what is called is another one
-            return Term("unknown", site) if site is not None else UNKNOWN
+            return unknown(site)
         tolerant = [*(one.tolerant for one in functional[0].parameters[: len(several)])] if functional else []
         tolerant += [False] * (len(several) - len(tolerant))
         given = [Operand(one, like, "operand") for one, like in zip(several, tolerant, strict=True)]
@@ -582,9 +537,7 @@ def _in_snake_case(name: str) -> str:
     return _OTHERWISE.get(found, found)
 
 
-def method(
-    ctx: Context, ref: Ref, rec: Rec, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`module.name(...)` of what `torch.nn.Module` or a stub defines."""
     told = _told(ctx, ref, rec, name, args, keywords, site)
     if told is not None:
@@ -619,11 +572,11 @@ def method(
     if name in _SELF:
         return ref
     if name in _LISTED or name in ("get_parameter", "get_buffer"):
-        own = held_by(ctx, ref, rec)
+        own = held_by(ctx, rec)
         first = args[0] if args else UNKNOWN
         if name in ("get_parameter", "get_buffer") and isinstance(first, Const) and first.value in own:
             return own[first.value]
-        one = one_of([(frozenset(), kept) for kept in own.values()]) if own else weights(rec)
+        one = join(*own.values()) if own else weights(rec)
         if name in ("get_parameter", "get_buffer"):
             return one
         if name in ("parameters", "buffers"):
@@ -631,9 +584,8 @@ def method(
         if name in ("named_parameters", "named_buffers"):
             pairs = [(frozenset[Any](), Tup((Const(key), kept))) for key, kept in own.items() if key != "*"]
             is_known = pairs and len(pairs) == len(own) <= MOST_ALTERNATIVES
-            return ctx.new(
-                site, "generator", None, {"*": one_of(list(pairs)) if is_known else Tup((NUMBER, one))}, tag=name
-            )
+            pair = one_of(list(pairs)) if is_known else Tup((NUMBER, one))
+            return ctx.new(site, "generator", None, {"*": pair}, tag=name)
         fields = {("k", key) if key != "*" else key: plain(kept) for key, kept in own.items()}
         return ctx.new(site, "dict", None, fields or {"*": plain(one)}, tag=name)
     if name == "get_submodule" and args and isinstance(args[0], Const):
@@ -641,31 +593,26 @@ def method(
     if name == "load_state_dict" and keywords.get("assign", NONE) == TRUE:
         devices.move_module(ctx, ref, NOWHERE)  # its parameters are those of the file
     if name in ("append", "insert", "extend") and args:
-        old = rec.fields.get("*")
         given = part_of(ctx, rec.cls, reading.element(ctx, args[0]) if name == "extend" else args[-1])
-        ctx.put(ref, "*", given if old is None else one_of([(frozenset(), old), (frozenset(), given)]))
+        ctx.add(ref, "*", given)
         return ref
     if name in ("forward", "__call__"):
-        from torchdevlint.infer.calls import call as call_value
-
-        return call_value(ctx, ref, args, keywords, site)
-    if (
-        name in _OF_PARTS
-        and 0 < len(inside := within(ctx, ref, deep=1 if "children" in name else 4)) < MOST_ALTERNATIVES
-    ):
+        return ctx.call(ref, args, keywords, site)
+    inside = within(ctx, ref, deep=1 if "children" in name else 4) if name in _OF_PARTS else []
+    if 0 < len(inside) < MOST_ALTERNATIVES:
         parts: list[tuple[str, Value]] = [*([("", ref)] if "modules" in name else []), *inside]
         several: list[Value] = [Tup((Const(path), one)) if name.startswith("named") else one for path, one in parts]
         return ctx.new(site, "generator", None, {"*": join(*several)}, tag=name)
     if name in ("items", "values", "keys", "children", "modules", "named_children", "named_modules"):
         value = reading.element(ctx, ref)
-        pair = name in ("items", "named_children", "named_modules")
-        held = Tup((NUMBER, value)) if pair else NUMBER if name == "keys" else value
+        is_pair = name in ("items", "named_children", "named_modules")
+        held = Tup((NUMBER, value)) if is_pair else NUMBER if name == "keys" else value
         return ctx.new(site, "generator", None, {"*": held}, tag=name)
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
     is_of_pictures = stub is not None and stub.holds == "parameters" and stub.name.startswith(_OF_PICTURES)
     if stub is not None and is_of_pictures and any(map(_may_be_tensor, args)):  # `model.layer1(x)`
         return _call_layer(ctx, ref, rec, stub.name, args, keywords, site)
-    return Term("unknown", site) if site is not None else UNKNOWN
+    return unknown(site)
 
 
 def _may_be_tensor(value: Value) -> bool:
@@ -688,11 +635,11 @@ def _set_training(ctx: Context, value: Value, mode: Value, deep: int = 6) -> Non
 def having(ctx: Context, module: Value, given: Value) -> Iterator[None]:
     """A module with other parameters and buffers for a while, which are where they are given."""
     rec = ctx.heap.get(given) if isinstance(given, Ref) else None
-    parts = [one for key, one in rec.fields.items() if isinstance(key, tuple) or key == "*"] if rec is not None else []
+    parts = list(rec.items.values()) if rec is not None else []
     saved = ctx.heap
     if parts and isinstance(module, Ref):
         ctx.heap = dict(saved)
-        devices.move_module(ctx, module, devices.device_of(ctx, one_of([(frozenset(), one) for one in parts])))
+        devices.move_module(ctx, module, devices.device_of(ctx, join(*parts)))
     try:
         yield
     finally:
@@ -721,13 +668,10 @@ _MOST_HELD = 30
 
 def plain(value: Value) -> Value:
     """Each tensor that a value may be, for itself."""
-    found: list[tuple[frozenset[Any], Value]] = [
-        (guards, tensors.plain(one) if isinstance(one, Tensor) else one) for guards, one in options_of(value)
-    ]
-    return one_of(found)
+    return for_each(lambda one: tensors.plain(one) if isinstance(one, Tensor) else one, value)
 
 
-def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
+def held_by(ctx: Context, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str, Value]:
     """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
     found: dict[str, Value] = {}
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
@@ -740,12 +684,12 @@ def held_by(ctx: Context, ref: Ref, rec: Rec, prefix: str = "", deep: int = 4) -
         inner = ctx.heap.get(content) if isinstance(content, Ref) else None
         if all(isinstance(one, Tensor) and one.follows for one in alternatives(content)):
             found[prefix + name] = content
-        elif inner is not None and inner.kind == "module" and deep and isinstance(content, Ref):
-            below = held_by(ctx, content, inner, f"{prefix}{name}.", deep - 1)
+        elif inner is not None and inner.kind == "module" and deep:
+            below = held_by(ctx, inner, f"{prefix}{name}.", deep - 1)
             both = [one for one in (found.get("*"), below.get("*")) if one is not None]
             found |= below
             if both:
-                found["*"] = one_of([(frozenset(), one) for one in both])
+                found["*"] = join(*both)
     return found
 
 
@@ -777,9 +721,7 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
     for one in alternatives(target):
         setter = setter_of(ctx, one, name, by)
         if setter is not None:
-            from torchdevlint.infer.calls import call as call_value
-
-            call_value(ctx, setter, [] if by.endswith("del") else [value], {}, None)
+            ctx.call(setter, [] if by.endswith("del") else [value], {}, None)
             return
         rec = ctx.heap.get(one) if isinstance(one, Ref) else None
         if isinstance(one, Ref) and rec is not None and rec.kind == "dict" and reading.shows_items(ctx, one, rec):
@@ -787,18 +729,12 @@ def store_attribute(ctx: Context, target: Value, name: str, value: Value, *, by:
             return
     if any(_is_module(ctx, one) for one in alternatives(target)):
         value = _part(value)
-    kept = one_of([(guards, _kept(one, name)) for guards, one in options_of(value)])
-    for one in alternatives(kept):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    kept = for_each(lambda one: _kept(one, name), value)
+    for one, rec in ctx.each(kept):
         if rec is not None and rec.kind in ("list", "dict"):
             fields = {key: _kept(content, name) if key != "default" else content for key, content in rec.fields.items()}
             ctx.heap[one] = Rec(rec.kind, rec.cls, fields)
     ctx.put(target, "." + name, still_following(ctx, target, "." + name, kept))
-
-
-def _holds_module(ctx: Context, value: Value) -> bool:
-    several = [ctx.heap.get(one) for one in alternatives(value) if isinstance(one, Ref)]
-    return any(one is not None and one.kind == "module" for one in several)
 
 
 def _is_module(ctx: Context, value: Value) -> bool:
@@ -809,12 +745,13 @@ def _is_module(ctx: Context, value: Value) -> bool:
 
 def _part(value: Value) -> Value:
     """A parameter or buffer that a module holds: what is computed from it is where its module is."""
-    found: list[tuple[frozenset[Any], Value]] = []
-    for guards, one in options_of(value):
-        if isinstance(one, Tensor) and one.follows and one.origin is not None:
-            one = Tensor(one.device, one.rank, one.origin.part, one.implicit, True, one.kept)
-        found.append((guards, one))
-    return one_of(found)
+
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor) and value.follows and value.origin is not None:
+            return Tensor(value.device, value.rank, value.origin.part, value.implicit, True, value.kept)
+        return value
+
+    return for_each(one, value)
 
 
 def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: str = "set") -> None:
@@ -837,14 +774,13 @@ def store_named(ctx: Context, target: Value, name: Value, value: Value, *, by: s
         elif by in ("set", "raw_set", "dict_set"):
             _store_anywhere(ctx, target, one, value, by)
     for key, several in found.items():
-        store_attribute(ctx, target, key, one_of([(frozenset(), kept) for _, kept in several]), by=by)
+        store_attribute(ctx, target, key, join(*(kept for _, kept in several)), by=by)
 
 
 def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: str) -> None:
     """An attribute under a name that nobody knows: each that is known may be it, and is moved where what is stored was."""
     moved = [one for one in alternatives(value) if is_moved(one)]
-    for one in alternatives(target) if moved else ():
-        rec = ctx.rec(one)
+    for one, rec in ctx.each(target) if moved else ():
         if rec is None or rec.kind == "overlay":
             if ctx.mode == "summary" and is_open(one):
                 ctx.emit(Term(by, one, name, value))
@@ -856,8 +792,7 @@ def _store_anywhere(ctx: Context, target: Value, name: Value, value: Value, by: 
 
 def still_following(ctx: Context, target: Value, key: str, value: Value) -> Value:
     """A tensor that takes the place of a parameter or buffer is one (torch/nn/modules/module.py, `__setattr__`)."""
-    for one in alternatives(target):
-        rec = ctx.rec(one)
+    for _, rec in ctx.each(target):
         old = rec.fields.get(key) if rec is not None else None
         if isinstance(old, Tensor) and old.follows:
             return followed(ctx, value)
@@ -870,6 +805,3 @@ def _kept(value: Value, name: str) -> Value:
         origin = value.origin.whole if is_computed and value.origin is not None else value.origin
         return Tensor(value.device, value.rank, origin, value.implicit, value.follows, name)
     return Tup(tuple(_kept(item, name) for item in value.items)) if isinstance(value, Tup) else value
-
-
-__all__ = ["Cls", "attribute", "call", "followed", "is_loss", "make", "method", "store_attribute"]

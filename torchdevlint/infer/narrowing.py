@@ -119,6 +119,3 @@ def _asked(
                 lambda one: conditions.negated(conditions.is_none(one)) if is_not else conditions.is_none(one),
             )
     return None
-
-
-__all__ = ["NARROWING", "narrowed", "narrowed_by", "no_tensor"]

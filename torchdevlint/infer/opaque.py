@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer import claims, devices, reading, tensors
 from torchdevlint.infer.host_libraries import ROOTS
+from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
     HOST,
@@ -35,7 +36,7 @@ def placed(ctx: Context, function: Value) -> Place | None:
     if not isinstance(function, Term):
         return None
     rec = ctx.heap.get(function)
-    place = rec.fields.get(devices.PLACED) if rec is not None and rec.kind == "overlay" else None
+    place = rec.fields.get(PLACED) if rec is not None and rec.kind == "overlay" else None
     if place is None and function.op == "moved":
         place = function.args[1]
     return None if place in (None, HOST, NOWHERE) else place
@@ -96,7 +97,7 @@ def _is_made_by_one(register: ir.Register, lookup: Lookup) -> bool:
     return isinstance(made, ir.Load) and made.name.endswith("Pipeline")
 
 
-def is_of_host_library(ctx: Context, value: Value) -> bool:
+def is_of_host_library(value: Value) -> bool:
     """True for what such a library gave, and a part of it: `plt.figure().add_subplot().imshow` reads host memory, and numbers wherever they are."""
     while isinstance(value, Term) and value.op in ("attribute", "call", "item", "unpack", "element"):
         value = value.args[0]

@@ -15,12 +15,13 @@ from torchdevlint.infer.values import (
     HOST,
     MANY,
     NONE,
-    NOTHING,
     NOWHERE,
     NUMBER,
     NUMERIC,
     UNKNOWN,
+    Args,
     Const,
+    Keywords,
     Place,
     Ref,
     Site,
@@ -35,6 +36,7 @@ from torchdevlint.infer.values import (
     is_open,
     least,
     shifted,
+    unknown,
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 _IGNORED_KEYWORDS = frozenset(
     {"out", "dtype", "generator", "memory_format", "names", "device", "layout", "pin_memory", "requires_grad"}
 )
+_NO_TENSORS: dict[str, Value] = {"number": NUMBER, "none": NONE, "array": ARRAY}
 _INDEX_NAMES = frozenset({"index", "indices"})
 # Functions that take a number for a tensor that may be zero-dimensional: for any (torch/csrc/utils/python_arg_parser.cpp,
 # `should_allow_numbers_as_tensors`, and overloads of the name that the stubs do not tell apart), or for those behind the first.
@@ -71,7 +74,10 @@ class Binding(NamedTuple):
     starred: tuple[Value, ...]
 
 
-def fitting(signatures: tuple[Signature, ...], args: list[Value], keywords: dict[str, Value]) -> Binding | None:
+Operands = dict[str, list[Operand]]  # by device variables
+
+
+def fitting(signatures: tuple[Signature, ...], args: Args, keywords: Keywords) -> Binding | None:
     """The first overload that takes these arguments."""
     for signature in signatures:
         found = _bound(signature, args, keywords)
@@ -80,7 +86,7 @@ def fitting(signatures: tuple[Signature, ...], args: list[Value], keywords: dict
     return None
 
 
-def _bound(signature: Signature, args: list[Value], keywords: dict[str, Value]) -> Binding | None:
+def _bound(signature: Signature, args: Args, keywords: Keywords) -> Binding | None:
     given: dict[str, Value] = {}
     rest = list(args)
     starred: list[Value] = []
@@ -122,9 +128,7 @@ def _takes(parameter: Parameter, value: Value) -> bool:
     return True
 
 
-def apply(
-    ctx: Context, signatures: tuple[Signature, ...], args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def apply(ctx: Context, signatures: tuple[Signature, ...], args: Args, keywords: Keywords, site: Site | None) -> Value:
     """A call of an operator."""
     binding = fitting(signatures, args, keywords) or _bound_loosely(signatures[0], args, keywords)
     operands = _operands(ctx, binding)
@@ -153,14 +157,14 @@ def apply(
     return result
 
 
-def _bound_loosely(signature: Signature, args: list[Value], keywords: dict[str, Value]) -> Binding:
+def _bound_loosely(signature: Signature, args: Args, keywords: Keywords) -> Binding:
     names = [parameter.name for parameter in signature.parameters if not parameter.keyword_only]
     return Binding(signature, {**dict(zip(names, args)), **keywords}, ())  # noqa: B905 - what is too much is left
 
 
-def _operands(ctx: Context, binding: Binding) -> dict[str, list[Operand]]:
+def _operands(ctx: Context, binding: Binding) -> Operands:
     """The tensors of each device variable, lists taken apart."""
-    found: dict[str, list[Operand]] = {}
+    found: Operands = {}
     is_loss = "loss" in binding.signature.name or "cross_entropy" in binding.signature.name
     first = True
     for parameter in binding.signature.parameters:
@@ -226,12 +230,7 @@ def _is_tensor_in_all(signatures: tuple[Signature, ...], name: str) -> bool:
 
 
 def _result(
-    ctx: Context,
-    binding: Binding,
-    result: Result,
-    operands: dict[str, list[Operand]],
-    site: Site | None,
-    position: int = 0,
+    ctx: Context, binding: Binding, result: Result, operands: Operands, site: Site | None, position: int = 0
 ) -> Value:
     if result.shape == "self":
         return _first(binding)
@@ -240,12 +239,8 @@ def _result(
         return _first(binding) if place == DEFAULT else _moved(ctx, _first(binding), place, site)
     if result.shape == "same":
         return binding.starred[0] if len(binding.starred) == 1 else Tup(binding.starred)
-    if result.shape == "number":
-        return NUMBER
-    if result.shape == "none":
-        return NONE
-    if result.shape == "array":
-        return ARRAY
+    if result.shape in _NO_TENSORS:
+        return _NO_TENSORS[result.shape]
     if result.shape == "list":
         return ctx.new(site, "list", None, {"*": _result(ctx, binding, result.parts[0], operands, site)}, tag="parts")
     if result.shape == "tuple":
@@ -256,7 +251,7 @@ def _result(
         }
         return ctx.new(site, "object", None, fields, tag="result")
     if result.shape != "tensor":
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     return _tensor(ctx, binding, result, operands, site, position)
 
 
@@ -288,12 +283,7 @@ def _moved(ctx: Context, value: Value, place: Place, site: Site | None, path: tu
 
 
 def _tensor(
-    ctx: Context,
-    binding: Binding,
-    result: Result,
-    operands: dict[str, list[Operand]],
-    site: Site | None,
-    position: int,
+    ctx: Context, binding: Binding, result: Result, operands: Operands, site: Site | None, position: int
 ) -> Value:
     out = binding.given.get("out")
     if out is not None and out != NONE and all(isinstance(one, (Tensor, Term)) for one in alternatives(out)):
@@ -314,7 +304,7 @@ def _tensor(
         return Tensor(NOWHERE, rank) if _is_placeholder(ctx, binding, site) else tensors.made(ctx, site, rank)
     several = [operand for operand in operands.get(result.device, ()) if operand.role not in ("out", "weight")]
     if not several:
-        return Term("unknown", site) if site is not None else UNKNOWN
+        return unknown(site)
     found = tensors.combined(ctx, _elements(ctx, binding, several), rank)
     is_made = found is UNKNOWN and binding.signature.parameter("device") is not None
     return tensors.made(ctx, site, rank) if is_made else found  # lists of numbers
@@ -322,15 +312,11 @@ def _tensor(
 
 def _elements(ctx: Context, binding: Binding, several: list[Operand]) -> list[Operand]:
     """The operands; for a sequence that a caller gives, its elements."""
-    given = [
-        binding.given.get(one.name) for one in binding.signature.parameters if one.kind == "tensors" and not one.starred
-    ]
-    return [
-        operand._replace(value=reading.element(ctx, operand.value))
-        if is_open(operand.value) and operand.value in given
-        else operand
-        for operand in several
-    ]
+    named = [one.name for one in binding.signature.parameters if one.kind == "tensors" and not one.starred]
+    given = [binding.given.get(name) for name in named]
+    values = [one.value for one in several]
+    found = [reading.element(ctx, one) if is_open(one) and one in given else one for one in values]
+    return [operand._replace(value=one) for operand, one in zip(several, found, strict=True)]
 
 
 def _is_placeholder(ctx: Context, binding: Binding, site: Site | None) -> bool:
@@ -363,7 +349,7 @@ def _is_empty(ctx: Context, binding: Binding) -> bool:
     return len(size) == 1 and size[0] == Const(0)
 
 
-def _rank(ctx: Context, binding: Binding, result: Result, operands: dict[str, list[Operand]], part: int) -> int | None:
+def _rank(ctx: Context, binding: Binding, result: Result, operands: Operands, part: int) -> int | None:
     given, name = binding.given, binding.signature.name.removeprefix("torch.").removeprefix("Tensor.")
     if result.rank == "size":
         size = list(binding.starred) or [given.get("size", UNKNOWN)]
@@ -457,6 +443,3 @@ def broadcast(ranks: list[int | None], *, all_known: bool) -> int | None:
     if all(rank is not None and rank >= 0 for rank in ranks):
         return max(rank for rank in ranks if rank is not None)
     return at_least(max(map(least, ranks)))
-
-
-__all__ = ["NOTHING", "Place", "Ref", "apply", "broadcast", "fitting", "is_open"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer.paths import PARSES_OPTIONS, last_name
-from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref, Site, Term, Tup, Value, join
+from torchdevlint.infer.paths import PARSES_OPTIONS, is_of_options
+from torchdevlint.infer.values import FALSE, NONE, TRUE, Const, Ext, Place, Ref, Site, Term, Tup, Value, unknown
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -19,7 +19,7 @@ def is_option(value: object) -> bool:
     is_part = False
     while isinstance(value, Term):
         if value.op == "call":
-            return is_part and last_name(value.args[0]) in PARSES_OPTIONS
+            return is_part and is_of_options(value)
         if value.op not in _READS:
             return False
         value, is_part = value.args[0], True
@@ -33,24 +33,16 @@ def is_told(place: Place) -> bool:
 
 def remember(ctx: Context, keywords: dict[str, Value]) -> None:
     """`parser.set_defaults(run=train)`: what options are that nobody writes on the command line."""
-    rec = ctx.heap.get(ctx.analysis.settings)
     for name, value in keywords.items():
-        known = rec.fields.get(_DEFAULT + name) if rec is not None else None
-        ctx.put(ctx.analysis.settings, _DEFAULT + name, value if known is None else join(known, value))
+        ctx.add(ctx.analysis.settings, _DEFAULT + name, value)
 
 
 def remembered(ctx: Context, value: Term, name: str) -> Value | None:
     """The default of an option, where the program has set it for a parser."""
     options = value.args[0] if value.op in ("item", "unpack") else value
     rec = ctx.heap.get(ctx.analysis.settings)
-    if (
-        rec is None
-        or not isinstance(options, Term)
-        or options.op != "call"
-        or last_name(options.args[0]) not in PARSES_OPTIONS
-    ):
-        return None
-    return rec.fields.get(_DEFAULT + name)
+    is_of_parser = isinstance(options, Term) and is_of_options(options)
+    return rec.fields.get(_DEFAULT + name) if rec is not None and is_of_parser else None
 
 
 _DEFAULT = ".@option "
@@ -77,8 +69,6 @@ def of_parser(
         return found if name == "parse_args" else Tup((found, given))
     if name in ("add_argument_group", "add_mutually_exclusive_group"):
         return ref
-    from torchdevlint.infer.calls import unknown
-
     return unknown(site)
 
 
@@ -90,19 +80,14 @@ def _is_open(ctx: Context, ref: Ref, given: Value) -> bool:
 
 def _declare(ctx: Context, ref: Ref, names: list[Value], keywords: dict[str, Value]) -> None:
     """`parser.add_argument("-d", "--the-device", default="cuda")`: the default of `the_device` (Lib/argparse.py, `_get_optional_kwargs`)."""
-    from torchdevlint.infer.calls import call
-
     written = [str(one.value) for one in [*names, keywords.get("dest", NONE)] if isinstance(one, Const) and one != NONE]
     named = [one for one in written if not one.startswith("-")] or [one for one in written if one.startswith("--")]
     key = "*" if not written else ("k", (named or written)[0].lstrip("-").replace("-", "_"))
     default = keywords.get("default", _BY_ACTION.get(keywords.get("action", NONE), NONE))
     if isinstance(default, Const) and isinstance(default.value, str) and "type" in keywords:
-        default = call(ctx, keywords["type"], [default], {}, None)
+        default = ctx.call(keywords["type"], [default], {}, None)
     if default != _SUPPRESSED:
         ctx.put(ref, key, default)
 
 
 _BY_ACTION: dict[Value, Value] = {Const("store_true"): FALSE, Const("store_false"): TRUE}
-
-
-__all__ = ["PARSER", "is_option", "is_told", "of_parser", "remember", "remembered"]

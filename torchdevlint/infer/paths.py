@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from torchdevlint.infer.values import (
     FALSE,
-    NUMBER,
     TRUE,
     UNKNOWN,
+    Args,
     Bound,
     Const,
     Ext,
     Func,
+    Keywords,
     OneOf,
     Partial,
     Ref,
@@ -26,7 +27,6 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
-    is_open,
     lift,
     parts_of,
     text_of,
@@ -62,7 +62,7 @@ def is_text(value: Value) -> bool:
     return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
 
 
-def call(ctx: Context, name: str, args: list[Value], site: Site | None) -> Value | None:
+def call(ctx: Context, name: str, args: Args, site: Site | None) -> Value | None:
     """A call of a function of `os.path`, `pathlib` or `glob`; None for any other, and where nothing is known of what it is given."""
     if not args:
         return None
@@ -93,7 +93,7 @@ def parent(path: Value) -> Value:
     return text_of(*before, Const(folder if slash else "."))
 
 
-def formatted(template: str, args: list[Value], pattern: re.Pattern[str] = _FIELD) -> Value:
+def formatted(template: str, args: Args, pattern: re.Pattern[str] = _FIELD) -> Value:
     """`template.format(*args)`, or `template % args`."""
     pieces = pattern.split(template)
     given = args if len(args) == len(pieces) - 1 else [UNKNOWN] * (len(pieces) - 1)
@@ -131,9 +131,7 @@ def binary(operator: str, left: Value, right: Value) -> Value | None:
     return joined(left, right) if operator == "/" else None
 
 
-def method(
-    ctx: Context, path: Value, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value | None:
+def method(ctx: Context, path: Value, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value | None:
     """`path.name(...)` of a string or a path; None for what this table does not know."""
     first = args[0] if args else None
     if isinstance(path, Const) and name in _FOLDED and site is not None:
@@ -147,11 +145,9 @@ def method(
     if not isinstance(path, Const):
         return None
     if name == "format":
-        return (
-            formatted(path.value, args)
-            if "{}" in path.value or not keywords
-            else formatted_by_name(path.value, keywords)
-        )
+        if keywords and "{}" not in path.value:
+            return formatted_by_name(path.value, keywords)
+        return formatted(path.value, args)
     if name in _TESTS and isinstance(first, Const) and isinstance(first.value, str):
         return TRUE if _TESTS[name](path.value, first.value) else FALSE
     return None
@@ -165,7 +161,7 @@ _FOLDED = frozenset(
 _MOST_LETTERS, _MOST_PIECES = 400, 8
 
 
-def _folded(ctx: Context, text: str, name: str, args: list[Value], site: Site) -> Value | None:
+def _folded(ctx: Context, text: str, name: str, args: Args, site: Site) -> Value | None:
     from torchdevlint.infer.library import of_python
 
     given = [_plain(ctx, one) for one in args]
@@ -268,19 +264,20 @@ def is_literal(path: Value) -> bool:
 
 def words(path: Value) -> set[str]:
     """The names and literals that a path is made of: of variables, attributes, keys, and functions."""
-    found: set[str] = set()
-    for one in alternatives(path):
-        for part in parts_of_path(one):
-            _words_of(part, found, _MOST_DEEP)
-    return found
+    return _collected(path, _words_of)
 
 
 def made_by(path: Value) -> set[str]:
     """The last names of the functions that gave a path, or a part of it: "hf_hub_download"."""
+    return _collected(path, _callees_of)
+
+
+def _collected(path: Value, collect: Callable[[Value, set[str], int], None]) -> set[str]:
+    """What is collected of the parts of a path."""
     found: set[str] = set()
     for one in alternatives(path):
         for part in parts_of_path(one):
-            _callees_of(part, found, _MOST_DEEP)
+            collect(part, found, _MOST_DEEP)
     return found
 
 
@@ -309,7 +306,7 @@ def _words_of(value: object, found: set[str], deep: int) -> None:
             place = place[2]
         if isinstance(place, tuple) and isinstance(place[0], Site):
             found |= _words_at_site(place[0])
-    elif isinstance(value, Term) and deep and not _is_of_options(value):
+    elif isinstance(value, Term) and deep and not is_of_options(value):
         if value.op in ("parameter", "attribute"):
             found.add(value.args[1])
         if value.op == "unknown" and value.args and isinstance(value.args[0], Site):
@@ -321,7 +318,7 @@ def _words_of(value: object, found: set[str], deep: int) -> None:
             found.add(value.args[0].body.name)
 
 
-def _is_of_options(value: Term) -> bool:
+def is_of_options(value: Term) -> bool:
     """True for `parser.parse_args()`: a path that is an option of a program is not made of the program's description."""
     return value.op == "call" and last_name(value.args[0]) in PARSES_OPTIONS
 
@@ -355,10 +352,8 @@ def words_at(register: ir.Register | None, body: ir.Body) -> set[str]:
 
 def last_name(value: object) -> str:
     """The last name of what is called, or read: "hf_hub_download" for `huggingface_hub.hf_hub_download`."""
-    if isinstance(value, Ext):
+    if isinstance(value, (Ext, Bound)):
         return value.name.rpartition(".")[2]
-    if isinstance(value, Bound):
-        return value.name
     if isinstance(value, Func):
         return value.body.name
     if isinstance(value, Partial):
@@ -381,6 +376,3 @@ def callee_of(site: Site) -> str:
         return ""
     function = Lookup.of(site.body).definition(site.op.function)
     return function.name if isinstance(function, (ir.Load, ir.Attribute)) else ""
-
-
-__all__ = ["NUMBER", "Ref", "call", "file_of", "is_open"]

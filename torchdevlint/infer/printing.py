@@ -141,8 +141,7 @@ def _object(ref: Ref, ctx: Context | None, nested: int) -> str:
             f"{show(of_key(key[1]), ctx, nested + 1)}: {show(content, ctx, nested + 1)}"
             if rec.kind == "dict" and isinstance(key, tuple)
             else show(content, ctx, nested + 1)
-            for key, content in rec.fields.items()
-            if isinstance(key, tuple) or key == "*"
+            for key, content in rec.items.items()
         ]
         return f"{rec.kind} of {_several(items)}" if items else f"empty {rec.kind}"
     if rec.kind == "frame":
@@ -155,6 +154,24 @@ def _object(ref: Ref, ctx: Context | None, nested: int) -> str:
     return f"{rec.kind} {name}".rstrip() + where + made
 
 
+# Open operations in words, by what they are about.
+_WORDS = {
+    "attribute": "{0}.{1}",
+    "item": "{0}[{1}]",
+    "element": "element of {0}",
+    "unpack": "part {1} of {0}",
+    "is_none": "{0} is None",
+    "isinstance": "isinstance({0}, {1})",
+    "equal": "{0} == {1}",
+    "not": "not {0}",
+    "is_cuda": "{0} is on CUDA",
+    "has": "{0} has {1}",
+    "length": "len({0})",
+    "no_tensor": "{0}, no tensor",
+    "enter": "what {0} enters",
+}
+
+
 def _term(term: Term, ctx: Context | None, nested: int) -> str:
     """An open operation: what waits for a caller."""
 
@@ -162,6 +179,8 @@ def _term(term: Term, ctx: Context | None, nested: int) -> str:
         return f"<tensor @ {show_place(one.device)}>" if isinstance(one, Tensor) else show(one, ctx, nested + 1)
 
     args = term.args
+    if term.op in _WORDS:
+        return _WORDS[term.op].format(*map(inner, args))
     match term.op:
         case "parameter":
             name = "enclosing variables" if args[1].startswith("@") else args[1]
@@ -169,14 +188,6 @@ def _term(term: Term, ctx: Context | None, nested: int) -> str:
         case "undecided":
             asked = args[0].what
             return inner(asked) if isinstance(asked, Term) else "a test of which nothing is known"
-        case "attribute":
-            return f"{inner(args[0])}.{args[1]}"
-        case "item":
-            return f"{inner(args[0])}[{inner(args[1])}]"
-        case "element":
-            return f"element of {inner(args[0])}"
-        case "unpack":
-            return f"part {args[1]} of {inner(args[0])}"
         case "call":
             given = [inner(one) for one in args[1]] + [f"{name}={inner(one)}" for name, one in args[2]]
             return f"{inner(args[0])}({_several(given)})"
@@ -186,26 +197,8 @@ def _term(term: Term, ctx: Context | None, nested: int) -> str:
             return f"{inner(args[0])}.to({show_place(args[1])})"
         case "own" | "device_of" | "as_device":
             return show_place(term)
-        case "is_none":
-            return f"{inner(args[0])} is None"
-        case "isinstance":
-            return f"isinstance({inner(args[0])}, {inner(args[1])})"
-        case "equal":
-            return f"{inner(args[0])} == {inner(args[1])}"
-        case "not":
-            return f"not {inner(args[0])}"
-        case "is_cuda":
-            return f"{inner(args[0])} is on CUDA"
         case "device_type":
             return f"type of {show_place(args[0])}"
-        case "has":
-            return f"{inner(args[0])} has {inner(args[1])}"
-        case "length":
-            return f"len({inner(args[0])})"
-        case "no_tensor":
-            return f"{inner(args[0])}, no tensor"
-        case "enter":
-            return f"what {inner(args[0])} enters"
         case "unknown" | "top":
             row = row_of(args[0]) if args and isinstance(args[0], Site) else None
             if term is UNKNOWN or row is None:

@@ -28,9 +28,8 @@ from torchdevlint.infer.values import (
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
 
-OWNERS = frozenset(
-    {"builtins.object", "builtins.dict", "torch.nn.Module", "collections.OrderedDict"}
-)  # `dict.__setitem__(self, ...)`
+# Whose methods are called so: `dict.__setitem__(self, ...)`.
+OWNERS = frozenset({"builtins.object", "builtins.dict", "torch.nn.Module", "collections.OrderedDict"})
 
 
 def method(ctx: Context, value: Value, name: str, args: list[Value], site: Site | None) -> Value:
@@ -63,14 +62,12 @@ def of_mapping(ctx: Context, value: Ref, name: str, args: list[Value], site: Sit
     getter = classes.attribute_of(ctx, rec.cls, "__getitem__", value)
     if _MAPPINGS.isdisjoint(base.rpartition(".")[2] for base in bases) or not isinstance(getter, Func):
         return None
-    from torchdevlint.infer.calls import call
-
     if name == "get" and args:
-        return join(call(ctx, getter, args[:1], {}, site), args[1] if len(args) > 1 else NONE)
+        return join(ctx.call(getter, args[:1], {}, site), args[1] if len(args) > 1 else NONE)
     key = reading.element(ctx, value)
     if name == "keys":
         return ctx.new(site, "list", None, {"*": key}, tag=name)
-    held = call(ctx, getter, [key], {}, site)
+    held = ctx.call(getter, [key], {}, site)
     return ctx.new(site, "list", None, {"*": held if name == "values" else Tup((key, held))}, tag=name)
 
 
@@ -87,8 +84,7 @@ def _held(ctx: Context, value: Value, name: Value) -> Value:
     if rec is None or not isinstance(rec.cls, Cls) or not isinstance(name, Const):
         return UNKNOWN
     if f".{name.value}" in rec.fields:
-        kept: Value = rec.fields[f".{name.value}"]
-        return kept
+        return rec.at(f".{name.value}")
     bases = classes.foreign_bases_of(ctx.analysis, rec.cls.cls)
     return NOTHING if all(base in _PLAIN for base in bases) and "*" not in rec.fields else UNKNOWN
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import conditions, containers, modules, paths, reading, tensors
 from torchdevlint.infer import library as library_table
-from torchdevlint.infer.classes import CLASS_METHOD, EXCEPTIONS, PROPERTY, field_names, special
-from torchdevlint.infer.summary import Operand
+from torchdevlint.infer.classes import EXCEPTIONS, field_names, special
 from torchdevlint.infer.values import (
     CLOCK,
-    EXPECTED_ERROR,
     FALSE,
     MOST_ALTERNATIVES,
     NONE,
@@ -43,6 +41,7 @@ from torchdevlint.infer.values import (
     join,
     lift,
     text_of,
+    unknown,
     waits,
 )
 
@@ -61,14 +60,8 @@ _PLAIN_ROOTS = frozenset(
 )
 
 
-def _unknown(site: Site | None) -> Value:
-    return Term("unknown", site) if site is not None else UNKNOWN
-
-
 def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
     """A call of a builtin."""
-    from torchdevlint.infer.calls import call
-
     first = args[0] if args else UNKNOWN
     made = special(ctx, first, f"__{name}__", args[1:], site) if name in _SPECIAL else None
     if made is not None:
@@ -82,7 +75,7 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "str" and args:
         return lift(lambda one: one if isinstance(one, Device) else text_of(one), first)  # which is as good as its name
     if name == "open" and args:
-        made = _unknown(site)
+        made = unknown(site)
         ctx.put(made, paths.PATH, first)
         return made
     if name == "len" and isinstance(first, Tup) and (known := reading.items(ctx, first)) is not None:
@@ -102,19 +95,13 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name in _TO_NUMBER:
         return first if name in ("abs", "round") and isinstance(first, (Tensor, Term)) else NUMBER
     if name == "iter" and len(args) == 2:
-        return library_table.stream(ctx, site, call(ctx, first, [], {}, site), "iter")
+        return library_table.stream(ctx, site, ctx.call(first, [], {}, site), "iter")
     if name in ("list", "dict") and ctx.mode == "summary" and is_open(first):  # a caller tells what it is a copy of
         copy = Term("call", Ext(f"builtins.{name}"), tuple(args), tuple(sorted(keywords.items())), site)
         ctx.emit(copy)
         return copy
     if name in _SEQUENCES:
         return _sequence(ctx, name, args, site)
-    if name == "staticmethod" and args:
-        return Partial(first, (), ())
-    if name == "classmethod" and args:
-        return Partial(Ext(CLASS_METHOD), (first,), ())
-    if name == "property":
-        return Partial(Ext(PROPERTY), tuple(args), tuple(sorted(keywords.items())))
     if name == "globals":
         return Bound(ctx.unit.globals if site is None else site.unit.globals, "__dict__")
     if name in ("vars", "dir") and args:
@@ -122,10 +109,8 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name.endswith(EXCEPTIONS):
         fields: dict[Any, Value] = {".args": Tup(tuple(args)), ".value": first}
         return ctx.new(site, "object", Ext("builtins." + name), fields, tag=name)
-    if name == "sorted":
-        return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
     if name in ("dict", "OrderedDict"):
-        return _dict(ctx, args, keywords, site)
+        return ctx.new(site, "dict", None, containers.contents(ctx, "dict", args, keywords), tag="dict")
     if name == "next":
         return _next(ctx, first, site, args[1] if len(args) > 1 else None)
     if name == "enumerate":
@@ -143,10 +128,9 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         columns = [column for one in args[1:] if (column := reading.items(ctx, one)) is not None]
         shortest = min(map(len, columns), default=0)
         if 0 < shortest <= MOST_ALTERNATIVES and len(columns) == len(args) - 1:
-            return library_table.listed(
-                ctx, site, [_turn(ctx, first, columns, at, site) for at in range(shortest)], name
-            )
-        made = call(ctx, first, [reading.element(ctx, one) for one in args[1:]], {}, site)
+            turns = [_turn(ctx, first, columns, at, site) for at in range(shortest)]
+            return library_table.listed(ctx, site, turns, name)
+        made = ctx.call(first, [reading.element(ctx, one) for one in args[1:]], {}, site)
         return ctx.new(site, "generator", None, {"*": made}, tag=name)
     if name in ("max", "min"):
         return reading.element(ctx, first) if len(args) == 1 or "key" in keywords else join(*args)
@@ -169,18 +153,12 @@ def builtin(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
         return ctx.new(site, "dict", None, filled if named else {"*": value}, tag=name)
     if name == "type":
         return lift(lambda one: class_of(ctx, one), first) if len(args) == 1 else OTHER
-    if name == "print":
-        return NONE
-    if name == "super":
-        return UNKNOWN
-    return OTHER if name[:1].isupper() and hasattr(builtins, name) else _unknown(site)
+    return OTHER if name[:1].isupper() and hasattr(builtins, name) else unknown(site)
 
 
 def _turn(ctx: Context, function: Value, columns: list[list[Value]], at: int, site: Site | None) -> Value:
     """One item of `map(function, ...)`: a list or dict that it makes is one of its own."""
-    from torchdevlint.infer.calls import call
-
-    made = call(ctx, function, [one[at] for one in columns], {}, site)
+    made = ctx.call(function, [one[at] for one in columns], {}, site)
     rec = ctx.heap.get(made) if isinstance(made, Ref) else None
     is_new = rec is not None and rec.kind in ("list", "dict") and isinstance(function, Ext)
     return ctx.new(site, rec.kind, rec.cls, rec.fields, tag=("map", at)) if is_new and rec is not None else made
@@ -192,16 +170,15 @@ def _got(ctx: Context, value: Value, name: Value, default: Value | None, site: S
     if ctx.mode == "summary" and waits(name):
         return Term("got", value, name, *given)
     names = [one for one in alternatives(name) if isinstance(one, Const)]
-    missing = (
-        NOTHING if default is None and len(names) > 1 else default
-    )  # of several, those that are not there are not asked for
+    # Of several, those that are not there are not asked for.
+    missing = NOTHING if default is None and len(names) > 1 else default
     found = [_attribute_or(ctx, value, str(one.value), missing, site) for one in names]
     for text in alternatives(name):
         if isinstance(text, Text) and ctx.mode == "summary" and waits(value):
             return Term("got", value, name, *given)
         if isinstance(text, Text):
             found += [one for each in alternatives(value) for one in reading.attributes_like(ctx, each, text)]
-    return join(*found) if found else _unknown(site)
+    return join(*found) if found else unknown(site)
 
 
 def _attribute_or(ctx: Context, value: Value, name: str, default: Value | None, site: Site | None) -> Value:
@@ -227,10 +204,8 @@ def class_of(ctx: Context, value: Value) -> Value:
         return rec.cls
     if rec.kind in ("list", "dict"):
         return Ext(f"builtins.{rec.kind}")
-    names = tuple(Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith("."))
-    if rec.is_named_tuple:
-        return Partial(Ext("collections.namedtuple.make"), (), (("@names", Tup(names)),))
-    return OTHER
+    names = Tup(tuple(map(Const, rec.attributes)))
+    return Partial(Ext("collections.namedtuple.make"), (), (("@names", names),)) if rec.is_named_tuple else OTHER
 
 
 def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> Value:
@@ -248,10 +223,6 @@ def _sequence(ctx: Context, name: str, args: list[Value], site: Site | None) -> 
     return ctx.new(site, "list", None, {"*": reading.element(ctx, first)}, tag=name)
 
 
-def _dict(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
-    return ctx.new(site, "dict", None, containers.contents(ctx, "dict", args, keywords), tag="dict")
-
-
 def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
     """`zip(a, b)`; `zip(*rows)` gives the columns of rows of one form."""
     if len(args) == 1 and isinstance(args[0], Star):
@@ -259,7 +230,7 @@ def _zip(ctx: Context, args: list[Value], site: Site | None) -> Value:
             return Term("call", Ext("builtins.zip"), tuple(args), (), site)
         columns = reading.items(ctx, reading.element(ctx, args[0].value))
         if columns is None:
-            return _unknown(site)
+            return unknown(site)
         made = [library_table.stream(ctx, site, one, f"column {at}") for at, one in enumerate(columns)]
         return library_table.listed(ctx, site, made, "columns")
     known = [reading.items(ctx, one) for one in args]
@@ -285,8 +256,7 @@ def _sum(ctx: Context, values: Value, start: Value | None, site: Site | None) ->
 
 
 def _next(ctx: Context, first: Value, site: Site | None, default: Value | None) -> Value:
-    for one in alternatives(first):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in ctx.each(first):
         made = special(ctx, one, "__next__", [], site)
         if made is not None:
             return made
@@ -307,8 +277,6 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     path = paths.call(ctx, name, args, site)
     if path is not None:
         return path
-    if name in ("pytest.raises", "contextlib.suppress"):
-        return EXPECTED_ERROR
     if last == "is_torch_fx_proxy":
         return FALSE
     if name == "types.MethodType" and len(args) > 1 and isinstance(first, Func):
@@ -318,17 +286,13 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "functools.partial" and args:
         return Partial(first, tuple(args[1:]), tuple(sorted(keywords.items())))
     if root == "functools":
-        if name == "functools.wraps.call" or (
-            last in ("cache", "lru_cache", "singledispatch") and args and not isinstance(first, Const)
-        ):
+        is_decorator = last in ("cache", "lru_cache", "singledispatch") and args and not isinstance(first, Const)
+        if name == "functools.wraps.call" or is_decorator:
             return first
-        return (
-            Ext("functools.wraps.call") if last in ("wraps", "lru_cache", "update_wrapper", "cache") else _unknown(site)
-        )
+        is_given_later = last in ("wraps", "lru_cache", "update_wrapper", "cache")
+        return Ext("functools.wraps.call") if is_given_later else unknown(site)
     if name == "collections.defaultdict":
         return ctx.new(site, "dict", None, {"default": first} if args and first != NONE else {}, tag=name)
-    if name == "collections.OrderedDict":
-        return _dict(ctx, args, keywords, site)
     if name == "collections.deque":
         made = _sequence(ctx, "list", args[:1], site)
         length = args[1] if len(args) > 1 else keywords.get("maxlen", NONE)
@@ -342,16 +306,12 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
     if name == "collections.namedtuple.make":
         return _named_tuple(ctx, args, dict(keywords), site)
     if name == "collections.namedtuple._make" and "@class" in keywords:
-        from torchdevlint.infer.calls import call
-
-        return call(ctx, keywords["@class"], [Star(first)], {}, site)
+        return ctx.call(keywords["@class"], [Star(first)], {}, site)
     if name == "collections.namedtuple._make":
         given = reading.items(ctx, first)
         if given is None:
             given = [reading.element(ctx, first)] * _MOST_TURNS
         return _named_tuple(ctx, given, dict(keywords), site)
-    if name in ("types.SimpleNamespace", "argparse.Namespace"):
-        return ctx.new(site, "object", None, {"." + key: value for key, value in keywords.items()}, tag=name)
     if name == "dataclasses.field":
         factory = keywords.get("default_factory")
         if factory is None and keywords.get("init") != FALSE:
@@ -365,26 +325,19 @@ def library(ctx: Context, name: str, args: list[Value], keywords: dict[str, Valu
             return Term("call", Ext(name), tuple(args), tuple(sorted(keywords.items())), site)
         rec = ctx.rec(first)
         if rec is not None and isinstance(rec.cls, Cls):
-            from torchdevlint.infer.calls import call
-
             held = {name: rec.fields.get("." + name, UNKNOWN) for name, _ in field_names(ctx.analysis, rec.cls.cls)}
-            return call(ctx, rec.cls, [], containers.replaced(ctx, held, args[1:], keywords), site)
+            return ctx.call(rec.cls, [], containers.replaced(ctx, held, args[1:], keywords), site)
         made = containers.copied(ctx, first, site)
         for key, value in keywords.items():
             ctx.put(made, "." + key, value)
         return made
     if name in ("os.getenv", "os.environ.get") and args:
         told: Value = Term("item", Ext("os.environ"), first)
-        return (
-            join(told, args[1] if len(args) > 1 else keywords["default"])
-            if len(args) > 1 or "default" in keywords
-            else told
-        )
-    if name in ("io.BytesIO", "io.StringIO"):
-        return ctx.new(site, "object", Ext("io.BytesIO"), {}, tag=name)
+        default = args[1] if len(args) > 1 else keywords.get("default")
+        return told if default is None else join(told, default)
     if root in _PLAIN_ROOTS and root in sys.stdlib_module_names:
         return CLOCK if root in _CLOCKS else NUMBER
-    return _unknown(site)
+    return unknown(site)
 
 
 def _field_names(ctx: Context, args: list[Value]) -> list[str]:
@@ -399,7 +352,7 @@ def _field_names(ctx: Context, args: list[Value]) -> list[str]:
 
 
 def _named_tuple(ctx: Context, args: list[Value], keywords: dict[str, Value], site: Site | None) -> Value:
-    names, defaults = keywords.pop("@names"), keywords.pop("@defaults", Tup(()))
+    names, defaults = keywords.pop("@names", Tup(())), keywords.pop("@defaults", Tup(()))
     count = len(names.items) if isinstance(names, Tup) else 0
     given = dict(enumerate(defaults.items, count - len(defaults.items))) if isinstance(defaults, Tup) else {}
     ref = ctx.new(site, "object", None, {}, tag="namedtuple")
@@ -412,6 +365,3 @@ def _named_tuple(ctx: Context, args: list[Value], keywords: dict[str, Value], si
         ctx.put(ref, "." + field, value)
         ctx.put(ref, ("k", at), value)
     return ref
-
-
-__all__ = ["Bound", "Operand", "builtin", "library"]

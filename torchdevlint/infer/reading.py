@@ -26,7 +26,6 @@ from torchdevlint.infer.values import (
     NUMBER,
     NUMERIC,
     SIZE,
-    SLICE,
     UNKNOWN,
     Bound,
     Cls,
@@ -88,8 +87,7 @@ def attribute(ctx: Context, value: Value, name: str, site: Site | None = None) -
                 return Partial(forward, frame, ())
         rec = ctx.heap.get(value)
         if rec is not None and "." + name in rec.fields:
-            kept: Value = rec.fields["." + name]
-            return _member(ctx, value, name, kept, site)
+            return _member(ctx, value, name, rec.at("." + name), site)
         found = attribute_of(ctx, value, name, None)
         if found is not None:
             return _member(ctx, value, name, found, site)
@@ -137,8 +135,7 @@ def of_member(ctx: Context, value: Value) -> Value:
     if rec is None or not isinstance(rec.cls, Cls):
         return value
     is_plain = any(one.rpartition(".")[2] in _PLAIN_ENUMS for one in foreign_bases_of(ctx.analysis, rec.cls.cls))
-    plain: Value = rec.fields[".value"] if is_plain else value
-    return plain
+    return rec.at(".value") if is_plain else value
 
 
 _PLAIN_ENUMS = frozenset({"str", "int", "StrEnum", "IntEnum", "IntFlag"})
@@ -160,8 +157,7 @@ def _of_term(ctx: Context, value: Term, name: str) -> Value:
         return Term("type", value)
     rec = ctx.heap.get(value)
     if rec is not None and "." + name in rec.fields:
-        kept: Value = rec.fields["." + name]
-        return kept
+        return rec.at("." + name)
     default = options.remembered(ctx, value, name)
     if default is not None:
         return default
@@ -197,15 +193,13 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw
         if made is not None:
             return made
     if rec is not None and "." + name in rec.fields:
-        kept: Value = rec.fields["." + name]
-        return kept
+        return rec.at("." + name)
     if rec is not None and name == "__dict__":
         return Bound(value, name)
     if rec is not None and name == "__class__" and isinstance(rec.cls, Cls):
         return rec.cls
     if rec is None and ctx.mode == "summary" and "." + name in (closure := ctx.unit.closures.get(value, {})):
-        enclosed: Value = closure["." + name]
-        return enclosed
+        return closure["." + name]
     if rec is None or rec.kind == "overlay":
         lent = ctx.lent(value, name) if ctx.mode != "summary" else None
         return ctx.read(Term("attribute", value, name)) if lent is None else lent
@@ -229,7 +223,7 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw
         if drawn is not None:
             return drawn
     if name == "_fields" and rec.is_named_tuple:
-        return Tup(tuple(Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith(".")))
+        return Tup(tuple(map(Const, rec.attributes)))
     got = special(ctx, value, "__getattr__", [Const(name)], site) if not name.startswith("__") else None
     if got is not None:
         return got
@@ -253,20 +247,15 @@ def attributes_like(ctx: Context, value: Value, name: Text) -> list[Value]:
     rec, pattern = ctx.rec(value), paths.glob_of(name)
     if rec is None:
         return []
-    held = [key[1:] for key in rec.fields if isinstance(key, str) and key.startswith(".")]
     own = bases_of(ctx.analysis, rec.cls.cls) if isinstance(rec.cls, Cls) else ()
-    fitting = [one for one in held if fnmatchcase(one, pattern)]
+    fitting = [one for one in rec.attributes if fnmatchcase(one, pattern)]
     fitting = fitting or [one for base in own for one in base.methods if fnmatchcase(one, pattern)]
     return [attribute(ctx, value, one) for one in fitting]
 
 
 def _written_like(rec: Rec, name: str) -> Value | None:
     """What was written under a name of which only a part was known (`setattr(self, f"layer{number}", ...)`) and which this name fits."""
-    found = [
-        content
-        for key, content in rec.fields.items()
-        if isinstance(key, str) and key.startswith(".") and "*" in key and fnmatchcase(name, key[1:])
-    ]
+    found = [one for key, one in rec.attributes.items() if "*" in key and fnmatchcase(name, key)]
     return join(*found) if found else None
 
 
@@ -308,8 +297,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
     if isinstance(value, Term) and value is not UNKNOWN:
         rec, name = ctx.heap.get(value), as_key(key)
         if rec is not None and isinstance(name, Const) and ("k", name.value) in rec.fields:
-            kept: Value = rec.fields["k", name.value]
-            return kept
+            return rec.at(("k", name.value))
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
         renewed = _renewed(ctx, value) if isinstance(name, Const) else None
@@ -323,9 +311,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
         meta = metaclass_of(ctx, value.cls)
         made = attribute_of(ctx, meta, "__getitem__", value) if meta is not None else made
         if isinstance(made, Func):
-            from torchdevlint.infer.calls import call
-
-            return call(ctx, made, [key], {}, site)
+            return ctx.call(made, [key], {}, site)
         return value  # with the types that it is of
     if isinstance(value, Ext):
         return Term("item", value, key) if value.name in _OF_PROCESS else value  # a type with arguments
@@ -335,11 +321,9 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
 def item_of_dict(ctx: Context, value: Value, key: Value) -> Value:
     """`dict.__getitem__(value, key)`, whatever the class of the dict makes of `value[key]`."""
     rec = ctx.heap.get(value) if isinstance(value, Ref) else None
-    return (
-        UNKNOWN
-        if rec is None or not isinstance(value, Ref)
-        else _item_of_object(ctx, value, rec, key, None, is_raw=True)
-    )
+    if rec is None or not isinstance(value, Ref):
+        return UNKNOWN
+    return _item_of_object(ctx, value, rec, key, None, is_raw=True)
 
 
 def _item_of_object(
@@ -350,7 +334,7 @@ def _item_of_object(
         if ctx.mode == "summary" and waits(key) and "default" not in rec.fields and not isinstance(rec.cls, Cls):
             return Term("item", value, key)  # which one it is, a caller tells
     if isinstance(key, SliceValue) and ".tensors" in rec.fields:  # of a `TensorDataset`
-        return rec.fields[".tensors"]  # type: ignore[no-any-return]
+        return rec.at(".tensors")
     if isinstance(key, SliceValue):
         part = containers.sliced(ctx, value, key, site) if rec.kind == "list" else None
         return part if part is not None else _any_of_list(ctx, value, rec, key, site)
@@ -377,15 +361,11 @@ def _item_of_object(
             missing = special(ctx, value, "__missing__", [key], site) if "*" not in rec.fields else None
             if missing is not None:
                 return missing
-            others: Value = rec.fields.get("*", NOTHING)  # a key that is not there raises
-            return others
-    elif (
-        rec.kind == "dict" and "default" in rec.fields and not any(isinstance(k, tuple) or k == "*" for k in rec.fields)
-    ):
+            return rec.at("*", NOTHING)  # a key that is not there raises
+    elif rec.kind == "dict" and "default" in rec.fields and not rec.items:
         return _made_by_default(ctx, value, rec, "*", site)
     elif rec.kind == "dict":
-        held = [content for k, content in rec.fields.items() if isinstance(k, tuple) or k == "*"]
-        return join(*held) if held else UNKNOWN
+        return join(*rec.items.values()) if rec.items else UNKNOWN
     return element(ctx, value)
 
 
@@ -398,10 +378,8 @@ def _any_of_list(ctx: Context, value: Ref, rec: Rec, key: SliceValue, site: Site
 
 
 def _made_by_default(ctx: Context, value: Ref, rec: Rec, key: Any, site: Site | None) -> Value:
-    from torchdevlint.infer.calls import call
-
     factory = rec.fields["default"]
-    made = call(ctx, factory, [], {}, site)
+    made = ctx.call(factory, [], {}, site)
     new = ctx.rec(made) if isinstance(factory, Ext) else None
     if new is not None:  # each key has one of its own
         made = ctx.new(site, new.kind, new.cls, new.fields, tag=("default", key))
@@ -417,11 +395,8 @@ def element(ctx: Context, value: Value) -> Value:
         rank = shifted(value.rank, -1) if value.rank != 0 else None
         return Tensor(value.device, rank, value.origin, value.implicit)
     if isinstance(value, Tup):
-        return (
-            join(*[element(ctx, i.value) if isinstance(i, Star) else i for i in value.items])
-            if value.items
-            else NOTHING
-        )
+        several = [element(ctx, one.value) if isinstance(one, Star) else one for one in value.items]
+        return join(*several) if several else NOTHING
     if isinstance(value, Ref):
         return _element_of_object(ctx, value)
     if isinstance(value, Term):
@@ -453,12 +428,7 @@ def _name_of_attribute(ctx: Context, value: Value) -> Value:
     if isinstance(value, Term):
         return Term("element", Term("attribute", value, "__dict__")) if value is not UNKNOWN else UNKNOWN
     rec = ctx.rec(value)
-    names = (
-        [Const(key[1:]) for key in rec.fields if isinstance(key, str) and key.startswith(".")]
-        if rec is not None
-        else []
-    )
-    return join(*names) if names else UNKNOWN
+    return join(*map(Const, rec.attributes)) if rec is not None and rec.attributes else UNKNOWN
 
 
 def _element_of_object(ctx: Context, value: Ref) -> Value:
@@ -468,7 +438,7 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
     if rec.kind == "dict":
         keys = [of_key(key[1]) for key in rec.fields if isinstance(key, tuple)]
         if "*" in rec.fields:
-            return rec.fields.get(containers.KEYS, NUMBER)  # type: ignore[no-any-return]
+            return rec.at(containers.KEYS, NUMBER)
         return join(*keys) if keys else NUMBER
     if rec.kind in ("object", "module") and isinstance(rec.cls, Cls):
         for name in ("__iter__", "__aiter__"):
@@ -482,9 +452,8 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
             return got
         if (inner := wrapped(ctx, value)) != value:
             return element(ctx, inner)
-    held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-    if held:
-        return join(*held)
+    if rec.items:
+        return join(*rec.items.values())
     return NOTHING if rec.kind in ("list", "generator") else UNKNOWN
 
 
@@ -497,9 +466,8 @@ def unpacked(ctx: Context, value: Value, index: int, count: int, starred: bool) 
         if starred:
             after = count - 1 - index if index >= 0 else -index - 1
             rest = known[index : len(known) - after]
-            return ctx.new(
-                None, "list", None, {("k", n): part for n, part in enumerate(rest)}, tag=("rest", value, index)
-            )
+            fields = {("k", at): part for at, part in enumerate(rest)}
+            return ctx.new(None, "list", None, fields, tag=("rest", value, index))
         return known[index] if -len(known) <= index < len(known) else UNKNOWN
     if isinstance(value, Term) and value is not UNKNOWN:
         if index >= 0 and not starred:
@@ -529,6 +497,3 @@ def holds_tensor(value: Value) -> bool:
     return any(isinstance(one, Tensor) for one in alternatives(value)) or (
         isinstance(value, Tup) and any(holds_tensor(one) for one in value.items)
     )
-
-
-__all__ = ["SLICE", "attribute", "element", "holds_tensor", "item", "items", "unpacked"]

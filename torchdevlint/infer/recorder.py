@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from torchdevlint.infer import tensors
 from torchdevlint.infer.printing import show
 from torchdevlint.infer.summary import Claim, Fault
-from torchdevlint.infer.values import HOST, Ref, Site, Tensor, Term, Value, alternatives
+from torchdevlint.infer.values import HOST, Site, Tensor, Term, Value, alternatives
 from torchdevlint.program import ir
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Recorder:
         elif is_pending and ctx.mode == "summary":
             outcome = "left to the callers"
         else:
-            is_met = _is_on_host(ctx, claim) if claim.kind == "host" else met and _are_tensors(ctx, claim)
+            is_met = (met or claim.kind == "host") and _are_tensors(ctx, claim, on_host=claim.kind == "host")
             outcome = "met" if is_met else "undecided"
         operands = tuple(f"{operand.role or 'operand'}: {show(operand.value, ctx)}" for operand in claim.operands)
         self.claims.append(Seen(claim, outcome, ctx.mode, operands, claim.chain, faults))
@@ -151,25 +151,13 @@ class Recorder:
         if claim.site.op in self.ops:
             return True
         for operand in claim.operands:
-            for one in alternatives(operand.value):
-                rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+            for one, rec in ctx.each(operand.value):
                 made = one.origin if isinstance(one, Tensor) else rec.fields.get("@origin") if rec is not None else None
                 if isinstance(made, Site) and made.op in self.ops:
                     return True
         return False
 
 
-def _are_tensors(ctx: Context, claim: Claim) -> bool:
-    return all(
-        isinstance(tensors.as_tensor(ctx, one), Tensor)
-        for operand in claim.operands
-        for one in alternatives(operand.value)
-    )
-
-
-def _is_on_host(ctx: Context, claim: Claim) -> bool:
-    return all(
-        isinstance(known := tensors.as_tensor(ctx, one), Tensor) and known.device == HOST
-        for operand in claim.operands
-        for one in alternatives(operand.value)
-    )
+def _are_tensors(ctx: Context, claim: Claim, *, on_host: bool) -> bool:
+    several = [tensors.as_tensor(ctx, one) for operand in claim.operands for one in alternatives(operand.value)]
+    return all(isinstance(one, Tensor) and (not on_host or one.device == HOST) for one in several)

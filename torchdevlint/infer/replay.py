@@ -551,6 +551,3 @@ def _nesting(place: Any) -> int:
         place = place[2]
         count += 1
     return count
-
-
-__all__ = ["Replay"]

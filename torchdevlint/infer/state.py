@@ -85,23 +85,17 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
         mine = [(guard, rec.fields[key]) for guard, rec in recs if key in rec.fields]
         if len(mine) < len(recs) and key == RENEWED:
             mine = [(guard, one) for guard, value in mine if (one := if_moved(value)) != NOTHING]
-        if not mine or (len(mine) < len(recs) and _is_for_each_path(key, mine)):
-            fields.pop(key, None)
+        is_lacking = len(mine) < len(recs)
+        if not mine or (is_lacking and key == PLACED and all(value == HOST for _, value in mine)):
+            fields.pop(key, None)  # that something unknown was moved to the CPU is no help where one path lacks it
         elif isinstance(key, str) and key.startswith("@"):
-            fields[key] = (
-                mine[0][1] if len({value for _, value in mine}) == 1 else joined_mark(key, [v for _, v in mine])
-            )
+            fields[key] = joined_mark([value for _, value in mine])
         else:
             if is_overlay:
                 old = old_field(place, key)
                 mine += [(guard, old) for guard, rec in recs if key not in rec.fields]
             fields[key] = one_of(mine)
     return fields
-
-
-def _is_for_each_path(key: Any, values: list[tuple[Facts, Any]]) -> bool:
-    """True for what is no help where one path lacks it: that something unknown was moved to the CPU."""
-    return bool(key == PLACED and all(value == HOST for _, value in values))
 
 
 def if_moved(value: Value) -> Value:
@@ -128,7 +122,7 @@ def is_moved(value: Value) -> bool:
     return isinstance(value, Ref)
 
 
-def joined_mark(key: str, values: list[Any]) -> Any:
+def joined_mark(values: list[Any]) -> Any:
     """What holds of a module that was moved on some paths: somebody knows where it is, and it is where it was moved to."""
     moved = [value for value in values if value != "host"]
     return moved[0] if moved else values[0]

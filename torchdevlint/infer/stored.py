@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torchdevlint.infer import devices, modules, paths, reading
+from torchdevlint.infer import modules, paths
 from torchdevlint.infer.checkpoints import COUNTERS, PLAIN_STATE
-from torchdevlint.infer.state import RENEWED, Facts
+from torchdevlint.infer.state import PLACED, RENEWED, Facts
 from torchdevlint.infer.summary import Event
 from torchdevlint.infer.values import (
     HOST,
@@ -194,14 +194,9 @@ def read(
     chain = (*inner, *ctx.chain)
     on_host = known.on_host or all(fields.get(("on host", one)) == TRUE for one in alternatives(file))
     is_here = all(("here", one) in fields for one in alternatives(file))
-    if (
-        ctx.mode == "summary"
-        and not inner
-        and ctx.body is not None
-        and ctx.body.owner is not None
-        and ctx.body.parameters
-    ):
-        owner = Term("parameter", ctx.body, ctx.body.parameters[0].name)
+    body = ctx.body if ctx.mode == "summary" and not inner else None
+    if body is not None and body.owner is not None and body.parameters:
+        owner = Term("parameter", body, body.parameters[0].name)
     made = Read(
         site,
         file,
@@ -388,7 +383,7 @@ def _take(
                 _take(ctx, item, guards, key, found, file, deep - 1) if deep else add(UNKNOWN)
         elif isinstance(one, Ref):
             rec = ctx.heap.get(one)
-            parts = _parts(ctx, one, rec) if rec is not None and deep else None
+            parts = _parts(ctx, rec) if rec is not None and deep else None
             if parts is None:
                 add(UNKNOWN)
             for name, part in parts or ():
@@ -414,19 +409,15 @@ def _take(
             add(UNKNOWN)
 
 
-def _parts(ctx: Context, ref: Ref, rec: Rec) -> list[tuple[object, Value]] | None:
+def _parts(ctx: Context, rec: Rec) -> list[tuple[object, Value]] | None:
     """What an object holds, with its keys; None where that is not known."""
     if rec.kind == "module":
-        held = modules.held_by(ctx, ref, rec)
+        held = modules.held_by(ctx, rec)
         return list(held.items()) if held else [("", Tensor(rec.fields.get("@device", NOWHERE), None))]
     if rec.kind in ("dict", "list", "generator"):
-        return [
-            (key[1] if isinstance(key, tuple) else None, one)
-            for key, one in rec.fields.items()
-            if key == "*" or isinstance(key, tuple)
-        ]
+        return [(key[1] if isinstance(key, tuple) else None, one) for key, one in rec.items.items()]
     if rec.kind == "object" and (rec.cls is None or isinstance(rec.cls, Cls)):
-        return [(key[1:], one) for key, one in rec.fields.items() if isinstance(key, str) and key.startswith(".")]
+        return list(rec.attributes.items())
     return None
 
 
@@ -436,7 +427,7 @@ def _placed(ctx: Context, value: Value, deep: int) -> Place | None:
         return None
     for one in (value, Term("attribute", value, "module")):  # what a wrapper of several devices holds
         fields = _fields(ctx, one)
-        place = fields.get("@device", fields.get(devices.PLACED))
+        place = fields.get("@device", fields.get(PLACED))
         if isinstance(place, (str, Term)):
             return place
     if value.op == "moved":
@@ -508,6 +499,3 @@ def _iterated(register: ir.Register, lookup: Lookup) -> str:
         register = written.arguments[0].value if written.arguments else method.object  # type: ignore[union-attr]
         written = lookup.definition(register)
     return lookup.path(register)
-
-
-__all__ = ["HOST", "NOWHERE", "reading"]

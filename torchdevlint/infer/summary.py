@@ -110,9 +110,8 @@ class Fault(NamedTuple):
             ways = (self.site, *self.chain)
             return next((way for way in ways if made is not None and way.body is made.body), ways[-1])
         is_sample = self.host is not None and self.host.implicit == "batch"
-        return (
-            made if made is not None and not is_sample else self.site
-        )  # samples belong on the CPU, and are moved where they are used
+        # Samples belong on the CPU, and are moved where they are used.
+        return made if made is not None and not is_sample else self.site
 
     @property
     def is_of_module(self) -> bool:
@@ -171,42 +170,27 @@ def _is_made_with_its_module(made: Site) -> bool:
     return body is None or body.owner is None or body.name == "__init__" or made.unit.is_of_constructors(body.name)
 
 
+@dataclass(slots=True, eq=False)
 class Heard:
     """What one evaluation told beside its result: faults, claims that are met, bodies that were asked for and called, limits that were hit.
 
     `told` are the faults in their order, `looked_at` the bodies that were read and not asked for, `writes` and `reads` what was saved and loaded.
     """
 
-    __slots__ = (
-        "asked",
-        "bounds",
-        "called",
-        "faults",
-        "looked_at",
-        "met",
-        "passed",
-        "reads",
-        "recursive",
-        "replays",
-        "steps",
-        "told",
-        "writes",
-    )
-
-    def __init__(self) -> None:
-        self.faults: dict[tuple[int, int, str], Fault] = {}
-        self.met: set[tuple[Site, Site | None]] = set()
-        self.passed: set[tuple[Site, ir.Body]] = (
-            set()
-        )  # where a claim was asked, and the functions that a caller came through
-        self.asked: dict[ir.Body, None] = {}
-        self.called: set[ir.Body] = set()
-        self.bounds: Counter[str] = Counter()
-        self.replays = self.recursive = self.steps = 0
-        self.told: list[Fault] = []
-        self.looked_at: set[ir.Body] = set()
-        self.writes: list[Write] = []
-        self.reads: list[Read] = []
+    faults: dict[tuple[int, int, str], Fault] = field(default_factory=dict)
+    met: set[tuple[Site, Site | None]] = field(default_factory=set)
+    # where a claim was asked, and the functions that a caller came through
+    passed: set[tuple[Site, ir.Body]] = field(default_factory=set)
+    asked: dict[ir.Body, None] = field(default_factory=dict)
+    called: set[ir.Body] = field(default_factory=set)
+    bounds: Counter[str] = field(default_factory=Counter)
+    replays: int = 0
+    recursive: int = 0
+    steps: int = 0
+    told: list[Fault] = field(default_factory=list)
+    looked_at: set[ir.Body] = field(default_factory=set)
+    writes: list[Write] = field(default_factory=list)
+    reads: list[Read] = field(default_factory=list)
 
     def keep(self, fault: Fault) -> None:
         """Keeps a fault, one for each pair of places; what is broken stands above what is open."""

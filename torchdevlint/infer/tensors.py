@@ -30,17 +30,18 @@ from torchdevlint.infer.values import (
     SLICE,
     TRUE,
     UNKNOWN,
+    Args,
     Bound,
     Const,
     Device,
     Ext,
+    Keywords,
     OneOf,
     Place,
     Rec,
     Ref,
     Site,
     SliceValue,
-    Sort,
     Star,
     Tensor,
     Term,
@@ -56,6 +57,7 @@ from torchdevlint.infer.values import (
     one_of,
     options_of,
     shifted,
+    unknown,
     waits,
 )
 from torchdevlint.stubs import loader
@@ -104,6 +106,7 @@ _OTHERS_HAVE = (
         "square sqrt exp sinc".split()
     )
 )
+_MODULES_HAVE = frozenset("values apply_ type float double half requires_grad_".split())
 _ALSO_PROOF = frozenset({"exp", "sqrt", "detach", "pow", "backward", "sqrt_", "norm", "square"})
 
 
@@ -164,9 +167,8 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
             moved = devices.whole(value.args[0])
             if moved.op == "moved" and isinstance(moved.args[1], Term) and moved.args[1].op == "near":
                 return Tensor(moved.args[1], None)  # a part of what a model gives back
-        if (
-            value.op == "binary" and ctx.mode != "summary"
-        ):  # nothing more will be known: the other operand may be a number
+        if value.op == "binary" and ctx.mode != "summary":
+            # nothing more will be known: the other operand may be a number
             known = {} if known is None else known
             if value not in known:
                 known[value] = _of_sum(ctx, value, known)
@@ -203,16 +205,14 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
         return [one_of([(g, parts[at]) for g, parts in several if at < len(parts)]) for at in range(longest)]
     found: list[Value] = []
     changed = False
-    for one in alternatives(value):
-        rec = ctx.heap.get(one) if isinstance(one, Ref) else None
+    for one, rec in ctx.each(value):
         if isinstance(one, Tup) and deep:
             changed = True
             for item in one.items[:12]:
                 found += flattened(ctx, item.value if isinstance(item, Star) else item, deep - 1)
         elif rec is not None and deep and rec.kind in ("list", "generator"):
             changed = True
-            held = [content for key, content in rec.fields.items() if isinstance(key, tuple) or key == "*"]
-            for item in held[:12]:
+            for item in list(rec.items.values())[:12]:
                 found += flattened(ctx, item, deep - 1)
         else:
             found.append(one)
@@ -344,7 +344,7 @@ def binary(
         if other == ARRAY and isinstance(one, Tensor) and site is not None:
             claims.claim(ctx, "host", [Operand(one, False, "numpy")], site)  # through `ndarray.__array_priority__`
     if claims.may_be_module(ctx, left) or claims.may_be_module(ctx, right):
-        return Term("unknown", site) if site is not None else UNKNOWN  # its class says what the operator does
+        return unknown(site)  # its class says what the operator does
     values = (left, right)
     several = [one for value in values for one in alternatives(value)]
     known = [one for one in several if not isinstance(one, Ref) and isinstance(as_tensor(ctx, one), Tensor)]
@@ -636,8 +636,7 @@ def store_in_container(
         return
     containers.store_anywhere(ctx, target, value)
     if rec.kind == "dict" and isinstance(key, (Ref, Tensor)):
-        kept = rec.fields.get(containers.KEYS)
-        ctx.put(target, containers.KEYS, key if kept is None else join(kept, key))
+        ctx.add(target, containers.KEYS, key)
 
 
 def renew(ctx: Context, target: Value, value: Value) -> None:
@@ -720,9 +719,7 @@ def _place_of_type(named: Value) -> Place | None:
     return ACCELERATOR if name.startswith("torch.cuda.") else HOST if name.count(".") == 1 else None
 
 
-def method(
-    ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def method(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`tensor.name(...)`."""
     first = args[0] if args else keywords.get("other", UNKNOWN)
     if name in devices.MOVES:
@@ -748,12 +745,9 @@ def method(
     if name == "tolist" and value.rank not in (0, None):
         return ctx.new(site, "list", None, {"*": NUMBER}, tag=name)
     if name in ("register_hook", "register_post_accumulate_grad_hook"):
-        if (
-            not value.follows or value.device != HOST
-        ):  # the module of a parameter may be moved before there is a gradient
-            from torchdevlint.infer.calls import call as call_value
-
-            call_value(ctx, args[0] if args else keywords.get("hook", UNKNOWN), [plain(value)], {}, site)
+        if not value.follows or value.device != HOST:
+            # the module of a parameter may be moved before there is a gradient
+            ctx.call(args[0] if args else keywords.get("hook", UNKNOWN), [plain(value)], {}, site)
         return UNKNOWN
     if name in _TO_PYTHON:
         return SIZE if name == "size" and not args else NUMBER
@@ -779,13 +773,8 @@ def method(
     signatures = ctx.stubs.method(name)
     if signatures and operators.fitting(signatures, [value, *args], keywords) is not None:
         return operators.apply(ctx, signatures, [value, *args], keywords, site)
-    return Tensor(
-        value.device,
-        MANY if value.rank is not None and value.rank < 0 else None,
-        value.origin,
-        value.implicit,
-        kept=value.kept,
-    )
+    rank = MANY if value.rank is not None and value.rank < 0 else None
+    return Tensor(value.device, rank, value.origin, value.implicit, kept=value.kept)
 
 
 MAY_GIVE_SEVERAL = frozenset(
@@ -794,15 +783,13 @@ MAY_GIVE_SEVERAL = frozenset(
 )
 
 
-def with_counts(values: Value, keywords: dict[str, Value]) -> Value:
+def with_counts(values: Value, keywords: Keywords) -> Value:
     """What `torch.unique(x, return_inverse=True, return_counts=True)` gives: one more tensor there for each of the keywords."""
     more = sum(keywords.get(name, NONE) == TRUE for name in ("return_inverse", "return_counts", "return_indices"))
     return Tup((values,) * (more + 1)) if more else values
 
 
-def _new(
-    ctx: Context, value: Tensor, name: str, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def _new(ctx: Context, value: Tensor, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
     size = args[:1] if name in ("new_full", "new_empty_strided") else args
     rank = (
         rank_of_data(ctx, args[0])
@@ -816,11 +803,9 @@ def _new(
     return Tensor(value.device, rank, value.origin, value.implicit)
 
 
-def open_method(
-    ctx: Context, function: Term, args: list[Value], keywords: dict[str, Value], site: Site | None
-) -> Value:
+def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, site: Site | None) -> Value:
     """`value.name(...)` of something open."""
-    from torchdevlint.infer.calls import residual, unknown
+    from torchdevlint.infer.calls import residual
 
     if function is UNKNOWN:  # it nests too deeply
         return unknown(site)
@@ -848,36 +833,10 @@ def open_method(
     return residual(ctx, function, args, keywords, site)
 
 
-def _fits(ctx: Context, name: str, args: list[Value], keywords: dict[str, Value]) -> bool:
+def _fits(ctx: Context, name: str, args: Args, keywords: Keywords) -> bool:
     signatures = ctx.stubs.method(name)
     return not signatures or name in _NEW or operators.fitting(signatures, [UNKNOWN, *args], keywords) is not None
 
 
 def _is_method_of_tensors(name: str) -> bool:
-    return name in loader.tensor_methods() and name not in (
-        "values",
-        "apply_",
-        "type",
-        "float",
-        "double",
-        "half",
-        "requires_grad_",
-    )
-
-
-__all__ = [
-    "COMPARISONS",
-    "Sort",
-    "as_tensor",
-    "attribute",
-    "binary",
-    "combined",
-    "flattened",
-    "index",
-    "made",
-    "method",
-    "open_method",
-    "options_of",
-    "store_item",
-    "unary",
-]
+    return name in loader.tensor_methods() and name not in _MODULES_HAVE

@@ -81,9 +81,8 @@ class Unit:
         self.looked_into: set[str] = set()  # other files, by their paths
         self.class_fields: dict[ir.Class, dict[Any, Value]] = {}
         self.rows: dict[ir.Class, Value] = {}  # what `namedtuple` made, of which a class derives
-        self.closures: dict[
-            Any, dict[Any, Value]
-        ] = {}  # what decorators were given, by the frames of what they have made
+        # What decorators were given, by the frames of what they have made.
+        self.closures: dict[Any, dict[Any, Value]] = {}
         self.decorated: dict[str, Value] = {}  # functions of the module that such decorators have made
         self.sets_default = not SETS_DEFAULT.isdisjoint(program.words)
         self.default_set_elsewhere = False  # by a file that imports this one
@@ -218,15 +217,7 @@ class Unit:
 
     def attributes_read(self, body: ir.Body) -> set[str]:
         """The names of the attributes that a body reads."""
-        return self._read_by_body.get(body, set())
-
-    @cached_property
-    def _read_by_body(self) -> dict[ir.Body, set[str]]:
-        found: dict[ir.Body, set[str]] = {}
-        for name, bodies in self._readers.items():
-            for body in bodies:
-                found.setdefault(body, set()).add(name)
-        return found
+        return {op.name for block in body.blocks for op in block.ops if isinstance(op, ir.Attribute)}
 
     def members(self, cls: ir.Class) -> set[str]:
         """The names of the methods of a class of this file, of what its body binds, and of the attributes that its methods set."""

@@ -6,9 +6,9 @@ transfer functions again when a caller has said what `x` is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 if TYPE_CHECKING:
     from torchdevlint.infer.units import Unit
@@ -103,6 +103,12 @@ def _make_unknown() -> Term:
 
 UNKNOWN: Term = _make_unknown()
 """A value of which nothing is known and nothing will be."""
+
+
+def unknown(site: Site | None) -> Term:
+    """A value of its own of which nothing is known."""
+    return Term("unknown", site) if site is not None else UNKNOWN
+
 
 HOST, ACCELERATOR, CHOSEN, NOWHERE = "host", "accelerator", "chosen", "unknown"
 """Places: the CPU; an accelerator; the accelerator where there is one, by the program's choice; nobody knows.
@@ -347,15 +353,12 @@ Value: TypeAlias = (
     | Super
 )
 
+Args: TypeAlias = list[Value]
+Keywords: TypeAlias = dict[str, Value]
+
 NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
-NUMBER, ARRAY, ARRAY_NUMBER, NUMERIC, SIZE, OTHER = (
-    Sort("number"),
-    Sort("array"),
-    Sort("array number"),
-    Sort("array or number"),
-    Sort("size"),
-    Sort("other"),
-)
+NUMBER, SIZE, OTHER = Sort("number"), Sort("size"), Sort("other")
+ARRAY, ARRAY_NUMBER, NUMERIC = Sort("array"), Sort("array number"), Sort("array or number")
 CLOCK = Sort("clock")  # a time: what is computed with it is a number, or raises
 ACCELERATOR_NAME = Sort("accelerator")
 DTYPE = Sort("dtype")
@@ -382,13 +385,9 @@ def text_of(*parts: Value) -> Value:
     if len(flat) > _MOST_PARTS:
         flat = [UNKNOWN, *flat[1 - _MOST_PARTS :]]  # its end tells a file's name
     whole = Text("text", tuple(flat))
-    return (
-        flat[0]
-        if len(flat) == 1 and isinstance(flat[0], Const)
-        else UNKNOWN_TEXT
-        if depth_of(whole) > MOST_DEPTH
-        else whole
-    )
+    if len(flat) == 1 and isinstance(flat[0], Const):
+        return flat[0]
+    return UNKNOWN_TEXT if depth_of(whole) > MOST_DEPTH else whole
 
 
 NOTHING = OneOf(())
@@ -413,6 +412,21 @@ class Rec:
     def is_named_tuple(self) -> bool:
         """True for an object of a class that `collections.namedtuple` has made."""
         return self.kind == "object" and self.cls is None and ("k", 0) in self.fields
+
+    @property
+    def items(self) -> dict[Any, Value]:
+        """The items of a container, by their fields."""
+        return {key: one for key, one in self.fields.items() if isinstance(key, tuple) or key == "*"}
+
+    @property
+    def attributes(self) -> dict[str, Value]:
+        """The attributes, by their names."""
+        return {key[1:]: one for key, one in self.fields.items() if isinstance(key, str) and key.startswith(".")}
+
+    def at(self, key: Any, otherwise: Value = UNKNOWN) -> Value:
+        """What a field holds."""
+        found: Value = self.fields.get(key, otherwise)
+        return found
 
     def put(self, key: Any, value: Any) -> Rec:
         """The same with one field set."""
@@ -472,75 +486,46 @@ def depth_of(value: Any) -> int:
     return max(map(depth_of, inside(value)), default=0) if inside is not None else 0
 
 
-# What of a value may hold terms, by its type.
-_TERMS_IN: dict[type, Callable[[Any], Iterable[Any]]] = {
-    tuple: lambda value: value,
-    Tensor: lambda value: (value.device,),
-    Device: lambda value: (value.place,),
+# The values that a value consists of, by its type.
+_PARTS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     Tup: lambda value: value.items,
     Text: lambda value: value.parts,
-    OneOf: lambda value: (option for _, option in value.options),
+    OneOf: lambda value: alternatives(value),
     Star: lambda value: (value.value,),
     DoubleStar: lambda value: (value.value,),
     Bound: lambda value: (value.object,),
-    Func: lambda value: (value.frame, value.receiver),
-    Partial: lambda value: (value.function, value.args, value.keywords),
+    Func: lambda value: (value.frame, value.receiver, *(one for _, one in value.defaults)),
+    Partial: lambda value: (value.function, *value.args, *(one for _, one in value.keywords)),
 }
+# What of a value may hold terms. The defaults of a function are none of its own.
+_TERMS_IN: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    **_PARTS,
+    tuple: lambda value: value,
+    Tensor: lambda value: (value.device,),
+    Device: lambda value: (value.place,),
+    Func: lambda value: (value.frame, value.receiver),
+}
+_LIVES_IN_HEAP = frozenset({Ref, Func, Cls, Partial, Super})
 
 
 def waits(value: Any) -> bool:
     """True for a value that may be another one for some caller: what is computed from a parameter, and what lives in the heap."""
     kind = type(value)
     if kind is Term:
-        answer: bool = value.waits
-        return answer
-    if kind not in _MAY_WAIT:
+        return bool(value.waits)
+    if kind in _LIVES_IN_HEAP:
+        return True
+    inside = _TERMS_IN.get(kind)
+    if inside is None:
         return False
-    if isinstance(value, tuple):
-        return any(map(waits, value))
-    if isinstance(value, Tensor):
-        return isinstance(value.device, Term) and value.device.waits
-    if isinstance(value, Device):
-        return isinstance(value.place, Term) and value.place.waits
-    if isinstance(value, Tup):
-        return waits(value.items)
-    if isinstance(value, Text):
-        return waits(value.parts)
-    if isinstance(value, OneOf):
-        for guards, option in value.options:
-            if waits(option):
-                return True
-            for term, _ in guards:
-                if term.waits:
-                    return True
-        return False
-    if isinstance(value, (Star, DoubleStar)):
-        return waits(value.value)
-    if isinstance(value, Bound):
-        return waits(value.object)
-    return True  # a Ref, Func, Cls, Partial or Super
-
-
-_MAY_WAIT = frozenset({tuple, *_TERMS_IN, Ref, Cls, Super})
+    is_asked = kind is OneOf and any(term.waits for guards, _ in value.options for term, _ in guards)
+    return is_asked or any(map(waits, inside(value)))
 
 
 def parts_of(value: object) -> tuple[Any, ...]:
     """The values that a value consists of."""
-    if isinstance(value, Tup):
-        return value.items
-    if isinstance(value, Text):
-        return value.parts
-    if isinstance(value, OneOf):
-        return tuple(option for _, option in value.options)
-    if isinstance(value, (Star, DoubleStar)):
-        return (value.value,)
-    if isinstance(value, Bound):
-        return (value.object,)
-    if isinstance(value, Func):
-        return (value.frame, value.receiver, *(one for _, one in value.defaults))
-    if isinstance(value, Partial):
-        return (value.function, *value.args, *(one for _, one in value.keywords))
-    return ()
+    inside = _PARTS.get(type(value))
+    return inside(value) if inside is not None else ()
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:
@@ -588,10 +573,8 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) == 1:
         return next(iter(found))
     if len(found) > MOST_ALTERNATIVES:
-        tensors = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)][
-            : MOST_ALTERNATIVES - 1
-        ]
-        return OneOf((*tensors, (_NO_GUARDS, UNKNOWN))) if tensors else UNKNOWN
+        tensors = [(guards, value) for value, guards in found.items() if isinstance(value, Tensor)]
+        return OneOf((*tensors[: MOST_ALTERNATIVES - 1], (_NO_GUARDS, UNKNOWN))) if tensors else UNKNOWN
     return OneOf(tuple(zip(found.values(), found, strict=True)))
 
 
@@ -640,7 +623,12 @@ def lift(function: Callable[[Value], Value], value: Value) -> Value:
     return one_of([(guards, function(option)) for guards, option in value.options if option != NONE])
 
 
-def is_open(value: Value) -> bool:
+def for_each(function: Callable[[Value], Value], value: Value) -> Value:
+    """A function of each alternative, None among them."""
+    return one_of([(guards, function(option)) for guards, option in options_of(value)])
+
+
+def is_open(value: Value) -> TypeGuard[Term]:
     """True for a term that a caller may still decide."""
     return isinstance(value, Term) and value is not UNKNOWN
 
@@ -671,7 +659,5 @@ def said(place: Place, name: str = "") -> str:
         given = place.args[0] if place.op == "as_device" else None
         return _said_of(given) or "the device that it was given"
     kind, _, index = place.partition(":")
-    words = {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}.get(
-        kind, kind
-    )
-    return f"accelerator {index}" if index.isdigit() else words
+    words = {ACCELERATOR: "an accelerator", CHOSEN: "the device that the program chose", HOST: "the CPU"}
+    return f"accelerator {index}" if index.isdigit() else words.get(kind, kind)

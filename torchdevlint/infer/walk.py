@@ -84,12 +84,7 @@ class Walks:
             env[body.parameters[0].name] = Cls(body.owner, unit.globals) if is_of_class else owner
             ctx.weak |= analysis.inputs(body)
         env.update(analysis.open_parameters(body, summary, skipped=len(env)))
-        frame: Value | None = None
-        if body.functions or unit.captured(body):
-            fields: dict[object, Value] = {".@parent": outer}
-            fields.update({"." + name: value for name, value in env.items()})
-            frame = ctx.new(None, "frame", None, fields, tag=body)
-        walk = self._run(ctx, body, env, frame, outer)
+        walk = self._run(ctx, body, env, ctx.frame(body, env, outer), outer)
         up = self._made.get(body.parent) if body.parent is not None else None
         walk.owner = owner if owner is not None or up is None else up.owner
         return walk
