@@ -187,6 +187,7 @@ def test_why_takes_the_name_of_a_rule(run: Run) -> None:
 def test_why_from_the_line_where_they_meet_names_the_line_of_the_finding(run: Run) -> None:
     write(VAE)
     assert "answer: TDL504 speaks of this on line 12" in run("debug", "why", "TDL504", "model.py:13")[1]
+    assert "answer: not TDL401: TDL504 speaks of this on line 12" in run("debug", "why", "TDL401", "model.py:13")[1]
 
 
 def test_what_is_in_a_file_that_is_loaded(run: Run) -> None:

@@ -129,14 +129,14 @@ _SILENCES = {
 
 
 def _told_elsewhere(asked: _Asked, faults: list[Fault]) -> str:
-    """A finding of the same fault on another line."""
-    for fault in faults:
-        for report in asked.result.reports:
-            if report.rule is asked.rule and report.op in (fault.place.op, fault.site.op):
+    """A finding of the same fault on another line, rather of the rule that is asked."""
+    for is_own in (True, False):
+        for report in (one for one in asked.result.reports if (one.rule is asked.rule) is is_own):
+            if any(report.op in (fault.place.op, fault.site.op) for fault in faults):
+                told = f"{report.rule.code} speaks of this on line {_row(report.op)}"
                 hidden = _hidden_by(asked, report)
-                return f"{report.rule.code} speaks of this on line {_row(report.op)}" + (
-                    f", hidden: {hidden}" if hidden else ""
-                )
+                told += f", hidden: {hidden}" if hidden else ""
+                return told if is_own else f"not {asked.rule.code}: {told}"
     return ""
 
 
