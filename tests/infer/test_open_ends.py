@@ -625,3 +625,9 @@ def test_a_class_of_layers_is_filled_in_a_function_too(cls: str, made: str) -> N
     text = f"class Net(nn.Sequential):\n{cls}\ndef main():\n    net = {made}.cuda()\n    print(net(torch.zeros(3, 4)))\nmain()\n"
     assert told(text) == [("broken", "torch.zeros(3, 4)")]
     assert told(text.replace(".cuda()", "")) == []
+
+
+def test_a_name_that_no_other_line_binds_is_one_of_the_module_of_which_all_are_imported() -> None:
+    text = "from torch.autograd import *\nx = Variable(torch.zeros(3))\nprint(x + torch.ones(3, device='cuda'))\n"
+    assert told(text) == [("broken", "torch.zeros(3)")]
+    assert told("from unknown import *\n" + text) == []  # it may be one of that module

@@ -140,7 +140,7 @@ class Analysis:
             qualified = qualified_in(star, name)
             if self.stubs.find(qualified) is not None or self.kept.imports.resolve(unit, qualified) is not None:
                 return qualified
-        return ""
+        return qualified_in(unit.stars[0], name) if len(unit.stars) == 1 else ""
 
     def foreign(self, unit: Unit, name: str) -> Value:
         """What is imported under a dotted name: something of the project, or something foreign."""
