@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from torchdevlint.infer import analysis, classes
@@ -87,3 +89,8 @@ def test_the_fields_of_what_nests_as_deep_as_a_term_may_are_unknown(depth: int) 
     chain = "x" + "".join(f".a{number}" for number in range(depth))
     text = f"def f(x):\n    return [value for name, value in vars({chain}).items()]\n"
     assert not analysis.Analysis(from_ast.read(text)).run().faults
+
+
+def test_items_that_nest_too_deep_are_read_before_a_call_that_removes_some() -> None:
+    text = f"import torch\ndef f(a):\n    for b in a{'[0]' * 20}:\n        print(b)\n    a.clear()\n    return a\n"
+    assert not analysis.analyse(from_ast.lower(ast.parse(text))).decided()

@@ -132,7 +132,7 @@ class Context:
 
     def read(self, term: Term) -> Term:
         """A part of an object from outside, as it is when the body is entered."""
-        if self.mode == "summary":
+        if self.mode == "summary" and term is not UNKNOWN:
             self._read[term] = None
         return term
 
