@@ -631,3 +631,20 @@ def test_a_name_that_no_other_line_binds_is_one_of_the_module_of_which_all_are_i
     text = "from torch.autograd import *\nx = Variable(torch.zeros(3))\nprint(x + torch.ones(3, device='cuda'))\n"
     assert told(text) == [("broken", "torch.zeros(3)")]
     assert told("from unknown import *\n" + text) == []  # it may be one of that module
+
+
+def test_parameters_of_a_module_are_no_samples_of_which_one_is_left_behind() -> None:
+    text = """
+    class Mean(nn.Module):
+        def __init__(self, model, device=None, is_fast=True):
+            super().__init__()
+            self.module, self.device, self.is_fast = model, device, is_fast
+        def update(self, model, decay):
+            kept, new = tuple(self.module.parameters()), tuple(model.parameters())
+            if self.is_fast:
+                torch._foreach_lerp_(kept, new, weight=1.0 - decay)
+            else:
+                for a, b in zip(kept, new):
+                    a.lerp_(b.to(device=self.device), weight=1.0 - decay)
+    """
+    assert told(text) == []

@@ -17,10 +17,20 @@ def sample(ctx: Context, argument: Value, site: Site) -> Value:
     """An operand: one that nobody moved, while what its loader gives elsewhere is moved, is on the CPU."""
     if not isinstance(argument, Term) or argument.op not in ("item", "element", "unpack"):
         return argument
-    rec = ctx.heap.get(devices.whole(argument))
+    whole = devices.whole(argument)
+    rec = None if _is_held_by_module(whole) else ctx.heap.get(whole)
     if rec is None or devices.PARTS_MOVED not in rec.fields or _is_moved_by_statement(site):
         return argument
     return argument if ctx.mode != "summary" and is_input(ctx, argument) else Term("sample", argument, site)
+
+
+_HELD = frozenset({"parameters", "buffers", "named_parameters", "named_buffers"})
+
+
+def _is_held_by_module(whole: Term) -> bool:
+    """True for `model.parameters()`: they are where the module is, and a copy of one that is moved tells nothing of the others."""
+    function = whole.args[0] if whole.op == "call" else None
+    return isinstance(function, Term) and function.op == "attribute" and function.args[1] in _HELD
 
 
 def is_input(ctx: Context, argument: Term) -> bool:
