@@ -13,6 +13,7 @@ HEAD = """
 import torch
 import torch.nn.functional as F
 from torch import nn
+import config
 from somewhere import is_asked
 
 def distance(x, y):
@@ -39,8 +40,21 @@ CASES = {
         def double(values: torch.Tensor, n, act=lambda x: x * 2):
             return act(values.unsqueeze(-1)) - torch.linspace(0, 1, n)  # open
 
+        def on_any(device=config.device):
+            return torch.zeros(3, device=device) + torch.ones(3)  # open
+
         def there(values: torch.Tensor, n, kernel=distance):
             return kernel(values.unsqueeze(-1), torch.linspace(0, 1, n, device=values.device))
+    """,
+    "a data type moves nothing": """
+        def cast(x: torch.Tensor, precision=torch.float16):
+            return x.to(precision) + torch.ones(3, dtype=precision)  # open
+
+        def named(x, dtype):
+            return torch.relu(x).to(dtype) + torch.ones(3, dtype=dtype)  # open
+
+        def there(x, dtype):
+            return torch.relu(x).to(dtype) + torch.ones(3, dtype=dtype, device=x.device)
     """,
     "what an unknown function gives, or another, is used as a tensor": """
         class Encoded(nn.Module):

@@ -648,3 +648,13 @@ def test_parameters_of_a_module_are_no_samples_of_which_one_is_left_behind() -> 
                     a.lerp_(b.to(device=self.device), weight=1.0 - decay)
     """
     assert told(text) == []
+
+
+@pytest.mark.parametrize("given", ["torch.float64", "torch.half"])
+def test_a_caller_may_give_a_data_type_which_moves_nothing(given: str) -> None:
+    text = (
+        f"def cast(x, target):\n    return x.to(target) + torch.ones(3)\ncast(torch.ones(3, device='cuda'), {given})\n"
+    )
+    assert [verdict for verdict, _ in told(text)] == ["broken"]
+    assert told(text.replace(given, "'cpu'")) == []
+    assert told(text.replace(", device='cuda'", "")) == []

@@ -551,22 +551,22 @@ class Analysis:
             if parameter.default is not None and constants.get(parameter.name) == NONE:
                 asked = Term("is_none", term)
                 value = one_of([(frozenset({(asked, False)}), value), (frozenset({(asked, True)}), NONE)])
-            found[parameter.name] = self._default_function(body, parameter) or value
+            found[parameter.name] = self._default(body, parameter) or value
         return found
 
-    def _default_function(self, body: ir.Body, parameter: ir.Parameter) -> Value | None:
-        """The function that a parameter is where nobody gives one: `kernel=gaussian`, `activation=F.relu`."""
+    def _default(self, body: ir.Body, parameter: ir.Parameter) -> Value | None:
+        """The function or data type that a parameter is where nobody gives one: `kernel=gaussian`, `activation=F.relu`, `precision=torch.half`."""
         if parameter.default is None or body.parent is None:
             return None
         unit, lookup = self.unit_of(body), Lookup.of(body.parent)
         written = lookup.definition(parameter.default)
         if isinstance(written, ir.MakeFunction):
             return Func(written.function, unit.globals)
-        head, _, rest = lookup.path(parameter.default).partition(".")
-        found = unit.statics.get(head)
-        if not rest:
-            return found if isinstance(found, Func) else None
-        return Ext(f"{found.name}.{rest}") if isinstance(found, Ext) and rest.rpartition(".")[2].islower() else None
+        found = self.named(unit, lookup.path(parameter.default))
+        if isinstance(found, Ext):
+            is_dtype = devices.is_dtype(found) and found.name.rpartition(".")[2].islower()  # a class may be any
+            return found if is_dtype or self.stubs.functions(found.name) else None
+        return found if isinstance(found, Func) else None
 
     @contextmanager
     def unheard(self, heap: Heap) -> Iterator[None]:

@@ -169,9 +169,9 @@ def _accelerator(ctx: Context) -> Place:
 
 
 def is_dtype(value: Value) -> bool:
-    """True for a data type, which names no device, and for an attribute that is named as one."""
+    """True for a data type, which names no device, and for an attribute or argument that is named as one."""
     if isinstance(value, Term):
-        return value.op == "attribute" and "dtype" in value.args[1]
+        return value.op in ("attribute", "parameter") and "dtype" in value.args[1]
     if isinstance(value, Sort):
         return value in (DTYPE, OTHER)
     if not isinstance(value, Ext):

@@ -417,10 +417,11 @@ def _renewed(ctx: Context, value: Term) -> Value | None:
         value = value.args[0].args[0] if value.args[0].args[1] == "values" else value  # `batch.values()`
     rec = ctx.heap.get(value)
     found = rec.fields.get(RENEWED) if rec is not None and rec.kind == "overlay" else None
-    several = [as_moved(one) for one in alternatives(found)] if found is not None else []
-    if not several or (ctx.in_loop and not all(isinstance(one, Term) and one.op == "moved" for one in several)):
-        return None  # what the next turn would make of it has no end
-    return lift(as_moved, found) if found is not None else None
+    if found is None:
+        return None
+    moved = lift(as_moved, found)
+    is_stable = all(isinstance(one, Term) and one.op == "moved" for one in alternatives(moved))
+    return moved if is_stable or not ctx.in_loop else None  # what the next turn would make of anything else has no end
 
 
 def _name_of_attribute(ctx: Context, value: Value) -> Value:

@@ -354,24 +354,9 @@ class Replay:
 
 
 _MAY_CHANGE = frozenset({"moved", "set", "raw_set", "dict_set"})
-_DOES = frozenset(
-    {
-        "call",
-        "moved",
-        "stored",
-        "set",
-        "raw_set",
-        "dict_set",
-        "del",
-        "raw_del",
-        "saved",
-        "loaded",
-        "enter",
-        "left",
-        "carried",
-        "handed",
-    }
-)  # once for each call
+_DOES = frozenset(  # once for each call
+    "call moved stored set raw_set dict_set del raw_del saved loaded enter left carried handed".split()
+)
 
 _AS_IT_IS = nullcontext()
 
@@ -483,6 +468,14 @@ def _handed(here: Replay, term: Term) -> Value:
 
 
 # What a term waits to do, by its operation.
+def _moved(here: Replay, term: Term) -> Value:
+    """`value.to(target)`; a caller may give a data type, which moves nothing."""
+    value, place, site = term.args
+    target = here.value(place.args[0]) if isinstance(place, Term) and place.op == "as_device" else UNKNOWN
+    is_cast = all(map(devices.is_dtype, alternatives(target)))
+    return here.value(value) if is_cast else devices.move(here.ctx, here.value(value), here.place(place), site)
+
+
 _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "parameter": _parameter,
     "unknown": _itself,
@@ -517,9 +510,7 @@ _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {
     "binary": _binary,
     "device_of": lambda here, term: _as_value(devices.device_of(here.ctx, here.value(term.args[0]))),
     "as_device": lambda here, term: _as_value(devices.as_device(here.ctx, here.value(term.args[0]))),
-    "moved": lambda here, term: devices.move(
-        here.ctx, here.value(term.args[0]), here.place(term.args[1]), term.args[2]
-    ),
+    "moved": _moved,
     "carried": _carried,
     "length": _length,
     NO_TENSOR: lambda here, term: no_tensor(here.value(term.args[0])),

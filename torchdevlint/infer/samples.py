@@ -24,13 +24,16 @@ def sample(ctx: Context, argument: Value, site: Site) -> Value:
     return argument if ctx.mode != "summary" and is_input(ctx, argument) else Term("sample", argument, site)
 
 
-_HELD = frozenset({"parameters", "buffers", "named_parameters", "named_buffers"})
+_HELD = frozenset({"parameters", "buffers", "named_parameters", "named_buffers", "state_dict"})
 
 
-def _is_held_by_module(whole: Term) -> bool:
-    """True for `model.parameters()`: they are where the module is, and a copy of one that is moved tells nothing of the others."""
-    function = whole.args[0] if whole.op == "call" else None
-    return isinstance(function, Term) and function.op == "attribute" and function.args[1] in _HELD
+def _is_held_by_module(whole: Value) -> bool:
+    """True for `model.parameters()` and `model.state_dict().values()`: they are where the module is, and a copy of one tells nothing of the others."""
+    while isinstance(whole, Term) and whole.op in ("call", "attribute"):
+        if whole.op == "attribute" and whole.args[1] in _HELD:
+            return True
+        whole = whole.args[0]
+    return False
 
 
 def is_input(ctx: Context, argument: Term) -> bool:
