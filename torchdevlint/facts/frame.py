@@ -99,7 +99,7 @@ class Frame(Views):
         if view.kind is Kind.UNKNOWN:
             kind, evidence = self.index.use(name).kind()
             if kind is Kind.MODULE:
-                return View(kind, view.device, ref=name, evidence=evidence, moved=view.moved)
+                return View(kind, view.device, ref=self._ref_of_name(name, value), evidence=evidence, moved=view.moved)
         return view
 
     def module_device(self, module: View) -> Spelled:

@@ -176,6 +176,10 @@ class Views(Made):
                 return View(Kind.OTHER)
         return None
 
+    def _ref_of_name(self, name: str, value: Value) -> str:
+        """A name tells modules apart of which nothing is known; one that is bound again, with what it holds."""
+        return f"{name}#{hash(value)}" if len(self.index.bound_to(name)) > 1 else name
+
     def _module_by_use(self, raw: Value, view: View, place: str, evidence: Evidence) -> View:
         own = self.index.self_name and place.startswith(self.index.self_name + ".")
         summary = self.class_summary
@@ -183,7 +187,7 @@ class Views(Made):
         if own and device is TOP and summary is not None and summary.is_module:
             device = symbolic("self")
         attribute = place.partition(".")[2] if own else ""
-        ref = "self." + attribute if own else place
+        ref = "self." + attribute if own else self._ref_of_name(place, raw)
         found = View(
             Kind.MODULE,
             device,

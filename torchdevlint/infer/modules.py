@@ -95,6 +95,8 @@ _METHODS = frozenset(
 _OWN_DICTS = frozenset({"_buffers", "_parameters", "_modules"})
 _TRAINING = "@training"  # whether `eval` or `train` was the last to be called
 _EMPTY = "@empty"  # of a layer whose arguments say that it holds nothing
+_LAYER = "@layer"  # what a layer holds that a model of pictures has made; of what class it is nobody says
+_IS_EMPTY = re.compile(r"relu|gelu|silu|act|pool|drop|flatten|softmax|identity|upsample", re.IGNORECASE)
 _SELF = frozenset("eval train float double half bfloat16 type requires_grad_ apply share_memory compile".split())
 
 
@@ -291,6 +293,10 @@ def followed(ctx: Context, value: Value) -> Value:
 def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     """`module.name` where the object holds no such field; None where nothing is known."""
     place: Place = rec.fields.get("@device", NOWHERE)
+    if _LAYER in rec.fields and name in _WEIGHTS:
+        return weights(rec)
+    if _LAYER in rec.fields and name in _SIZES:
+        return NUMBER
     if isinstance(rec.cls, Ext):
         stub = ctx.stubs.module_class(rec.cls.name)
         if (name in _WEIGHTS or name.endswith(_DERIVED)) and stub is not None and stub.holds != "empty":
@@ -299,7 +305,13 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
             return rec.at(("k", name))
         if name == "device" and not rec.cls.name.startswith("torch."):
             return Device(place)
-        return NUMBER if name in _SIZES else Bound(ref, name)
+        if name in _SIZES:
+            return NUMBER
+    layer = layer_of(ctx, ref, rec, name)
+    if layer is not None:
+        return layer
+    if isinstance(rec.cls, Ext):
+        return Bound(ref, name)
     if name in ("weight", "bias") and place != HOST:
         inherited = _inherited(ctx, rec, name)
         if inherited is not None:
@@ -311,6 +323,24 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     if name == "training":
         return rec.at(_TRAINING, Term("attribute", ref, "training"))
     return Bound(ref, name) if name in _METHODS or name.startswith("register_") else None
+
+
+def layer_of(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
+    """A layer of a model of pictures, by its name ("*": any of them): it moves with the model, and with whatever else holds it."""
+    is_layer = _LAYER in rec.fields or _is_of_pictures(ctx, rec)
+    if not is_layer or name in _METHODS or name.startswith(("_", "register_", "num_")) or name in ("device", "training"):
+        return None
+    fields = {key: rec.fields[key] for key in ("@device", "@origin", "@implicit") if key in rec.fields}
+    fields[_LAYER] = "weights" if name == "*" or name.isdigit() else "empty" if _IS_EMPTY.search(name) else "parameters"
+    key = "." + name if name != "*" else name
+    made = ctx.new(rec.fields.get("@origin"), "module", None, fields, tag=("layer", ref, name))
+    ctx.put(ref, key, made)
+    return made
+
+
+def _is_of_pictures(ctx: Context, rec: Rec) -> bool:
+    stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
+    return stub is not None and stub.holds == "parameters" and stub.name.startswith(_OF_PICTURES)
 
 
 def _inherited(ctx: Context, rec: Rec, name: str) -> Value | None:
@@ -372,11 +402,14 @@ def call(ctx: Context, ref: Ref, rec: Rec, args: Args, keywords: Keywords, site:
     if told is not None:
         return told
     stub = ctx.stubs.module_class(name) if not opaque.holds_wrapper(ctx, ref) else None
-    if stub is not None and stub.holds == "weights":
-        return _call_model(ctx, ref, rec, args, keywords, site)
-    if stub is None or stub.holds == "unknown":
+    holds = rec.fields.get(_LAYER, stub.holds if stub is not None else "unknown")
+    if _LAYER in rec.fields and not any(map(_may_be_tensor, args)):
         return unknown(site)
-    if stub.holds == "parameters" and _EMPTY not in rec.fields:
+    if holds == "weights":
+        return _call_model(ctx, ref, rec, args, keywords, site)
+    if holds == "unknown":
+        return unknown(site)
+    if holds == "parameters" and _EMPTY not in rec.fields:
         return _call_layer(ctx, ref, rec, name, args, keywords, site)
     return _call_empty(ctx, rec, name, args, keywords, site)
 
@@ -608,10 +641,6 @@ def method(ctx: Context, ref: Ref, rec: Rec, name: str, args: Args, keywords: Ke
         is_pair = name in ("items", "named_children", "named_modules")
         held = Tup((NUMBER, value)) if is_pair else NUMBER if name == "keys" else value
         return ctx.new(site, "generator", None, {"*": held}, tag=name)
-    stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
-    is_of_pictures = stub is not None and stub.holds == "parameters" and stub.name.startswith(_OF_PICTURES)
-    if stub is not None and is_of_pictures and any(map(_may_be_tensor, args)):  # `model.layer1(x)`
-        return _call_layer(ctx, ref, rec, stub.name, args, keywords, site)
     return unknown(site)
 
 
@@ -675,7 +704,8 @@ def held_by(ctx: Context, rec: Rec, prefix: str = "", deep: int = 4) -> dict[str
     """The parameters and buffers of a module by their names; under "*" those of layers whose names are not known here."""
     found: dict[str, Value] = {}
     stub = ctx.stubs.module_class(rec.cls.name) if isinstance(rec.cls, Ext) else None
-    if stub is not None and stub.holds == "parameters" and _EMPTY not in rec.fields:
+    holds = rec.fields.get(_LAYER, stub.holds if stub is not None else "unknown")
+    if holds == "parameters" and _EMPTY not in rec.fields:
         found["*"] = weights(rec)
     for key, content in rec.fields.items():
         name = str(key[1]) if isinstance(key, tuple) else key[1:] if key.startswith(".") else None

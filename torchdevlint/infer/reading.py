@@ -453,6 +453,12 @@ def _element_of_object(ctx: Context, value: Ref) -> Value:
             return got
         if (inner := wrapped(ctx, value)) != value:
             return element(ctx, inner)
+    if rec.kind == "module" and "*" not in rec.fields:
+        from torchdevlint.infer import modules
+
+        layer = modules.layer_of(ctx, value, rec, "*")
+        if layer is not None:
+            return join(layer, *rec.items.values())
     if rec.items:
         return join(*rec.items.values())
     return NOTHING if rec.kind in ("list", "generator") else UNKNOWN

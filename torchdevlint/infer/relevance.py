@@ -6,7 +6,7 @@ from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import Ext, Site, Term
+from torchdevlint.infer.values import HOST, Ext, Site, Tensor, Term, Value, alternatives, waits
 from torchdevlint.program import ir, roles
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
@@ -26,6 +26,8 @@ def is_worth_telling(fault: Fault) -> bool:
     place = fault.other.device
     if fault.is_of_module and not (isinstance(place, Term) and place.op in ("as_device", "near")):
         return False  # a model and its inputs stay together until one of them is moved
+    if isinstance(place, Term) and place.op == "own" and place != OWN_SELF and not _is_left_to_others(place.args[0]):
+        return False  # no caller decides where it is
     if fault.host is not None and not fault.host.implicit and not _is_asked_where(fault):
         return False  # it was put on the CPU by choice, and so may be what it meets
     if fault.roles[0] == "assigned":
@@ -61,6 +63,21 @@ def is_worth_telling(fault: Fault) -> bool:
     return not roles.exports(body) and (
         fault.kind == "index" or not _is_moved_at_once(fault.site.op, body, by_name=not is_input)
     )
+
+
+def _is_left_to_others(value: Value) -> bool:
+    """False for what an unknown function gives for tensors on the CPU alone, and for what comes from nowhere that a caller sees."""
+    if isinstance(value, Term) and value.op == "call":
+        tensors = [one for given in _given(value) for one in alternatives(given) if isinstance(one, Tensor)]
+        return not tensors or any(one.device != HOST for one in tensors)
+    if isinstance(value, Term) and value.op in ("item", "unpack", "element", "attribute"):
+        return _is_left_to_others(value.args[0])
+    return waits(value)
+
+
+def _given(call: Term) -> list[Value]:
+    """The arguments of a call that a caller decides."""
+    return [*call.args[1], *(value for _, value in call.args[2])]
 
 
 def _is_read_of_an_argument(fault: Fault) -> bool:
