@@ -23,6 +23,32 @@ CASES = {
         Normal(torch.tensor(0.0), torch.tensor(1.0)).rsample() * moved
         Normal(torch.tensor(0.0), torch.tensor(1.0)).rsample((3,)) * moved  # fault
     """,
+    "a layer of a model moves with whoever holds it": """
+        from torchvision.models import resnet34
+        class Holder(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                encoder = resnet34()
+                self.stem = torch.nn.Sequential(encoder.conv1, encoder.bn1, encoder.relu)
+                self.pool = encoder.maxpool
+                self.rest = torch.nn.Sequential(*list(encoder.children())[4:-2])
+            def forward(self, x):
+                return self.rest(self.pool(self.stem(x)))
+        images = torch.zeros(1, 3, 8, 8).cuda()
+        moved = Holder()
+        moved.to("cuda")
+        moved(images)
+        moved.stem(torch.zeros(1, 3, 8, 8))  # fault
+        Holder().stem(images)  # fault
+    """,
+    "a layer of a model that holds nothing": """
+        from torchvision.models import resnet34
+        images = torch.zeros(1, 3, 8, 8).cuda()
+        encoder = resnet34()
+        encoder.maxpool(images)
+        encoder.layer1[0].relu(images)
+        encoder.layer1[0].conv1(images)  # fault
+    """,
     "a timm model that was moved": """
         import timm
         model = timm.create_model("resnet18", pretrained=True)

@@ -328,7 +328,12 @@ def attribute(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
 def layer_of(ctx: Context, ref: Ref, rec: Rec, name: str) -> Value | None:
     """A layer of a model of pictures, by its name ("*": any of them): it moves with the model, and with whatever else holds it."""
     is_layer = _LAYER in rec.fields or _is_of_pictures(ctx, rec)
-    if not is_layer or name in _METHODS or name.startswith(("_", "register_", "num_")) or name in ("device", "training"):
+    if (
+        not is_layer
+        or name in _METHODS
+        or name.startswith(("_", "register_", "num_"))
+        or name in ("device", "training")
+    ):
         return None
     fields = {key: rec.fields[key] for key in ("@device", "@origin", "@implicit") if key in rec.fields}
     fields[_LAYER] = "weights" if name == "*" or name.isdigit() else "empty" if _IS_EMPTY.search(name) else "parameters"

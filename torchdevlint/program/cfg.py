@@ -202,6 +202,20 @@ class Cfg:
                 pending += self.body.blocks[number].successors
         return found
 
+    def may_follow(self, first: ir.Op, second: ir.Op, without: ir.Op) -> bool:
+        """True where control may come from `first` to `second` without passing `without`."""
+        start, end, barred = self.position(first), self.position(second), self.position(without)
+        if start is None or end is None or barred is None:
+            return False
+        if start.block == end.block and start.offset < end.offset:
+            return not (barred.block == start.block and start.offset < barred.offset < end.offset)
+        if barred.block == start.block and barred.offset > start.offset:
+            return False
+        passed = self.reachable(self.body.blocks[start.block].successors, avoiding=barred.block)
+        if end.block == barred.block and end.offset < barred.offset:
+            return any(number in passed for number in self.predecessors.get(end.block, ()))
+        return end.block in passed
+
     @cached_property
     def last_certain(self) -> int | None:
         """The last block that every way through the body passes; None for a body that control never leaves."""

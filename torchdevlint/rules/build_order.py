@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import NodeFix
 
@@ -26,14 +29,25 @@ def optimizers_over(module: Value, facts: Facts) -> list[Value]:
 
 
 def built_again(built: ir.Op, move: ir.Op, facts: Facts) -> bool:
-    """True when another optimizer is bound to the same name after the move."""
+    """True when an optimizer is bound to the same name after the move, also this one, in each turn of a loop around both."""
     store = statement_of(built, facts)
     if not isinstance(store, (ir.Store, ir.StoreAttribute)):
         return False
-    lookup = Lookup.of(facts.body)
+    lookup, cfg = Lookup.of(facts.body), Cfg.of(facts.body)
+    if isinstance(store, ir.Store) and cfg.may_follow(move, built, without=move):
+        return not any(cfg.may_follow(move, use, without=store) for use in lookup.loads(store.name))
     at = lookup.number(move)
     others = lookup.stores(store.name) if isinstance(store, ir.Store) else lookup.attribute_stores(store.name)
     return any(op is not store and lookup.number(op) >= at for op in others)
+
+
+def moves_in(facts: Facts) -> Iterator[ir.Call]:
+    """The calls of a body that move something, by the name of the method."""
+    lookup = Lookup.of(facts.body)
+    for call in lookup.kind(ir.Call):
+        method = lookup.definition(call.function)
+        if isinstance(method, ir.Attribute) and method.name in ("to", "cuda", "xpu", "cpu"):
+            yield call
 
 
 def moves_to_accelerator(call: ir.Call, facts: Facts) -> bool:

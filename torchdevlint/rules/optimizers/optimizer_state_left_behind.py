@@ -8,8 +8,9 @@ from torchdevlint.facts.devices import Device
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.rules.build_order import built_again, moved_below, optimizers_over, statement_of
+from torchdevlint.rules.build_order import built_again, moved_below, moves_in, optimizers_over, statement_of
 from torchdevlint.rules.rule import ERROR, Mention, Report, Rule, on_method
 from torchdevlint.stubs.knowledge import modules
 
@@ -68,7 +69,9 @@ class OptimizerStateLeftBehind(Rule):
             if built_again(optimizer.origin or call, call, facts) or _is_moved_by_hand(optimizer, facts):
                 continue
             filled, loaded = state
-            if not (_leaves_state(before, target, loaded) and (loaded or _steps_later(optimizer, call, facts))):
+            if not _leaves_state(before, target, loaded):
+                continue
+            if not loaded and not _steps_there(optimizer, filled, call, facts):
                 continue
             yield self._told(call, filled, loaded, facts)
 
@@ -108,12 +111,17 @@ def _leaves_state(before: Device | None, target: Device, loaded: bool) -> bool:
     )
 
 
-def _steps_later(optimizer: Value, call: ir.Call, facts: Facts) -> bool:
-    """True when the same optimizer steps again after the move."""
-    lookup = Lookup.of(facts.body)
+def _steps_there(optimizer: Value, filled: ir.Op, call: ir.Call, facts: Facts) -> bool:
+    """True when the same optimizer steps after the move, and no other move brings the model to its state before."""
+    lookup, cfg, place = Lookup.of(facts.body), Cfg.of(facts.body), facts.place(facts.receiver(call))
     store = statement_of(optimizer.origin, facts) if optimizer.origin is not None else None
-    return isinstance(store, ir.Store) and any(
-        facts.place(read.object) == store.name and lookup.number(read) > lookup.number(call)
+    if not isinstance(store, ir.Store):
+        return False
+    others = [one for one in moves_in(facts) if one is not call and facts.place(facts.receiver(one)) == place]
+    return any(
+        facts.place(read.object) == store.name
+        and cfg.may_follow(call, read, without=store)
+        and all(cfg.may_follow(filled, call, without=one) and cfg.may_follow(call, read, without=one) for one in others)
         for read in lookup.attributes("step")
     )
 
