@@ -443,8 +443,6 @@ def _is_one(ctx: Context, value: Value, cls: Value) -> bool | None:
             return True if name in ("torch.Tensor", "torch.autograd.Variable") else None
         return False if name.startswith(_NO_TENSORS) and "Parameter" not in name else None
     if isinstance(value, Tup):
-        if any(isinstance(one, Tensor) and one.implicit == "batch" for one in value.items):
-            return name in ("builtins.list", *_TUPLES[1:])  # `default_collate` makes lists of tuples
         return name in _TUPLES
     if isinstance(value, SliceValue):
         return name == "builtins.slice"

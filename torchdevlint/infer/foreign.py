@@ -568,8 +568,9 @@ def _batched(ctx: Context, value: Value, site: Site | None) -> Value:
     if isinstance(value, Tensor):
         rank = shifted(value.rank, 1)
         return Tensor(value.device, rank, value.origin, "batch" if value.device == HOST else value.implicit)
-    if isinstance(value, Tup):
-        return Tup(tuple(_batched(ctx, item, site) for item in value.items))
+    if isinstance(value, Tup) and not any(isinstance(one, Star) for one in value.items):  # it becomes a list
+        held = {("k", at): _batched(ctx, item, site) for at, item in enumerate(value.items)}
+        return ctx.new(site, "list", None, held, tag=("batch", value))
     is_number = isinstance(value, Const) and type(value.value) in (int, float)
     # It makes a tensor of these (torch/utils/data/_utils/collate.py).
     if is_number or value in (ARRAY, ARRAY_NUMBER, NUMERIC, NUMBER):

@@ -258,6 +258,7 @@ PLACES: tuple[Place, ...] = (
     _place(at.in_branch_not_taken, INFO, "504 605"),
     _place(at.where_cuda_is_needed, INFO, "102 605"),
     _place(at.in_benchmark, INFO, "605 801"),
+    _place(at.in_notebook, INFO, "605 801 807"),
     _place(at.under_test_for_a_build, INFO, "605 801 807"),
     _place(at.where_memory_is_allocated, INFO, "807"),
     _place(at.in_code_that_nobody_runs, INFO, f"{_TENSORS_MEET} 101 102 113 501 511 516 517 605 608 801 805 807"),

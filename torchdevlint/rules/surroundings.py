@@ -147,6 +147,11 @@ def in_benchmark(op: ir.Op, facts: Facts) -> bool:
     return facts.roles.is_benchmark(facts.analysis.body_of(op))
 
 
+def in_notebook(_: ir.Op, facts: Facts) -> bool:
+    """True in a notebook, which its author runs, on the machine that it names."""
+    return facts.analysis.member is not None and facts.analysis.member.path.endswith(".ipynb")
+
+
 def in_unreachable_code(op: ir.Op, facts: Facts) -> bool:
     """True in a shadowed function, and in a file that imports what the project lacks."""
     body = facts.analysis.body_of(op)

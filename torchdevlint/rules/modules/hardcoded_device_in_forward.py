@@ -40,8 +40,7 @@ class HardcodedDeviceInForward(Rule):
     ## Why is this bad?
     The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises
     `AssertionError: Torch not compiled with CUDA enabled` or `RuntimeError: Found no NVIDIA driver`; when the module is on `cuda:1` the next
-    operation raises `Expected all tensors to be on the same device`. `torch.autocast("cuda")` changes nothing for a module that is elsewhere: it neither
-    turns autocast on nor, with `enabled=False`, off there.
+    operation raises `Expected all tensors to be on the same device`. `torch.autocast("cuda")` changes nothing for a module that is elsewhere.
 
     ## Example
         def forward(self, x):
