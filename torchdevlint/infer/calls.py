@@ -318,6 +318,37 @@ def _is_definite(ctx: Context, value: Value, nested: int = 0) -> bool:
     return is_module or (nested < MOST_NESTED and any(_is_definite(ctx, part, nested + 1) for part in parts))
 
 
+_TRANSPARENT = frozenset("staticmethod classmethod no_grad enable_grad inference_mode override export".split())
+
+
+def raises(ctx: Context, function: Value, args: Arguments, keywords: Keywords) -> bool:
+    """True for arguments that a function or class of the project does not take: the call raises `TypeError`, and nothing comes of it."""
+    called, own = (_constructor(ctx, function), 1) if isinstance(function, Cls) else (function, 0)
+    if not isinstance(called, Func) or called.form or any(map(_is_star, args)):
+        return False
+    body = called.body
+    if any(name.rpartition(".")[2] not in _TRANSPARENT for name in body.decorators):
+        return False
+    kinds = {parameter.kind for parameter in body.parameters}
+    named = [one for one in body.parameters if one.kind not in ("*", "**")]
+    positional = [one.name for one in named if one.kind != "keyword-only"]
+    count = len(args) + (1 if called.receiver is not None else own)
+    if count > len(positional) and "*" not in kinds:
+        return True
+    if "**" not in kinds and not keywords.keys() <= {one.name for one in named}:
+        return True
+    filled = {*positional[:count], *keywords}
+    return any(one.default is None and one.name not in filled for one in named)
+
+
+def _constructor(ctx: Context, cls: Cls) -> Value | None:
+    """The constructor of a class that nothing else makes objects of."""
+    if cls.cls.body.decorator_registers or classes.metaclass_of(ctx, cls.cls) is not None:
+        return None
+    maker = classes.attribute_of(ctx, cls, "__new__", None)
+    return classes.attribute_of(ctx, cls, "__init__", None) if maker is None else None
+
+
 def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site: Site | None) -> dict[str, Value]:
     """The values of the parameters."""
     body = function.body

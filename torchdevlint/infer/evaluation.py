@@ -427,6 +427,8 @@ class Evaluation:
         if function == _SUPER:
             given = [one for one in args if not isinstance(one, (Star, DoubleStar))]
             return Super(given[0].cls, given[1]) if len(given) == 2 and isinstance(given[0], Cls) else self._super()
+        if calls.raises(self.ctx, function, args, keywords):
+            return NOTHING
         return calls.call(self.ctx, function, args, keywords, self._site(op))
 
     def _super(self) -> Value:
