@@ -408,7 +408,7 @@ def is_instance(ctx: Context, value: Value, cls: Value) -> Value:
     if all(isinstance(one, Ext) and _LEGACY_CUDA.fullmatch(one.name) for one in classes):
         return on_accelerator(value)
     if isinstance(value, Term):
-        known = value in ctx.proven or value.op == "moved"
+        known = ctx.is_proven_here(value) or value.op == "moved"
         if known and all(_is_tensor_class(one) for one in classes):
             return TRUE
         return UNKNOWN if value is UNKNOWN else Term("isinstance", value, cls)

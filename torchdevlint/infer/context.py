@@ -64,6 +64,7 @@ class Context:
         self.events: list[Event] = []
         self._emitted: set[Event] = set()
         self.proven: set[Term] = set()
+        self._proven_under: dict[Term, Facts] = {}
         self.weak: set[Term] = set()  # used as tensors and arrays both are
         self._read: dict[Term, None] = {}
         self.chain: tuple[Site, ...] = ()
@@ -206,12 +207,17 @@ class Context:
         """Its use says that it is a tensor; so is what was only scaled."""
         while isinstance(term, Term) and term is not UNKNOWN and term.op != "moved":
             self.proven.add(term)
+            self._proven_under[term] = self._proven_under.get(term, self.facts) & self.facts
             if term.op != "binary":
                 return
             operands = [one for one in term.args[1:] if not isinstance(one, Const) and one != NUMBER]
             if len(operands) != 1 or any(isinstance(one, Tensor) for one in alternatives(operands[0])):
                 return
             term = operands[0]
+
+    def is_proven_here(self, term: Term) -> bool:
+        """Whether a use on every way to here has proven it; another branch may be for what is no tensor."""
+        return term in self.proven and self._proven_under.get(term, NO_FACTS) <= self.facts
 
     def raise_(self, value: Value) -> None:
         """Remembers an exception that is raised here and carries more than a message."""

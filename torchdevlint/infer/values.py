@@ -552,12 +552,14 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     """
     found: dict[Value, frozenset[Guard]] = {}
     ruled_out: dict[Value, frozenset[Guard]] = {}
+    ways: list[frozenset[Guard]] = []  # those of what was told more than once
     for guards, value in options:
         if type(value) is not OneOf:
             count = len(found)
             known = found.setdefault(value, guards)
             if len(found) == count:
                 found[value] = known & guards
+                ways += (known, guards)
             continue
         for inner, option in value.options:
             kept = found if not inner or consistent(guards, inner) else ruled_out  # a condition comes out one way
@@ -567,7 +569,9 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     if len(found) == 1:
         return next(iter(found))
     if len(found) > 1:
-        _join_tensors(found)
+        _join_tensors(found, ways)
+    if len(found) == 2 and ways:
+        _tell_apart(found, ways)
     if len(found) > MOST_ALTERNATIVES:
         _join_texts(found)
     if len(found) == 1:
@@ -578,6 +582,16 @@ def one_of(options: Iterator[tuple[frozenset[Guard], Value]] | list[tuple[frozen
     return OneOf(tuple(zip(found.values(), found, strict=True)))
 
 
+def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
+    """Of two values one holds under several conditions, the other in every other case: `if a and b: x = y`."""
+    for value, guards in found.items():
+        other = next(found[one] for one in found if one is not value)
+        if not guards and len(other) > 1 and not any(consistent(one, other) for one in ways):
+            parts = (term if outcome else Term("not", term) for term, outcome in sorted(other, key=repr))
+            found[value] = frozenset({(Term("all", *parts), False)})
+            return
+
+
 def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
     """Of too many texts it is known that they are texts."""
     texts = [value for value in found if isinstance(value, Text)]
@@ -585,13 +599,14 @@ def _join_texts(found: dict[Value, frozenset[Guard]]) -> None:
         found[UNKNOWN_TEXT] = frozenset.intersection(*(found.pop(text) for text in texts))
 
 
-def _join_tensors(found: dict[Value, frozenset[Guard]]) -> None:
+def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard]]) -> None:
     """Tensors of one place and origin are one, of a rank that holds for both."""
     tensors: list[Tensor] = []
     for value in tuple(found):
         if type(value) is Tensor:
             tensors.append(value)
         elif type(value) is Term and value.op == NO_TENSOR and value.args[0] in found:
+            ways += (found[value.args[0]], found[value])
             found[value.args[0]] &= found.pop(value)  # what it is if it is no tensor, and what it is
     if len(tensors) < 2:
         return
