@@ -49,6 +49,21 @@ CASES = {
         encoder.layer1[0].relu(images)
         encoder.layer1[0].conv1(images)  # fault
     """,
+    "libraries that make arrays of what was moved": """
+        import numpy as np
+        import pandas as pd
+        from scipy.stats import mode
+        from sklearn.metrics import accuracy_score
+        def show(x, names):
+            moved = x.cuda()
+            mode([moved, moved])  # fault
+            mode(x)
+            accuracy_score(x, moved)  # fault
+            pd.DataFrame({"a": moved})  # fault
+            pd.DataFrame({"a": moved.cpu(), "b": names})
+            np.mean(moved)  # fault
+            np.mean(x)
+    """,
     "a timm model that was moved": """
         import timm
         model = timm.create_model("resnet18", pretrained=True)

@@ -250,13 +250,18 @@ def _claim_arrays(ctx: Context, name: str, args: Args, keywords: Keywords, site:
     """What is made an array of must be on the CPU."""
     takes_data = name in ("numpy.array", "numpy.asarray", "numpy.ascontiguousarray")
     for given in host_libraries.made_arrays(name, args, keywords):
-        for part in tensors.flattened(ctx, given):
+        rec = ctx.rec(given) if name.startswith("pandas.") else None
+        columns = list(rec.items.values()) if rec is not None and rec.kind == "dict" else [given]
+        for part in (part for one in columns for part in tensors.flattened(ctx, one)):
             # What may be something else as well is one operand with it: no claim of it is certain.
-            asked = lift(
-                lambda one: one if isinstance(one, Tensor) or (isinstance(one, Term) and takes_data) else UNKNOWN, part
-            )
+            asked = lift(lambda one: one if _is_read(one, takes_data=takes_data) else UNKNOWN, part)
             if any(one is not UNKNOWN for one in alternatives(asked)):
                 claims.claim(ctx, "host", [Operand(asked, False, "numpy")], site)
+
+
+def _is_read(value: Value, *, takes_data: bool) -> bool:
+    """True for what an array is made of: a tensor, what was moved as one, and whatever a function is given that makes nothing but arrays."""
+    return isinstance(value, Tensor) or (isinstance(value, Term) and (takes_data or value.op == "moved"))
 
 
 def _torch(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site | None) -> Value:
