@@ -587,7 +587,7 @@ def _tell_apart(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Guard
     for value, guards in found.items():
         other = next(found[one] for one in found if one is not value)
         if not guards and len(other) > 1 and not any(consistent(one, other) for one in ways):
-            parts = (term if outcome else Term("not", term) for term, outcome in sorted(other, key=repr))
+            parts = (term if outcome else Term("not", term) for term, outcome in sorted(other, key=hash))
             found[value] = frozenset({(Term("all", *parts), False)})
             return
 
