@@ -734,7 +734,8 @@ def _says_tensor(annotation: ir.Annotation) -> bool:
     last = annotation.name.rpartition(".")[2]
     if last in _TENSORS:
         return True
-    return last in ("Optional", "|", "Union") and any(_says_tensor(one) for one in annotation.arguments)
+    several = [one for one in annotation.arguments if one.name != "None"]
+    return last in ("Optional", "|", "Union") and bool(several) and all(map(_says_tensor, several))
 
 
 def _may_be_tensor(parameter: ir.Parameter) -> bool:

@@ -247,7 +247,7 @@ def _place(question: Question, most: Severity, codes: str) -> Place:
 _TENSORS_MEET = "301 302 401 504 505 506 509 515 518 522 603"
 PLACES: tuple[Place, ...] = (
     _place(at.in_unreachable_code, INFO, "101 102 504 506 509 511 603 605 801 805 807"),
-    _place(at.in_tests, INFO, "101 102 109 113 401 504 505 506 509 511 515 522 605 801 807"),
+    _place(at.in_tests, INFO, "101 102 109 113 401 504 505 506 509 511 515 522 601 605 801 807"),
     _place(at.in_program_for_the_host, INFO, _TENSORS_MEET),
     _place(at.in_program_that_names_no_device, INFO, _TENSORS_MEET),
     _place(at.in_data_folder, INFO, "504 505 506 509"),
