@@ -125,6 +125,23 @@ def test_a_parameter_that_the_constructor_makes_moves_with_its_module() -> None:
     assert found(ANEW.format("self.size = 2"), "TDL603")
 
 
+LATER = """
+class Net(nn.Module):
+    def build(self):
+        self.layer = nn.Linear(4, 2)
+
+    def forward(self, image):
+        {0}
+        x = torch.from_numpy(image).cuda()
+        return self.layer(x)
+"""
+
+
+def test_layers_that_another_method_makes_may_move_with_their_module() -> None:
+    assert not found(LATER.format(""), "TDL401")
+    assert found(LATER.format("self.layer = nn.Linear(4, 2)"), "TDL401")
+
+
 def test_layers_of_a_class_of_the_file_in_a_plain_list_are_told_of_once() -> None:
     text = """
     class Cell(nn.Module):

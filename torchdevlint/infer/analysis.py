@@ -613,10 +613,14 @@ class Analysis:
         if is_module:
             devices.move_module(ctx, ref, OWN_SELF)
         methods, files = self._methods(cls), ctx.heap.get(FILES, Rec("files"))
+        made = frozenset(ctx.heap[ref].fields)
         for method in methods:
             summary = self.summary(method)
             if summary is not None and summary.effects:
                 self._join_attributes(ctx, ref, method)
+        for key, content in ctx.heap[ref].fields.items() if is_module else ():
+            if key not in made and not str(key).startswith("@"):
+                devices.carry(ctx, content, OWN_SELF)  # `net.build(); net.cuda()`
         ctx.heap[FILES] = files  # what another method writes, it may write in another run of the program
         return ctx, ref, methods
 

@@ -98,7 +98,7 @@ class Replay:
                 claims.returned(ctx, result, self.body)
             if ctx.mode == "summary":
                 for term in summary.proven:
-                    for proven in alternatives(self.value(term)):
+                    for proven in alternatives(self._unasked(term)):
                         ctx.prove(proven)
             for term, _ in summary.trained:
                 stored.trains(ctx, self._receiver() if term.args[0] == NONE else self.value(term.args[0]), self.site)
@@ -192,7 +192,7 @@ class Replay:
     def _effects(self) -> None:
         ctx = self.ctx
         for place, rec in self.summary.effects.items():
-            target = self.value(place)
+            target = self._unasked(place)
             fields = list(rec.fields.items())
             if len(fields) > MOST_EFFECTS:
                 ctx.analysis.hit("effects of a call")
@@ -217,6 +217,13 @@ class Replay:
                     written.append((key, modules.still_following(ctx, target, key, here) if is_attribute else here))
             for key, here in written:
                 ctx.put(target, key, here)
+
+    def _unasked(self, value: Value) -> Value:
+        """A value of the summary, here, which may be of a branch that is not taken: nothing is claimed of it."""
+        muted, self.ctx.mute = self.ctx.mute, True
+        found = self.value(value)
+        self.ctx.mute = muted
+        return found
 
     def place(self, place: Any) -> Any:
         """A place of the summary, here."""

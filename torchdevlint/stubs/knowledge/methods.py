@@ -19,7 +19,7 @@ TENSOR_ONLY = _names(
     "index_select gather type_as new_zeros new_ones new_full new_empty new_tensor expand expand_as view_as bmm mm matmul narrow unbind "
     "chunk softmax log_softmax sigmoid relu tanh numel dim size new clamp clamp_ is_cuda get_device grad_fn retain_grad data_ptr "
     "scatter_add index_add_ unfold topk log1p exp erf addmm addcmul_ mul_ add_ sub_ div_ zero_ fill_ copy_ normal_ uniform_ "
-    "logsumexp sqrt rsqrt argsort logical_not is_floating_point element_size storage pin_memory record_stream nelement"
+    "logsumexp sqrt rsqrt argsort logical_not is_floating_point element_size storage nelement"
 )
 # Of these, and of others that a tensor has, those that give no tensor; and those whose result is a tensor that carries no gradient.
 GIVE_NO_TENSOR = _names(
