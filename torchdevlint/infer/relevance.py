@@ -6,7 +6,7 @@ from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.claims import RETURNED
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import HOST, Ext, Site, Tensor, Term, Value, alternatives, waits
+from torchdevlint.infer.values import HOST, Ext, Place, Site, Tensor, Term, Value, alternatives, waits
 from torchdevlint.program import ir, roles
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
@@ -66,13 +66,22 @@ def is_worth_telling(fault: Fault) -> bool:
 
 
 def _is_left_to_others(value: Value) -> bool:
-    """False for what an unknown function gives for tensors on the CPU alone, and for what comes from nowhere that a caller sees."""
+    """False for what an unknown function gives for what may be on the CPU as well, and for what comes from nowhere that a caller sees."""
     if isinstance(value, Term) and value.op == "call":
-        tensors = [one for given in _given(value) for one in alternatives(given) if isinstance(one, Tensor)]
-        return not tensors or any(one.device != HOST for one in tensors)
+        given = [[_where(one) for one in alternatives(one)] for one in _given(value)]
+        known = [place for places in given for place in places if place is not None]
+        is_chosen = any(len(places) > 1 and HOST in places for places in given)
+        return not is_chosen and (not known or any(place != HOST for place in known))
     if isinstance(value, Term) and value.op in ("item", "unpack", "element", "attribute"):
         return _is_left_to_others(value.args[0])
     return waits(value)
+
+
+def _where(value: Value) -> Place | None:
+    if isinstance(value, Term) and value.op == "moved":
+        found: Place = value.args[1]
+        return found
+    return value.device if isinstance(value, Tensor) else None
 
 
 def _given(call: Term) -> list[Value]:

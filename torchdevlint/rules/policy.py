@@ -177,7 +177,7 @@ CASES: dict[str, dict[str, Severity]] = {
     },
     "TDL501": {
         "it may be no tensor": WARNING,
-        "the result is a conversion": WARNING,
+        "the result is a conversion": INFO,
         "it is there already": INFO,
     },
     "TDL511": {"CUDA works there, or another line has told of it": INFO},
