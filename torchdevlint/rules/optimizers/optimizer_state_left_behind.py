@@ -113,11 +113,11 @@ def _leaves_state(before: Device | None, target: Device, loaded: bool) -> bool:
 
 def _steps_there(optimizer: Value, filled: ir.Op, call: ir.Call, facts: Facts) -> bool:
     """True when the same optimizer steps after the move, and no other move brings the model to its state before."""
-    lookup, cfg, place = Lookup.of(facts.body), Cfg.of(facts.body), facts.place(facts.receiver(call))
+    lookup, cfg, moved = Lookup.of(facts.body), Cfg.of(facts.body), facts.value(facts.receiver(call)).ref
     store = statement_of(optimizer.origin, facts) if optimizer.origin is not None else None
     if not isinstance(store, ir.Store):
         return False
-    others = [one for one in moves_in(facts) if one is not call and facts.place(facts.receiver(one)) == place]
+    others = [one for one in moves_in(facts) if one is not call and facts.value(facts.receiver(one)).ref == moved]
     return any(
         facts.place(read.object) == store.name
         and cfg.may_follow(call, read, without=store)
