@@ -476,6 +476,37 @@ def test_what_a_model_takes_as_a_text_is_no_sibling(taken: str, use: str, told: 
     assert bool(found(text, "TDL518")) is told
 
 
+OF_TEXTS = """
+from models import build
+
+class Rows(torch.utils.data.Dataset):
+    def __getitem__(self, at):
+        return {{"text": "a", "label": torch.zeros(1)}}
+
+def collate(rows):
+    return {{"texts": {0}, "labels": torch.stack([row["label"] for row in rows])}}
+
+def epoch(model, loader, device):
+    for batch in loader:
+        texts = batch["texts"]
+        labels = batch["labels"].to(device)
+        model(texts), labels
+
+def main():
+    device = torch.device("cuda")
+    model = build().to(device)
+    epoch(model, torch.utils.data.DataLoader(Rows(), collate_fn=collate), device)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_texts_that_a_caller_gives_are_no_sibling() -> None:
+    assert not found(OF_TEXTS.format('[row["text"] for row in rows]'), "TDL518")
+    assert found(OF_TEXTS.format('torch.stack([row["label"] for row in rows])'), "TDL401")
+
+
 def test_a_tensor_that_meets_in_several_ways_is_told_of_once() -> None:
     source = """import torch
 

@@ -91,6 +91,7 @@ class Analysis:
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self._ways: dict[tuple[int, int, str], dict[ir.Body | None, Fault]] = {}  # what is open, by where it is entered
         self.met: set[tuple[Site, Site | None]] = set()
+        self.lists: set[Site] = set()
         self.passed: set[tuple[Site, ir.Body]] = set()
         self.calls: set[ir.Body] = set()  # the bodies that the file's code calls, its own and those of other files
         self._called_elsewhere: set[ir.Body] = set()
@@ -404,6 +405,7 @@ class Analysis:
                     ):
                         self._keep(fault)  # for whoever calls the module
             self.met |= {(site, origin) for site, origin in caller.met if site.unit is self.unit}
+            self.lists |= caller.lists
             self._called_elsewhere |= {body for body in caller.calls if self.unit_of(body) is self.unit}
         return self
 
@@ -469,6 +471,7 @@ class Analysis:
         self.roots, self.calls = heard, called
         for one in self._told_by(module.heard, heard):
             self.met |= one.met
+            self.lists |= one.lists
             self.passed |= one.passed
             self.bounds += one.bounds
             for fault in one.told:

@@ -50,6 +50,9 @@ def call(
     if holds_wrapper(ctx, function):
         return Term("unknown", site)
     for value in (*args, *keywords.values()):
+        rec = ctx.rec(value)
+        if rec is not None and rec.kind == "list":
+            ctx.analysis.heard.lists.add(site)
         for held in _given_by(ctx, value):
             for one in tensors.flattened(ctx, held):
                 given = [Operand(one, False, "input"), Operand(Tensor(near), False, "module")]

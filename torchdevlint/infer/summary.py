@@ -179,6 +179,7 @@ class Heard:
 
     faults: dict[tuple[int, int, str], Fault] = field(default_factory=dict)
     met: set[tuple[Site, Site | None]] = field(default_factory=set)
+    lists: set[Site] = field(default_factory=set)  # calls of modules of unknown classes that are given a list
     # where a claim was asked, and the functions that a caller came through
     passed: set[tuple[Site, ir.Body]] = field(default_factory=set)
     asked: dict[ir.Body, None] = field(default_factory=dict)
@@ -202,6 +203,7 @@ class Heard:
         for fault in other.told:
             self.keep(fault)
         self.met |= other.met
+        self.lists |= other.lists
         self.passed |= other.passed
         self.asked.update(other.asked)
         self.called |= other.called

@@ -71,7 +71,7 @@ class OneSiblingLeftBehind(Inferred):
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
         if not Lookup.of(facts.body).has_attribute(*_MOVES) or facts.in_forward:
             return  # what a module is given is where the module is: that a part is moved says nothing of the others
-        if all(argument.star for argument in call.arguments):
+        if all(argument.star for argument in call.arguments) or _is_given_list(call, facts):
             return
         callee = facts.value(call.function)
         is_module = callee.kind is Kind.MODULE and callee.symbol not in ("wrapper", "dispatched")
@@ -168,6 +168,11 @@ class OneSiblingLeftBehind(Inferred):
 _INPUT_MOVERS = frozenset(
     "DataParallel DistributedDataParallel FullyShardedDataParallel Accelerator fabric Fabric deepspeed Trainer".split()
 )
+
+
+def _is_given_list(call: ir.Call, facts: Facts) -> bool:
+    """True for a call that somebody gives a list, such as one of texts: what the batch holds beside its tensors is no tensor."""
+    return any(site.op is call for site in facts.analysis.inference.lists)
 
 
 def _moved_siblings(given: list[Value], facts: Facts) -> dict[Any, Value]:
