@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from typing import Any
 
 import torch.distributed as dist
@@ -77,22 +78,38 @@ def _on_gpu_only(original: Any) -> Any:
             if device_of(tensor).type == "cpu" and _is_nccl(group):
                 text = "No backend type associated with device type cpu"
                 raise errors.fault(RuntimeError(text), original.__name__, [("tensor", tensor)])
-        return original(*args, **kwargs)
+        return _outside_of_modes(original)(*args, **kwargs)
 
     return collective
 
 
 def _outside_of_modes(original: Any) -> Any:
-    """Without the machine's dispatch mode. Gloo's thread keeps the modes of who waits at a barrier and needs the interpreter's lock to drop them, which the
-    thread that ends the process group holds while it waits for that one (torch 2.13, ProcessGroupGloo.cpp, `AsyncWork`, `~ProcessGroupGloo`).
+    """Without the machine's dispatch mode. Gloo's thread keeps the modes of who asked it for something and needs the interpreter's lock to drop them, which
+    the thread that ends the process group holds while it waits for that one (torch 2.13, ProcessGroupGloo.cpp, `AsyncWork`, `~ProcessGroupGloo`).
     """
 
     @functools.wraps(original)
-    def barrier(*args: Any, **kwargs: Any) -> Any:
+    def without(*args: Any, **kwargs: Any) -> Any:
         with _disable_current_modes():
             return original(*args, **kwargs)
 
-    return barrier
+    return without
+
+
+_DROPPING_S = 0.05
+
+
+def _when_modes_are_dropped(original: Any) -> Any:
+    """The end of a process group. What autograd asks of gloo, for DistributedDataParallel, runs in the machine's mode; gloo's threads get the time and the
+    interpreter's lock to drop it (see `_outside_of_modes`).
+    """
+
+    @functools.wraps(original)
+    def destroy(*args: Any, **kwargs: Any) -> Any:
+        time.sleep(_DROPPING_S)
+        return original(*args, **kwargs)
+
+    return destroy
 
 
 def _is_nccl_available() -> bool:
@@ -108,6 +125,7 @@ def install() -> None:
     patched["init_process_group"] = _without_nccl(dist.init_process_group)
     patched["new_group"] = _without_nccl(dist.new_group)
     patched["barrier"] = _outside_of_modes(dist.barrier)
+    patched["destroy_process_group"] = _when_modes_are_dropped(dist.destroy_process_group)
     patched["get_backend"] = _get_backend(dist.get_backend)
     patched["is_nccl_available"] = _is_nccl_available
     for name, function in patched.items():
