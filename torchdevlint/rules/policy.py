@@ -208,7 +208,10 @@ CASES: dict[str, dict[str, Severity]] = {
         "no call leaves the default": INFO,
     },
     "TDL804": {"no other device is tried": WARNING},
-    "TDL805": {"no torch that warns is allowed, or the warning is silenced": INFO},
+    "TDL805": {
+        "no torch that warns is allowed, or the warning is silenced": INFO,
+        "another call of what is imported has told of it": INFO,
+    },
     "TDL807": {"the program stops without CUDA before, or the file has decided for it at another line": INFO},
     "TDL811": {"a machine with more GPUs runs it": INFO},
     "TDL901": {"MPS alone may read it too late": WARNING, "the project does not speak of MPS": INFO},

@@ -56,8 +56,8 @@ class DeprecatedCudaAmp(Rule):
 
     ## When it stays silent
     Names of other packages (apex, accelerate); a `try` or a test of the version that has both spellings. It is a note where the requirements
-    of the project rule out torch 2.4 and all that follow (or, where they do not speak of torch, the commands that its README, scripts and container
-    recipes install it with, else the list of requirements in its README), and where the file has this very warning ignored.
+    of the project (or the commands of its README and scripts that install torch) rule out torch 2.4 and all that follow, where the file has
+    this very warning ignored, and for all but one of the calls of what a file imports.
 
     ## Fix safety
     Safe where the project's oldest torch is known to have the new name (`target-torch`, or the lower bound in its dependencies): `torch.amp.autocast`
@@ -89,19 +89,23 @@ class DeprecatedCudaAmp(Rule):
 
     @on_file
     def check(self, facts: Facts) -> Iterator[Report]:
+        is_told = False
         for call, name, written in self._found:
             if _is_tried(name, facts.program):
                 continue  # both spellings are imported, for old versions
             device, last = _MODULES[name]
             if _names_one_of(_NEWER[last], facts) and _is_for_old_versions(call, name, facts):
                 continue
+            is_imported = f"{device}.amp.{last}" not in written
+            case = "another call of what is imported has told of it" if is_told and is_imported else ""
+            if _is_out_of_reach(facts) or _is_silenced(last, facts):
+                case = "no torch that warns is allowed, or the warning is silenced"
+            is_told = is_told or is_imported
             yield self.report(
                 call,
                 f'`torch.{device}.amp.{last}` is deprecated since torch 2.4; use `torch.amp.{last}` with the type "{device}"',
                 detail="It gives a FutureWarning. `torch.amp` has the same functions for every device, with the device type as an argument.",
-                case="no torch that warns is allowed, or the warning is silenced"
-                if _is_out_of_reach(facts) or _is_silenced(last, facts)
-                else "",
+                case=case,
                 fix=lambda call=call, name=name, written=written: self._fix(call, name, written, facts),  # type: ignore[misc]
             )
 
