@@ -345,8 +345,9 @@ def _constructor(ctx: Context, cls: Cls) -> Value | None:
     """The constructor of a class that nothing else makes objects of."""
     if cls.cls.body.decorator_registers or classes.metaclass_of(ctx, cls.cls) is not None:
         return None
-    maker = classes.attribute_of(ctx, cls, "__new__", None)
-    return classes.attribute_of(ctx, cls, "__init__", None) if maker is None else None
+    known = "__init__" in cls.cls.methods or all(map(classes.is_base, classes.foreign_bases_of(ctx.analysis, cls.cls)))
+    is_made_so = known and classes.attribute_of(ctx, cls, "__new__", None) is None
+    return classes.attribute_of(ctx, cls, "__init__", None) if is_made_so else None
 
 
 def bind(ctx: Context, function: Func, args: Arguments, keywords: Keywords, site: Site | None) -> dict[str, Value]:
