@@ -421,6 +421,21 @@ def test_a_program_that_takes_its_samples_itself_has_no_workers(program: str, se
     assert finding.severity is severity
 
 
+def test_what_a_data_set_places_is_told_once() -> None:
+    text = """
+    from torch.utils.data import Dataset
+    class Rows(Dataset):
+        def __init__(self, device):
+            self.device = device
+        def __getitem__(self, at):
+            first = torch.ones(2, device=self.device)
+            return first, torch.ones(3, device=self.device)
+    """
+    (finding,) = check_source("import torch\n" + textwrap.dedent(text), level="info", select=["TDL701"])
+    assert "(1 more)" in finding.message
+    assert [mention.span.start.row for mention in finding.related] == [9]
+
+
 def test_modules_take_their_parameters_out_of_training_as_tensors_do() -> None:
     text = """
     import torch

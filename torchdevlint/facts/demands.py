@@ -17,6 +17,7 @@ from torchdevlint.facts.files import programs_of
 from torchdevlint.facts.frame import Frame
 from torchdevlint.facts.once import once_per_body, once_per_file
 from torchdevlint.facts.scopes import parameter_of
+from torchdevlint.facts.spelled import literals_of_own
 from torchdevlint.facts.stops import demands_cuda
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
@@ -315,9 +316,14 @@ def _moves_to_cuda(op: ir.Call, body: ir.Body, analysis: FileFacts) -> bool:
 
 
 def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
-    """True for "cuda", `torch.device("cuda:0")`, "cuda:%d" % rank, and for a name of the body that is bound to one of them alone."""
+    """True for "cuda", `torch.device("cuda:0")`, "cuda:%d" % rank, and for a name of the body or of `self` that is bound to one of them alone."""
     index = analysis.index_of(body)
     written = index.definitions[register]
+    kept = literals_of_own(written, body, analysis)
+    if len(kept) == 1:
+        (register, body), = kept
+        index = analysis.index_of(body)
+        written = index.definitions[register]
     if isinstance(written, ir.Load):
         is_global = not index.bound_to(written.name) and parameter_of(body, written.name) is None
         body = analysis.program.module if is_global else body

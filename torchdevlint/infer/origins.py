@@ -20,6 +20,7 @@ _ARCHITECTURE = re.compile(
     r"|mae|clip|sam|bert|roberta|gpt2|hubert|wav2vec|vggish|hrnet|darknet|yolov?\d?|arcface)[-_]?[\w.-]*\.(?:pth|pt|bin|ckpt|tar|pkl)\Z",
     re.IGNORECASE,
 )
+_HUB = re.compile(r"(?:\A|/)torch/hub/checkpoints/")  # where torch.hub keeps what it has downloaded
 _OF_A_RUN = re.compile(
     r"best|epoch|last|latest|final|check|ckpt_|iter|step|fine|tuned|trained_|state|snap|save|my_|exp|cifar|mnist|\{|%",
     re.IGNORECASE,
@@ -56,6 +57,7 @@ def _names_published(path: str) -> bool:
     file = path.rpartition("/")[2]
     return bool(
         _HASHED.search(path)
+        or _HUB.search(path)
         or _PRETRAINED.search(path)
         or (_ARCHITECTURE.search(path) and not _OF_A_RUN.search(path) and file.count(".") <= 2)
     )

@@ -59,6 +59,7 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -479,8 +480,24 @@ def _moved(here: Replay, term: Term) -> Value:
     """`value.to(target)`; a caller may give a data type, which moves nothing."""
     value, place, site = term.args
     target = here.value(place.args[0]) if isinstance(place, Term) and place.op == "as_device" else UNKNOWN
-    is_cast = all(map(devices.is_dtype, alternatives(target)))
-    return here.value(value) if is_cast else devices.move(here.ctx, here.value(value), here.place(place), site)
+    if all(map(devices.is_dtype, alternatives(target))):
+        return here.value(value)
+    moved, new = here.value(value), here.place(place)
+    name = _method_at(site)
+    found = classes.special(here.ctx, moved, name, [_as_value(new)] if name == "to" else [], site) if name else None
+    return devices.move(here.ctx, moved, new, site) if found is None else found
+
+
+def _method_at(site: Site | None) -> str:
+    """The method that a move calls, which a class of the project may have of its own; an empty string for that of `super()`."""
+    if site is None or site.body is None or not isinstance(site.op, ir.Call):
+        return ""
+    lookup = Lookup.of(site.body)
+    method = lookup.definition(site.op.function)
+    if not isinstance(method, ir.Attribute):
+        return ""
+    receiver = lookup.definition(method.object)
+    return "" if isinstance(receiver, ir.Call) and lookup.called(receiver) == "super" else method.name
 
 
 _OPERATIONS: dict[str, Callable[[Replay, Term], Value]] = {

@@ -51,6 +51,7 @@ from torchdevlint.infer.values import (
     as_key,
     at_least,
     consistent,
+    is_elsewhere,
     is_open,
     join,
     least,
@@ -238,7 +239,7 @@ def by_case(values: Sequence[Value], result: Callable[[list[Value]], Value]) -> 
     """
     cases: list[tuple[Facts, list[Value]]] = [(NO_FACTS, list(values))]
     for at, value in enumerate(values):
-        if not isinstance(value, OneOf) or not all(guards for guards, _ in value.options):
+        if not isinstance(value, OneOf) or not (all(guards for guards, _ in value.options) or _is_left_to_caller(value)):
             continue
         cases = [
             (reached | guards, [*given[:at], option, *given[at + 1 :]])
@@ -249,6 +250,13 @@ def by_case(values: Sequence[Value], result: Callable[[list[Value]], Value]) -> 
         if not 0 < len(cases) <= _MOST_CASES:
             return result(list(values))
     return one_of([(reached, result(given)) for reached, given in cases])
+
+
+def _is_left_to_caller(value: OneOf) -> bool:
+    """True for what a caller knows, or a tensor that the body has put elsewhere: `if flag: x = torch.ones(3, device="cuda")` for a part of an argument."""
+    return any(isinstance(one, Term) and one.waits for _, one in value.options) and any(
+        isinstance(one, Tensor) and is_elsewhere(one.device) for _, one in value.options
+    )
 
 
 def combined(ctx: Context, operands: list[Operand], rank: int | None) -> Value:

@@ -46,7 +46,7 @@ class DatasetReturnsAcceleratorTensor(Rule):
 
     ## What it does
     Reports `.cuda()`, `.to(device)` and `device=` for an accelerator in `__getitem__` or `__iter__` of a `torch.utils.data.Dataset`, in
-    the methods they call, and in functions given as `collate_fn=` and the functions of the file that those call.
+    the methods they call, and in functions given as `collate_fn=` and the functions of the file that those call: once for each of them.
 
     ## Why is this bad?
     This code runs in the DataLoader's worker processes. A forked worker raises `RuntimeError: Cannot re-initialize CUDA in forked
@@ -119,17 +119,21 @@ class DatasetReturnsAcceleratorTensor(Rule):
         if not self._placed or not self._forks:
             return
         case, loader = self._case(facts)
-        related = (Mention(loader.op, "this loader runs it"),) if loader is not None else ()
+        loads = (Mention(loader.op, "this loader runs it"),) if loader is not None else ()
+        told: dict[tuple[str, str], list[_Placement]] = {}
         for where, body in _sample_code(self._loaders, facts):
             for placed in self._placed.get(id(body), ()):
-                yield self.report(
-                    placed.op,
-                    f"{where} puts its tensors on `{placed.device}`; return CPU tensors and move the batch in the loop",
-                    detail='In a DataLoader worker that raises "Cannot re-initialize CUDA in forked subprocess", and with '
-                    "`pin_memory=True` \"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\".",
-                    case=case or ("" if placed.is_certain else "the device is a variable"),
-                    related=related,
-                )
+                told.setdefault((where, placed.device), []).append(placed)
+        for (where, device), (first, *others) in told.items():
+            more = f" ({len(others)} more)" if others else ""
+            yield self.report(
+                first.op,
+                f"{where} puts its tensors on `{device}`{more}; return CPU tensors and move the batch in the loop",
+                detail='In a DataLoader worker that raises "Cannot re-initialize CUDA in forked subprocess", and with '
+                "`pin_memory=True` \"cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned\".",
+                case=case or ("" if first.is_certain else "the device is a variable"),
+                related=(*loads, *(Mention(one.op, "so does this") for one in others)),
+            )
 
     def _case(self, facts: Facts) -> tuple[str, _Loading | None]:
         """The row of the policy, and the loader of the file that has workers or pins memory."""

@@ -14,6 +14,7 @@ from torchdevlint.facts.index import BodyIndex
 from torchdevlint.facts.naming import looks_like_device
 from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.scopes import parameter_of
+from torchdevlint.facts.spelled import accelerator_in, literals_of_own
 from torchdevlint.facts.stops import starts_program, stops_where_it_fails
 from torchdevlint.facts.unreached import is_run_by_nobody, reads_unbound_name
 from torchdevlint.facts.values import Kind, Value
@@ -338,8 +339,15 @@ def _hardcoded(call: ir.Call, facts: Facts) -> _Found | None:
 
 
 def _kept(call: ir.Call, register: ir.Register | None, facts: Facts) -> _Found | None:
-    """A literal that a name keeps: `device = "cuda"`, bound once."""
+    """A literal that a name keeps, or an attribute of `self`: `device = "cuda"`, bound once."""
     read, held = facts.definition(register), facts.constant(register)
+    own = literals_of_own(read, facts.body, facts.analysis)
+    if isinstance(read, ir.Attribute) and len(own) == 1:
+        value, body = own[0]
+        device, written = accelerator_in(value, body, facts.analysis), Lookup.of(body).definition(value)
+        is_literal = device is not None and isinstance(written, ir.Constant)
+        spelled = f'self.{read.name} = "{device.name}"' if device is not None else ""
+        return _Found(call, facts.body, device.name, spelled, written, kept=True) if device and is_literal else None
     device = from_string(held) if isinstance(held, str) else None
     if not isinstance(read, ir.Load) or device is None or not device.is_accelerator:
         return None
