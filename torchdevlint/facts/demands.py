@@ -321,7 +321,7 @@ def _is_cuda(register: ir.Register, body: ir.Body, analysis: FileFacts) -> bool:
     written = index.definitions[register]
     kept = literals_of_own(written, body, analysis)
     if len(kept) == 1:
-        (register, body), = kept
+        ((register, body),) = kept
         index = analysis.index_of(body)
         written = index.definitions[register]
     if isinstance(written, ir.Load):
