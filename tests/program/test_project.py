@@ -155,6 +155,13 @@ def test_files_that_cannot_be_read_say_nothing(tmp_path: Path, raw: bytes) -> No
     assert here.program(str(tmp_path / "missing.py")) is not None  # as an empty file
 
 
+def test_a_file_may_have_syntax_that_is_newer_than_the_running_python(tmp_path: Path) -> None:
+    newer = 'def put(x, names):\n    print(f"{names["first"]}")\n    return x.cuda()\n'
+    write(tmp_path, {".git/HEAD": "", "ops.py": "import torch\n" + newer})
+    write(tmp_path, {"run.py": "import torch\nfrom ops import put\nprint(put(torch.ones(2), {}) + torch.zeros(2))\n"})
+    assert [finding.code for finding in check_paths([tmp_path / "run.py"], select=["TDL504", "TDL505"])] == ["TDL505"]
+
+
 def test_who_imports_a_module_is_told_by_the_statements(tmp_path: Path) -> None:
     write(
         tmp_path,

@@ -57,6 +57,10 @@ PUBLISHED = {
         def weights():
             return torch.load(str(WEIGHTS))
         """,
+    "in the folder of torch.hub": """
+        def backbone(name):
+            return torch.load(os.path.expanduser("~/.cache/torch/hub/checkpoints/" + URLS[name].split("/")[-1]))
+        """,
     "in a folder for such": """
         def weights():
             return torch.load("nets/pretrained_models/base.ckpt")
@@ -153,6 +157,15 @@ FREE = {
         FOLDER = os.path.dirname(__file__)
         def weights(name):
             return torch.load(os.path.join(FOLDER, name + ".pt"))
+        """,
+    "below the package, by an option": """
+        FOLDER = os.path.dirname(__file__)
+        @click.command()
+        @click.option("--checkpoint")
+        def main(checkpoint):
+            net = make()
+            net.load_state_dict(torch.load(os.path.join(FOLDER, checkpoint)))
+        main()
         """,
     "by one of the callers": """
         class Edges(torch.nn.Module):

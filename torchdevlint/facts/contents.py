@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torchdevlint.facts.facts import Facts
-from torchdevlint.facts.loads import is_saved_on_host, path_words
+from torchdevlint.facts.loads import is_saved_on_host, path_words, paths_written
 from torchdevlint.facts.once import once_per_body, once_per_file
 from torchdevlint.facts.uses import Use
 from torchdevlint.infer.checkpoints import (
@@ -171,7 +171,7 @@ def _literals(register: ir.Register | None, facts: Facts, depth: int) -> Iterato
 
 def names_data(call: ir.Call, facts: Facts) -> bool:
     """True when the name of the file that is loaded says that it holds prepared data, the state of random generators, or a count."""
-    return any(map(_is_data_name, path_words(call, facts)))
+    return any(map(_is_data_name, path_words(call, facts) | paths_written(call, facts)))
 
 
 def is_own_cache(call: ir.Call, facts: Facts) -> bool:

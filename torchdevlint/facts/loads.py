@@ -45,6 +45,11 @@ def path_words(call: ir.Call, facts: Facts) -> set[str]:
     return found | (paths.words_at(call.argument("f", 0), body) if body is not None else set())
 
 
+def paths_written(call: ir.Call, facts: Facts) -> set[str]:
+    """The paths of a load, with `{}` for what is no literal."""
+    return {paths.written(path) for read in loads(call, facts) for path in may_be(read)}
+
+
 def is_of_temporary(call: ir.Call, facts: Facts) -> bool:
     """True for a file in a temporary folder that the caller, or pytest, has made for it."""
     reads = loads(call, facts)

@@ -184,8 +184,9 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
             for v in (*args, *keywords.values())
             if any(isinstance(tensors.as_tensor(ctx, o), Tensor) and not isinstance(o, Ref) for o in alternatives(v))
         ]
-        # What nobody can look into takes tensors of one device, as a model does.
-        if len(given) > 1 and not opaque.is_of_host_library(function):
+        # What nobody can look into takes tensors of one device, as a model does; a method of such an object may take some from the host.
+        is_method = isinstance(function, Term) and function.op == "attribute" and function.args[1] != "forward"
+        if len(given) > 1 and not is_method and not opaque.is_of_host_library(function):
             claims.claim(ctx, "same", [Operand(value, True, "argument") for value in given], site, weak=True)
     term = Term("call", function, tuple(args), tuple(sorted(keywords.items())), site)
     if term is not UNKNOWN and (waits(function) or sum(map(_may_matter, (*args, *keywords.values()))) > 1):

@@ -46,8 +46,8 @@ def _is_published(path: Value, read: Read) -> bool:
     if read.is_downloaded or any(map(DOWNLOADS.search, paths.made_by(path))):
         return True
     parts = list(paths.parts_of_path(path))
-    if "__file__" in paths.words(path) and not any(map(waits, parts)):
-        return True  # of the package, and not by a name that the caller gives
+    if "__file__" in paths.words(path) and not any(map(waits, parts)) and isinstance(parts[-1], Const):
+        return True  # of the package, and not by a name that the caller, or an option, gives
     texts = [part.value for part in parts if isinstance(part, Const)]
     texts += [text for part in parts for text in _defaults_of_option(part, read.site.unit)]
     return any(_names_published(str(text)) for text in texts)

@@ -252,6 +252,11 @@ def file_names(path: Value) -> frozenset[str]:
     return frozenset({found.group(1)}) if found is not None else frozenset()
 
 
+def written(path: Value) -> str:
+    """A path as somebody writes it, with `{}` for what is no literal: "{}/vocab-{}.pt"."""
+    return "".join(str(part.value) if isinstance(part, Const) else "{}" for part in parts_of_path(path))
+
+
 def is_known(path: Value) -> bool:
     """True for a path of which no part is unknown: where it occurs again, it is the same file."""
     return all(part is not UNKNOWN and not isinstance(part, Sort) for part in parts_of_path(path))

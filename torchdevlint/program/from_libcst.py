@@ -18,7 +18,8 @@ import libcst as cst
 
 from torchdevlint.program import from_ast, literals
 from torchdevlint.program.annotations import dotted_name
-from torchdevlint.program.ir import Program
+from torchdevlint.program.bounds import ParseFailure, parse
+from torchdevlint.program.ir import Program, forget_nodes
 from torchdevlint.source.deep_stack import call_with_deep_stack
 
 # Nodes of both kinds are `Any` here: what a handler takes is the key of its row.
@@ -31,6 +32,16 @@ def lower(module: cst.Module) -> Program:
         return _lower(module)
     except RecursionError:  # what nests deeply, such as a ** b ** c ...
         return call_with_deep_stack(lambda: _lower(module))
+
+
+def read(text: str) -> Program | None:
+    """The Program of a text, without nodes, which may have syntax that is newer than the running Python; None where LibCST refuses it as well."""
+    try:
+        program = lower(parse(text))
+    except ParseFailure:
+        return None
+    forget_nodes(program)
+    return program
 
 
 def _lower(module: cst.Module) -> Program:

@@ -336,7 +336,7 @@ class Project:
         if path not in programs:
             raw = self._shown(path)
             seen, program = _LINTED.pop(path, (b"", None))
-            programs[path] = program if program is not None and seen == raw else from_ast.read(_decoded(raw))
+            programs[path] = program if program is not None and seen == raw else _read(_decoded(raw))
         return programs[path]
 
     def span_of(self, path: str, op: ir.Op) -> Span | None:
@@ -354,7 +354,7 @@ class Project:
         raw = text.encode("utf-8", "replace")
         if raw == self._bytes.get(path) and path in self._programs and path not in self._edited:
             return self._programs[path]
-        program = from_ast.read(text)
+        program = _read(text)
         _LINTED[path] = raw, program
         if len(_LINTED) > _MOST_KEPT:
             del _LINTED[next(iter(_LINTED))]
@@ -762,6 +762,16 @@ def _stands_in(text: bytes, word: str) -> bool:
 def _renamed(statement: re.Match[bytes]) -> bytes:
     """What is left of an import statement: the names that it gives others."""
     return b" ".join(re.findall(rb"\w+(?=[ \t]+as\b)", statement.group()))
+
+
+def _read(text: str) -> ir.Program | None:
+    """The Program of a text; None for one that cannot be read."""
+    program = from_ast.read(text)
+    if program is None:
+        from torchdevlint.program import from_libcst
+
+        program = from_libcst.read(text)  # its syntax may be newer than the running Python
+    return program
 
 
 def _decoded(raw: bytes) -> str:
