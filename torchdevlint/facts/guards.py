@@ -92,7 +92,8 @@ class Guarded(Standing):
             test, outcome = op.operand, not outcome
             op = self.definitions[test]
         raw = self.walk.registers.get(test, UNKNOWN) if self.walk is not None else UNKNOWN
-        if isinstance(raw, Term) and raw is not UNKNOWN and raw.op not in ("unknown", "binary"):
+        is_name = isinstance(op, (ir.Load, ir.Attribute))  # it says what it is for, whatever it was made of
+        if not is_name and isinstance(raw, Term) and raw is not UNKNOWN and raw.op not in ("unknown", "binary"):
             return set()
         if isinstance(op, ir.Attribute) and op.name == "is_cuda":
             return {"cuda"} if outcome else set()

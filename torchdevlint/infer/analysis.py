@@ -51,7 +51,6 @@ from torchdevlint.infer.values import (
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.source import deadline, grounds
-from torchdevlint.stubs.knowledge import functions
 from torchdevlint.stubs.loader import Stubs, public
 
 if TYPE_CHECKING:
@@ -64,8 +63,6 @@ MOST_REPLAYS = 4_000
 MOST_RECURSIVE = 100  # ... of functions that are being run already
 MOST_CHANGED = 100  # objects that a function changes; real ones change up to 60
 MOST_STEPS = 20_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
-# What asks for an accelerator, by its last name.
-_ASKS = frozenset(name.rpartition(".")[2] for name in functions.AVAILABILITY)
 _TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
 
@@ -583,12 +580,11 @@ class Analysis:
             self.recorder, self._heap = recorder, saved
 
     def open_object(self, cls: ir.Class) -> tuple[Heap, Ref]:
-        """An object of a class as its methods find it, and the heap that it lives in, on any machine."""
-        known = self._opened.get(cls)
-        if known is not None and self.unit.program.words.isdisjoint(_ASKS):
-            return known
-        ctx, ref, _ = self._made_open(cls)
-        return ctx.heap, ref
+        """An object of a class as its methods find it, and the heap that it lives in."""
+        if cls not in self._opened:
+            ctx, ref, _ = self._made_open(cls)
+            self._opened[cls] = ctx.heap, ref
+        return self._opened[cls]
 
     def _root_class(self, cls: ir.Class) -> None:
         """A class is made by a constructor that gets what its use proves, moved where a module is moved, and each method is called."""

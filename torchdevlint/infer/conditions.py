@@ -136,13 +136,19 @@ def guards_of(value: Value, outcome: bool) -> Facts:
     if type(value) is Term:
         return _guard(value, outcome) if value is not UNKNOWN else NO_FACTS
     if isinstance(value, OneOf):
-        fitting = [(guards, option) for guards, option in value.options if truth(option) in (outcome, None)]
+        held = [(guards, guards_of(option, outcome)) for guards, option in value.options if _may_be(option, outcome)]
+        fitting = [
+            guards | own for guards, own in held if consistent(guards, own)
+        ]  # of `a and b`, a is true where both are
         if len(fitting) == 1:
-            guards, option = fitting[0]
-            return guards | (guards_of(option, outcome) if truth(option) is None else NO_FACTS)
+            return fitting[0]
         test = Term("test", value) if waits(value) or any(map(_compares_devices, value.options)) else UNKNOWN
         return frozenset({(test, outcome)}) if test is not UNKNOWN else NO_FACTS
     return NO_FACTS
+
+
+def _may_be(value: Value, outcome: bool) -> bool:
+    return truth(value) in (outcome, None)
 
 
 @lru_cache(maxsize=50_000)

@@ -12,11 +12,28 @@ from typing import TYPE_CHECKING
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.state import Env, Heap, State
-from torchdevlint.infer.values import UNKNOWN, Cls, Rec, Ref, Term, Value
+from torchdevlint.infer.values import UNKNOWN, Cls, Rec, Ref, Term, Value, options_of
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs.knowledge.functions import AVAILABILITY
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
+
+ASKS = frozenset(name.rpartition(".")[2] for name in AVAILABILITY)  # what asks for an accelerator, by its last name
+
+
+def _is_answer(value: Value) -> bool:
+    """True for what a test of the machine gives, and for what is chosen by one."""
+    return any(_asks(one) or any(_asks(term) for term, _ in guards) for guards, one in options_of(value))
+
+
+def _asks(value: Value) -> bool:
+    """True for the answer of a test of the machine, its opposite, and a comparison of it."""
+    if not isinstance(value, Term):
+        return False
+    return value.op == "available" or (value.op in ("not", "binary") and any(map(_asks, value.args)))
+
 
 Wanted = Callable[[ir.Body, ir.Op], bool]
 
@@ -78,7 +95,8 @@ class Walks:
         owner: Ref | None = None
         env: Env = {}
         if body.owner is not None and body.parameters and not body.is_static:
-            of_object, owner = self._object(body.owner)
+            is_made = body.owner.methods.get("__init__") is body
+            of_object, owner = analysis.open_object(body.owner) if is_made else self._object(body.owner)
             ctx.heap.update({place: rec for place, rec in of_object.items() if place not in ctx.heap or place == owner})
             is_of_class = body.is_class_method
             env[body.parameters[0].name] = Cls(body.owner, unit.globals) if is_of_class else owner
@@ -110,5 +128,21 @@ class Walks:
 
     def _object(self, cls: ir.Class) -> tuple[Heap, Ref]:
         if cls not in self._objects:
-            self._objects[cls] = self._analysis.open_object(cls)
+            heap, ref = self._objects[cls] = self._analysis.open_object(cls)
+            answers = self._answers(cls)
+            if answers:
+                rec = heap[ref]
+                self._objects[cls] = {**heap, ref: Rec(rec.kind, rec.cls, {**rec.fields, **answers})}, ref
         return self._objects[cls]
+
+    def _answers(self, cls: ir.Class) -> dict[str, Value]:
+        """What the constructor alone keeps of asking the machine, which no summary knows: `self.on_gpu = torch.cuda.is_available()`."""
+        init = cls.methods.get("__init__")
+        if init is None or self._analysis.unit.program.words.isdisjoint(ASKS):
+            return {}
+        walk = self.of(init)
+        rec = walk.ctx.heap.get(walk.owner) if walk is not None and walk.owner is not None else None
+        kept = {key: value for key, value in rec.attributes.items() if _is_answer(value)} if rec is not None else {}
+        others = [method for method in cls.methods.values() if method is not init] if kept else []
+        set_again = {op.name for method in others for op in Lookup.of(method).kind(ir.StoreAttribute)}
+        return {"." + name: value for name, value in kept.items() if name not in set_again}
