@@ -519,3 +519,39 @@ def nearest(z: torch.Tensor, n):
     assert (finding.code, finding.span.start.row) == ("TDL504", 4)
     only = check_source(source.replace("z.abs() - rows", "z.abs()"))
     assert [one.code for one in only] == ["TDL506"]
+
+
+def test_a_parameter_is_where_its_module_was_moved_to_whichever_way_was_taken() -> None:
+    text = """
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+            self.register_parameter("eps", nn.Parameter(torch.tensor([0.1]), requires_grad=False))
+
+        def forward(self, x):
+            return self.layer(x) + self.eps
+
+    def restored(path):
+        net = Net()
+        is_new = False
+        try:
+            state = torch.load(path, map_location="cpu")
+        except FileNotFoundError:
+            is_new = True
+            net.to("cuda")
+        if not is_new:
+            try:
+                net.load_state_dict(state)
+                net.to("cuda")
+            except:
+                try:
+                    net.load_state_dict({key: value for key, value in state.items() if key in net.state_dict()})
+                    net.to("cuda")
+                except KeyError:
+                    print("other keys")
+        return net(torch.rand(2, 3, device="cuda"))
+
+    restored("model.pt")
+    """
+    assert not found(text, "TDL401") + found(text, "TDL505") + found(text, "TDL603")

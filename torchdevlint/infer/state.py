@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from torchdevlint.infer.values import HOST, NOTHING, Const, Guard, Rec, Ref, Tensor, Term, Value, alternatives, one_of
+from torchdevlint.infer.values import (
+    HOST,
+    NOTHING,
+    Const,
+    Guard,
+    Rec,
+    Ref,
+    Tensor,
+    Term,
+    Value,
+    alternatives,
+    one_of,
+    options_of,
+)
 from torchdevlint.program.tables import unlike
 
 Env = dict[str, Value]
@@ -94,8 +107,18 @@ def _join_fields(place: Any, recs: list[tuple[Facts, Rec]], is_overlay: bool) ->
             if is_overlay:
                 old = old_field(place, key)
                 mine += [(guard, old) for guard, rec in recs if key not in rec.fields]
-            fields[key] = one_of(mine)
+            fields[key] = _joined_part(one_of(mine)) if recs[0][1].kind == "module" else one_of(mine)
     return fields
+
+
+def _joined_part(value: Value) -> Value:
+    """The parameter or buffer of a module that was moved on some paths, where no condition tells them apart: as its module, it is where it was moved to."""
+    options = options_of(value)
+    parts = [(guards, one) for guards, one in options if isinstance(one, Tensor) and one.follows]
+    if all(guards or one.device == HOST for guards, one in parts):
+        return value
+    left = [option for option in parts if option[1].device == HOST]
+    return one_of([option for option in options if option not in left])
 
 
 def if_moved(value: Value) -> Value:
