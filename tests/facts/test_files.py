@@ -923,6 +923,17 @@ def test_an_attribute_may_come_from_a_class_of_another_file(tmp_path: Path, stor
     assert [finding.code for finding in found] == ([] if stored == "device" else ["TDL607"])
 
 
+@pytest.mark.parametrize(("holder", "is_model"), [("self.model", True), ("self.args", False)])
+def test_an_attribute_may_be_set_of_a_model_whose_class_nobody_names(
+    tmp_path: Path, holder: str, is_model: bool
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "net.py").write_text(DEVICE_READ)
+    (tmp_path / "engine.py").write_text(f"class Engine:\n    def start(self, at):\n        {holder}.device = at\n")
+    found = check_paths([tmp_path / "net.py"], isolated=True, select=["TDL607"])
+    assert [finding.code for finding in found] == ([] if is_model else ["TDL607"])
+
+
 @pytest.mark.parametrize(
     "stored", ["net.device = at", "net.parts[0].device = at", "self.device = at", "net.device == at"]
 )

@@ -555,3 +555,56 @@ def test_a_parameter_is_where_its_module_was_moved_to_whichever_way_was_taken() 
     restored("model.pt")
     """
     assert not found(text, "TDL401") + found(text, "TDL505") + found(text, "TDL603")
+
+
+def test_a_move_of_what_a_flag_chooses_is_done_where_the_flag_chose_it() -> None:
+    text = """
+    from torch.utils.data import DataLoader, Dataset
+
+    class Rows(Dataset):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, at):
+            return torch.ones(4), torch.ones(4).long()
+
+    def measured(output, labels):
+        kept = (labels != -1).squeeze()
+        found = labels.squeeze()[kept]
+        return found.cpu().numpy() if found.is_cuda else found.numpy()
+
+    def measure(net, loader, on_gpu):
+        for x, labels in loader:
+            if on_gpu:
+                x = x.cuda()
+                labels = labels.cuda()
+            measured(net(x), labels)
+
+    def main():
+        on_gpu = torch.cuda.is_available()
+        net = nn.Linear(4, 4)
+        if on_gpu:
+            net.cuda()
+        measure(net, DataLoader(Rows()), on_gpu)
+
+    main()
+    """
+    assert not found(text, "TDL506")
+
+
+def test_an_optimizer_whose_state_somebody_sets_has_a_state_dict() -> None:
+    text = """
+    from collections import defaultdict
+    class Planes:
+        def __init__(self):
+            self.optimizer = None
+        def load(self, params, states):
+            if self.optimizer is None:
+                self.optimizer = torch.optim.Adam(params, lr=0.1)
+            else:
+                self.optimizer.param_groups[0]["params"] = params
+            self.optimizer.state = defaultdict(dict, [(params[at], one) for at, one in enumerate(states)])
+        def saved(self):
+            return self.optimizer.state_dict()["state"]
+    """
+    assert not found(text, "TDL202")

@@ -486,7 +486,7 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
     if rec.is_named_tuple:
         return name in _TUPLES if name.startswith(("builtins.", "collections.abc.", "torch.", "numpy.")) else None
     if isinstance(rec.cls, Cls):
-        from torchdevlint.infer.classes import bases_of, foreign_bases_of, is_tuple
+        from torchdevlint.infer.classes import bases_of, foreign_bases_of, is_base, is_tuple
 
         if name in _TUPLES and is_tuple(ctx.analysis, rec.cls.cls):
             return True
@@ -495,11 +495,12 @@ def _is_object_of(ctx: Context, value: Ref, cls: Ext | Cls, name: str) -> bool |
         names = foreign_bases_of(ctx.analysis, rec.cls.cls)
         if name in names or (name == "torch.nn.Module" and rec.kind == "module"):
             return True
-        return False if not names and name else None
+        is_plain = all(map(is_base, names)) and name.startswith("torch.nn.")  # of a class with no other base
+        return False if (not names or is_plain) and name else None
     if rec.kind == "module" and isinstance(rec.cls, Ext):
         if name in ("torch.nn.Module", rec.cls.name):
             return True
-        return False if name.startswith(("torch.nn.", "builtins.")) else None
+        return False if isinstance(cls, Cls) or name.startswith(("torch.nn.", "builtins.")) else None
     return None
 
 

@@ -188,7 +188,8 @@ def move(ctx: Context, value: Value, place: Place, site: Site | None) -> Value:
     """`value.to(place)`: a tensor gives another, a module goes itself, anything else stays open."""
     found = []
     for guards, one in options_of(value):
-        moved = _moved(ctx, one, place, site)
+        with ctx.under(guards):
+            moved = _moved(ctx, one, place, site)
         if moved is not None:
             found.append((guards, moved))
     return one_of(found)

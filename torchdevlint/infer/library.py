@@ -380,7 +380,7 @@ def method(
         closure = call.at(0, "closure", NONE)
         return NONE if closure == NONE else call.run(closure)
     if cls.startswith("torch.optim.") and name == "state_dict" and ".state" in rec.fields:
-        held = {("k", key): rec.fields["." + key] for key in ("state", "param_groups")}
+        held = {("k", key): rec.at("." + key) for key in ("state", "param_groups")}
         return ctx.new(site, "dict", None, held, tag=name)
     if cls == _FUTURE and name in ("result", "get", "wait", "value"):
         return rec.at("*")

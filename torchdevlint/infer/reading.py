@@ -300,7 +300,7 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
             return rec.at(("k", name.value))
         if holds_tensor(key) and not isinstance(key, SliceValue):
             return tensors.index(ctx, value, key, site)
-        renewed = _renewed(ctx, value) if isinstance(name, Const) else None
+        renewed = _renewed(ctx, value) if isinstance(name, Const) or name == NUMBER else None
         return ctx.read(Term("item", value, key)) if renewed is None else renewed
     if value in (ARRAY, NUMERIC):
         parts = key.items if isinstance(key, Tup) else (key,)

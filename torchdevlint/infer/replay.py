@@ -79,6 +79,7 @@ class Replay:
         self._copies: dict[Ref, Ref] = {}
         self._residual: dict[tuple[Facts, Facts], Facts | None] = {}  # by what holds here
         self._narrowings: dict[Facts, dict[Term, Value]] = {}
+        self.is_asking = False  # of conditions: of a branch that is not taken they claim nothing
         self.is_recursive = len(summary.cycle) > 1 or body in summary.heard.asked
 
     def run(self) -> Value:
@@ -186,7 +187,9 @@ class Replay:
             return facts
         key = facts, self.ctx.facts
         if key not in self._residual:
+            saved, self.is_asking = self.is_asking, True
             given = [(self.value(term), outcome, term) for term, outcome in facts]
+            self.is_asking = saved
             self._residual[key] = conditions.residual(self.ctx, given)
         return self._residual[key]
 
@@ -434,7 +437,7 @@ def _set(here: Replay, term: Term) -> Value:
 
 def _item(here: Replay, term: Term) -> Value:
     held, key = here.all_of(term.args[:2])
-    return reading.item(here.ctx, held, key, here.site)
+    return reading.item(here.ctx, held, key, None if here.is_asking else here.site)
 
 
 def _called(here: Replay, term: Term) -> Value:

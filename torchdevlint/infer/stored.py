@@ -40,7 +40,7 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -481,7 +481,34 @@ def renews_all(site: Site | None) -> bool:
     target, key = lookup.path(site.op.object), lookup.definition(site.op.index)
     if not target or not isinstance(key, ir.Load):
         return False
-    return any(_iterated(store.value, lookup) == target for store in lookup.stores(key.name))
+    stores = lookup.stores(key.name)
+    if any(_iterated(store.value, lookup) == target for store in stores):
+        return True
+    return any(_counts(store.value, lookup) for store in stores) and _is_of_item(
+        site.op.value, target, key.name, lookup
+    )
+
+
+def _counts(register: ir.Register, lookup: Lookup) -> bool:
+    """True for the variable of a loop over `range(count)`, whatever the count is: who goes through a list so knows how long it is."""
+    turn = lookup.definition(register)
+    counted = lookup.definition(turn.iterable) if isinstance(turn, ir.Iterate) else None
+    if not isinstance(counted, ir.Call) or lookup.called(counted) != "range" or len(counted.arguments) != 1:
+        return False
+    return not isinstance(lookup.definition(counted.arguments[0].value), ir.Constant)
+
+
+def _is_of_item(register: ir.Register, target: str, key: str, lookup: Lookup, deep: int = 4) -> bool:
+    """True for what is made of `target[key]`: `target[key].to(device)`."""
+    written = lookup.definition(register)
+    if isinstance(written, ir.Subscript) and lookup.path(written.object) == target:
+        index = lookup.definition(written.index)
+        return isinstance(index, ir.Load) and index.name == key
+    return (
+        deep > 0
+        and written is not None
+        and any(_is_of_item(one, target, key, lookup, deep - 1) for one in reads(written))
+    )
 
 
 def _iterated(register: ir.Register, lookup: Lookup) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from torchdevlint.facts.facts import ClassSummary, Facts
+from torchdevlint.facts.naming import MODEL_NAME
 from torchdevlint.facts.values import Evidence, Kind
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
@@ -42,7 +43,7 @@ class ModuleHasNoDeviceAttribute(Rule):
 
     ## When it stays silent
     A base class of another file; `__getattr__`; the attribute is set anywhere in the file, also from outside (`model.device = ...`,
-    `setattr`), by a subclass, or from outside in a file of the project that names the class; `try` around the line or `hasattr`.
+    `setattr`), by a subclass, or from outside in a file of the project that names the class or a model; `try` around the line or `hasattr`.
 
     ## Fix safety
     Unsafe: `next(self.parameters())` raises StopIteration for a module without parameters, and a sharded module has several devices.
@@ -151,13 +152,14 @@ def _is_given_by_heirs(summary: ClassSummary, name: str, facts: Facts) -> bool:
 
 
 def _is_given_by_others(summary: ClassSummary, name: str, facts: Facts) -> bool:
-    """True where another file of the project names the class, and sets the attribute of an object from outside: `policy.device = device`."""
+    """True where another file of the project sets the attribute of an object from outside, and names the class, or a model: `self.model.device = device`."""
     member = facts.analysis.member
     if member is None:
         return False
-    stores = re.compile(rf"(?m)^[ \t]*(?!self\.{name}\b)\w[\w.\[\]]*\.{name}[ \t]*=[^=]".encode())
+    stores = re.compile(rf"(?m)^[ \t]*(?!self\.{name}\b)(\w[\w.\[\]]*)\.{name}[ \t]*=[^=]".encode())
     return any(
         member.project.says(path, summary.cls.name.encode())
+        or any(MODEL_NAME.search(holder.decode()) for holder in stores.findall(member.project.read(path)))
         for path in member.project.holding((f".{name}".encode(),), stores)
         if path != member.path
     )

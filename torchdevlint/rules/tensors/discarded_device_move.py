@@ -157,6 +157,8 @@ def _case(call: ir.Call, register: ir.Register, facts: Facts, *, is_tensor: bool
 def _is_tensor(register: ir.Register, facts: Facts) -> bool | None:
     """True where the receiver is known to be a tensor, False where it is one by its name or its use; None when it may be something that moves in place."""
     value, place = facts.value(register), facts.place(register)
+    if _is_copy_of_unknown(register, facts):
+        return None
     if value.kind is Kind.TENSOR:
         known = value.evidence >= Evidence.USAGE or (value.group is not None and value.origin is not None)
         return True if known and not (value.group is not None and _is_used_as_mapping(place, facts)) else None
@@ -167,6 +169,16 @@ def _is_tensor(register: ir.Register, facts: Facts) -> bool | None:
     if value.kind is Kind.UNKNOWN and _is_given_to_a_model(place, facts):
         return False
     return None
+
+
+def _is_copy_of_unknown(register: ir.Register, facts: Facts) -> bool:
+    """True for the `clone()` of what nothing else shows to be a tensor: metrics and modules of other libraries have such a method too."""
+    written = facts.definition(register)
+    written = facts.index.bound_once(written.name) if isinstance(written, ir.Load) else written
+    method = facts.definition(written.function) if isinstance(written, ir.Call) else None
+    return (
+        isinstance(method, ir.Attribute) and method.name == "clone" and facts.value(method.object).kind is Kind.UNKNOWN
+    )
 
 
 def _is_asked_for_more(place: str, facts: Facts) -> bool:
