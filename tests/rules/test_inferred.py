@@ -608,3 +608,46 @@ def test_an_optimizer_whose_state_somebody_sets_has_a_state_dict() -> None:
             return self.optimizer.state_dict()["state"]
     """
     assert not found(text, "TDL202")
+
+
+@pytest.mark.parametrize(("name", "is_told"), [("attention_mask", True), ("image_flags", False)])
+def test_an_unknown_model_computes_with_what_it_is_given_by_the_names_of_inputs(name: str, is_told: bool) -> None:
+    text = f"""
+    from somewhere import build
+    def main(loader):
+        model = build().cuda()
+        for x in loader:
+            model(input_ids=x.cuda(), {name}=torch.ones(3, 4))
+    main(load())
+    """
+    assert bool(found(text, "TDL401") + found(text, "TDL504")) is is_told
+
+
+def test_an_encoding_gives_its_parts_as_attributes_too() -> None:
+    text = """
+    class Captions(nn.Module):
+        def __init__(self, tokenizer, language):
+            super().__init__()
+            self.tokenizer, self.language = tokenizer, language
+
+        def forward(self, prompt):
+            device = next(self.language.parameters()).device
+            encoded = self.tokenizer([prompt], return_tensors="pt", padding=True).to(device)
+            return self.language(input_ids=encoded.input_ids, attention_mask=torch.ones_like(encoded.input_ids))
+
+    def main(tokenizer, language):
+        model = Captions(tokenizer, language).cuda()
+        model.language.cuda()
+        return model("a cat")
+    """
+    assert not found(text, "TDL401") + found(text, "TDL504")
+
+
+def test_a_matrix_of_another_library_is_no_tensor() -> None:
+    text = """
+    import numpy as np
+    def adjacency(x):
+        rows = x.tocoo().astype(np.float32)
+        return torch.sparse_coo_tensor(torch.tensor([rows.row, rows.col]), rows.data, rows.shape)
+    """
+    assert not found(text, "TDL504")

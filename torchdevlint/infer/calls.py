@@ -181,7 +181,7 @@ def residual(ctx: Context, function: Value, args: Arguments, keywords: Keywords,
     if ctx.mode != "summary" and site is not None and len(args) + len(keywords) > 1:
         given = [
             v
-            for v in (*args, *keywords.values())
+            for v in opaque.inputs(args, keywords)
             if any(isinstance(tensors.as_tensor(ctx, o), Tensor) and not isinstance(o, Ref) for o in alternatives(v))
         ]
         # What nobody can look into takes tensors of one device, as a model does; a method of such an object may take some from the host.

@@ -12,6 +12,7 @@ from torchdevlint.infer.units import ANY
 from torchdevlint.infer.values import (
     ACCELERATOR,
     ACCELERATOR_NAME,
+    BATCH_ENCODING,
     CHOSEN,
     DEFAULT,
     DTYPE,
@@ -53,7 +54,6 @@ ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "xla", "tpu")
 _HAVE_DTYPES = ("torch", "numpy", "builtins")  # what other libraries and files name may be a device
 MOVES = frozenset({"to", "cpu", "cuda", "xpu", "mps", "npu", "hpu"})
 GENERATOR = Ext("torch.Generator")
-BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
 HELD = "@held"  # the modules that something unknown was made with
 MOVED = "@moved"  # the last move of a module itself
 _OF_MODULES = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})

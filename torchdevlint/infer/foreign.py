@@ -31,6 +31,7 @@ from torchdevlint.infer.values import (
     ACCELERATOR,
     ARRAY,
     ARRAY_NUMBER,
+    BATCH_ENCODING,
     FALSE,
     HOST,
     MANY,
@@ -599,7 +600,7 @@ def call_method(ctx: Context, value: Value, name: str, args: Args, keywords: Key
             from torchdevlint.infer.calls import residual
 
             return residual(ctx, Term("attribute", value, name), args, keywords, site)
-        if rec.cls == devices.BATCH_ENCODING and name in devices.MOVES:
+        if rec.cls == BATCH_ENCODING and name in devices.MOVES:
             place = devices.target_of(ctx, name, args, keywords)
             return value if place is None else devices.move(ctx, value, place, site)
         if rec.kind in ("list", "dict", "generator") or (rec.kind == "object" and rec.cls is None):

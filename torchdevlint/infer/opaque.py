@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from torchdevlint.infer import claims, devices, reading, tensors
+from torchdevlint.infer import claims, reading, tensors
 from torchdevlint.infer.host_libraries import ROOTS
 from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.summary import Operand
 from torchdevlint.infer.values import (
+    BATCH_ENCODING,
     HOST,
     MANY,
     NOWHERE,
@@ -25,7 +26,7 @@ from torchdevlint.infer.values import (
 )
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
-from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS
+from torchdevlint.stubs.knowledge.modules import INPUT_MOVERS, MODEL_INPUTS
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -49,7 +50,7 @@ def call(
     near = Term("near", place)
     if holds_wrapper(ctx, function):
         return Term("unknown", site)
-    for value in (*args, *keywords.values()):
+    for value in inputs(args, keywords):
         rec = ctx.rec(value)
         if rec is not None and rec.kind == "list":
             ctx.analysis.heard.lists.add(site)
@@ -58,6 +59,11 @@ def call(
                 given = [Operand(one, False, "input"), Operand(Tensor(near), False, "module")]
                 claims.claim(ctx, "same", given, site)
     return Term("moved", Term("call", function, tuple(args), tuple(sorted(keywords.items())), site), near, None)
+
+
+def inputs(args: Sequence[Value], keywords: Mapping[str, Value]) -> list[Value]:
+    """What a model computes with, where it is; what else it is given, by a name of its own, it may read on the CPU."""
+    return [*args, *(value for name, value in keywords.items() if name in MODEL_INPUTS)]
 
 
 def holds_wrapper(ctx: Context, function: Value) -> bool:
@@ -116,4 +122,4 @@ def encoded(ctx: Context, function: Term, site: Site | None) -> Value:
     """What a tokenizer or processor of transformers gives with `return_tensors="pt"`: tensors on the CPU (tokenization_utils_base.py, `BatchEncoding`)."""
     made = Tensor(HOST, MANY, site, "always")
     is_one = function.op == "attribute" and function.args[1] in ("encode", "apply_chat_template")
-    return made if is_one else ctx.new(site, "dict", devices.BATCH_ENCODING, {"*": made}, tag="encoding")
+    return made if is_one else ctx.new(site, "dict", BATCH_ENCODING, {"*": made}, tag="encoding")

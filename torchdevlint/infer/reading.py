@@ -21,6 +21,7 @@ from torchdevlint.infer.conditions import device_type
 from torchdevlint.infer.state import RENEWED, as_moved
 from torchdevlint.infer.values import (
     ARRAY,
+    BATCH_ENCODING,
     MEMBER,
     NOTHING,
     NUMBER,
@@ -227,11 +228,19 @@ def _of_object(ctx: Context, value: Ref, name: str, site: Site | None, *, is_raw
     got = special(ctx, value, "__getattr__", [Const(name)], site) if not name.startswith("__") else None
     if got is not None:
         return got
-    if rec.kind == "dict" and ("k", name) in rec.fields and shows_items(ctx, value, rec):
+    is_of_encoding = rec.cls == BATCH_ENCODING and name not in _OF_ENCODINGS
+    if is_of_encoding or (rec.kind == "dict" and ("k", name) in rec.fields and shows_items(ctx, value, rec)):
         return item(ctx, value, Const(name), site)
     if rec.kind in ("list", "dict", "generator", "module", "object"):
         return Bound(value, name)
     return UNKNOWN
+
+
+# What an encoding has itself; every other attribute is one of its items (tokenization_utils_base.py, `BatchEncoding.__getattr__`).
+_OF_ENCODINGS = frozenset(
+    "to items keys values get pop popitem update setdefault clear copy data encodings is_fast n_sequences convert_to_tensors tokens word_ids words "
+    "sequence_ids char_to_token char_to_word token_to_chars token_to_word token_to_sequence word_to_chars word_to_tokens".split()
+)
 
 
 def shows_items(ctx: Context, value: Ref, rec: Rec) -> bool:

@@ -829,6 +829,8 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
     if name == "numpy" and not args:
         claims.claim(ctx, "host", [Operand(value, False, "method")], site)
         return ARRAY
+    if name == "astype":  # of arrays, of matrices of SciPy and of tables; no tensor has it
+        return ARRAY
     if isinstance(value, Term) and ctx.analysis.class_of_receiver(value) is None:
         if name == "size" and len(args) == 1 and isinstance(args[0], Const) and not keywords:
             ctx.prove(value)  # the size of an array or an image is no method, and that of a group takes no dimension

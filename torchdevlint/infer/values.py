@@ -361,6 +361,7 @@ NUMBER, SIZE, OTHER = Sort("number"), Sort("size"), Sort("other")
 ARRAY, ARRAY_NUMBER, NUMERIC = Sort("array"), Sort("array number"), Sort("array or number")
 CLOCK = Sort("clock")  # a time: what is computed with it is a number, or raises
 ACCELERATOR_NAME = Sort("accelerator")
+BATCH_ENCODING = Ext("transformers.BatchEncoding")  # its `to` moves what it holds, and gives itself back
 DTYPE = Sort("dtype")
 EXPECTED_ERROR = Sort("expected error")  # `with pytest.raises(...)`: what is in it is meant to fail
 SLICE = SliceValue()

@@ -176,3 +176,12 @@ def is_module_class(name: str) -> bool:
     return name in ("timm.create_model", "torch.hub.load") or (
         name.startswith("torchmetrics.") and name.rpartition(".")[2][:1].isupper()
     )
+
+
+# By which names models of PyTorch and of transformers are given the tensors that they compute with.
+MODEL_INPUTS = frozenset(
+    "input input_ids inputs inputs_embeds attention_mask token_type_ids position_ids pixel_values labels decoder_input_ids decoder_attention_mask "
+    "decoder_inputs_embeds encoder_hidden_states encoder_attention_mask hidden_states head_mask input_features input_values mask masks x y z t time "
+    "timestep timesteps sample samples image images img imgs src tgt target targets query key value context cond condition noise latents states state "
+    "edge_index edge_attr edge_weight node_features features adj audio waveform mel text tokens".split()
+)
