@@ -17,9 +17,10 @@ from torchdevlint.facts.values import AT_LEAST_ONE, Evidence, Kind, replace
 from torchdevlint.facts.values import UNKNOWN as NO_VALUE
 from torchdevlint.facts.values import Value as View
 from torchdevlint.facts.values import join as joined
-from torchdevlint.infer.devices import BATCH_ENCODING, MOVED
+from torchdevlint.infer.devices import MOVED
 from torchdevlint.infer.state import PLACED
 from torchdevlint.infer.values import (
+    BATCH_ENCODING,
     NOWHERE,
     UNKNOWN,
     Cls,
