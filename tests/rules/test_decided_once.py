@@ -64,6 +64,14 @@ PROJECTS = {
         {"a.py": HARD, "b.py": HARD, "tests/test_c.py": CHOOSES, "tests/test_d.py": CHOOSES},
         ["a.py"],
     ),
+    "programs with a device of their own beside a module that chooses": (
+        {"a.py": "import nets\n" + KEPT, "b.py": "import nets\n" + KEPT, "nets.py": CHOOSES},
+        ["a.py"],
+    ),
+    "programs that take the device of a module": (
+        {"a.py": "import nets\n" + HARD, "b.py": "import nets\n" + HARD, "nets.py": CHOOSES},
+        ["a.py", "b.py"],
+    ),
     "a program that defies its own device": ({"a.py": HARD, "b.py": DEFIES, "c.py": CHOOSES}, ["a.py", "b.py"]),
     "a module of these programs": ({"a.py": HARD, "b.py": USES, "helpers.py": MODULE, "d.py": CHOOSES}, ["a.py"]),
     "a module of a program that chooses": (

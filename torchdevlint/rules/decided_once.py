@@ -31,6 +31,9 @@ _CHOOSES = re.compile(
     rb"|no[-_]cuda|use[-_](?:cuda|gpu)|--(?:device|cpu|cuda)\b|(?<!map_location=)(?<!map_location=torch\.device\()[\"'](?:cpu|mps|xpu)[\"':]"
 )
 _HAS_OPTION = re.compile(rb"--(?:no[-_]|use[-_])?(?:device|cpu|cuda|gpu)\b")
+_OWN_DEVICE = re.compile(
+    rb"(?m)^[ \t]*[\w.]+[ \t]*(?::[^=\n]+)?=[ \t]*(?:torch\.device\()?[\"']cuda(?::\d+)?[\"']\)?[ \t]*(?:#|$)"
+)
 _SPREADS = re.compile(rb"\bDataParallel\(")
 _DATA_PARALLEL = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
 
@@ -111,9 +114,12 @@ def _is_program(place: Member) -> bool:
 
 
 def _takes_a_choice(program: Member, choosing: set[str]) -> bool:
-    """True for a program that imports a file with a choice; of the package that the project is, only options of a command line are choices of the program's user."""
+    """True for a program that imports a file with a choice, and gives no device of its own a name.
+
+    Of the package that the project is, only options of a command line are choices of the program's user.
+    """
     project = program.project
-    return any(
+    return not project.matches(program.path, _OWN_DEVICE) and any(
         not is_offered(Member(project, path)) or project.matches(path, _HAS_OPTION)
         for path in modules_of(program) & choosing
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from torchdevlint.facts.cuda_alone import is_cuda_only
 from torchdevlint.facts.facts import ClassSummary, Facts
@@ -15,7 +15,7 @@ from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.rules.literals import spelled_accelerator
 from torchdevlint.rules.machine_choice import machine_decides
-from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_device_call
+from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_call, on_device_call, on_file
 from torchdevlint.rules.structure import literal_accelerator, makes_tensor, may_follow, operations
 from torchdevlint.rules.wording import MISMATCH, is_surely_tensor, may_be_none, needed, operands_of, raised
 from torchdevlint.stubs.knowledge import functions
@@ -35,7 +35,7 @@ class HardcodedDeviceInForward(Rule):
     ## What it does
     Reports `.cuda()`, `.to("cuda")` and `device="cuda"` in a method of a class that derives from `nn.Module`, and, once for a class,
     `with torch.autocast("cuda")`. Also, in `forward` and in the `__call__` of other classes, a tensor that an availability test there
-    puts on CUDA. Where no device to follow is at hand, the first place of a method stands for all of them.
+    puts on CUDA. Where no device to follow is at hand, the first place of a class stands for all of them.
 
     ## Why is this bad?
     The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises
@@ -70,7 +70,7 @@ class HardcodedDeviceInForward(Rule):
 
     def __init__(self) -> None:
         self._autocast: set[int] = set()
-        self._told: set[int] = set()
+        self._kept: dict[int, list[tuple[ir.Call, Callable[[Sequence[ir.Call]], Report]]]] = {}
 
     @on_device_call
     def check(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
@@ -99,20 +99,31 @@ class HardcodedDeviceInForward(Rule):
         follows = _follows_argument(call, name, facts)
         sources = [] if follows else _sources(call, facts)
         certain = _makes_tensor(call, facts) and not _moves_inputs(facts)
-        if not sources:
-            if id(facts.body) in self._told:
-                return  # the same decision as at the method's first place
-            self._told.add(id(facts.body))
         advice = f"use `{sources[0]}`" if sources else "follow the device of an input or a parameter"
         if follows:
             advice = f"delete it: `{follows}` is where its argument is"
-        yield self.report(
-            call,
-            f"`{written}` ties this module to {_which(device.name)}; {advice}",
-            detail=f"Without {needed(device.name)} {raised(device.name)}. Where the module is on another device the next operation raises "
-            f"{MISMATCH}.",
-            fix=lambda: _delete(call) if follows else _fix(call, name, sources, certain, facts),
-        )
+
+        def reported(others: Sequence[ir.Call] = ()) -> Report:
+            more = f" ({len(others)} more)" if others else ""
+            return self.report(
+                call,
+                f"`{written}` ties this module to {_which(device.name)}{more}; {advice}",
+                detail=f"Without {needed(device.name)} {raised(device.name)}. Where the module is on another device the next operation raises "
+                f"{MISMATCH}.",
+                related=tuple(Mention(one, "so does this") for one in others),
+                fix=lambda: _delete(call) if follows else _fix(call, name, sources, certain, facts),
+            )
+
+        if sources or follows:
+            yield reported()
+        else:
+            self._kept.setdefault(id(summary.cls), []).append((call, reported))
+
+    @on_file
+    def check_kept(self, _: Facts) -> Iterator[Report]:
+        """One finding for what a class decides without an argument to follow."""
+        for (_first, reported), *others in self._kept.values():
+            yield reported([call for call, _ in others])
 
     @on_device_call
     def check_choice(self, call: ir.Call, facts: Facts) -> Iterator[Report]:
