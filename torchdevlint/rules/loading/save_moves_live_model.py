@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchdevlint.facts.calls import Site, calls_of
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.naming import MODEL_NAME
 from torchdevlint.facts.values import Kind
@@ -11,7 +12,9 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, NodeFix, Report, Rule, on_call, on_method
+from torchdevlint.rules.structure import may_follow
 
 
 class SaveMovesLiveModel(Rule):
@@ -36,7 +39,8 @@ class SaveMovesLiveModel(Rule):
             torch.save(state, path)
 
     ## When it stays silent
-    The save is the last use and stands in no loop; the model is moved back right after; the receiver is a copy (`copy.deepcopy(model)`).
+    The save is the last use and stands in no loop; no caller uses the model that is given back; the model is moved back right after; the
+    receiver is a copy (`copy.deepcopy(model)`).
 
     ## Fix safety
     Unsafe: the saved dict is a new one with copies, and the model stays where it is.
@@ -100,8 +104,26 @@ def _used_again(place: str, move: ir.Call, facts: Facts) -> bool:
     if _moves(ops[at + 1 :], root, ("to", "cuda"), facts) or _other_branch_moves_back(ops[:at], root, facts):
         return False
     if "." not in place:
-        return Cfg.of(facts.body).is_read_after(root, move)
+        return Cfg.of(facts.body).is_read_after(root, move) and not _is_returned_to_nobody(root, move, facts)
     return facts.in_loop or (facts.class_summary is not None and facts.body.name not in ("__del__", "close"))
+
+
+def _is_returned_to_nobody(name: str, move: ir.Call, facts: Facts) -> bool:
+    """True where the function only gives the model back after the move, and none of those that call it does anything with it."""
+    lookup = Lookup.of(facts.body)
+    after = [load for load in lookup.loads(name) if may_follow(facts.body, move, load)]
+    if not all(isinstance(reader, ir.Return) for load in after for reader in lookup.readers(load.dst)):
+        return False
+    sites = list(calls_of(facts.body, facts.analysis))
+    return bool(sites) and not any(map(_is_used, sites))
+
+
+def _is_used(site: Site) -> bool:
+    """True for a call whose result is used, under a name too."""
+    readers = [op for op in Lookup.of(site.body).readers(site.call.dst) if not isinstance(op, ir.Discard)]
+    return any(
+        not isinstance(reader, ir.Store) or Cfg.of(site.body).is_read_after(reader.name, reader) for reader in readers
+    )
 
 
 def _moves(ops: list[ir.Op], root: str, methods: tuple[str, ...], facts: Facts) -> list[int]:
