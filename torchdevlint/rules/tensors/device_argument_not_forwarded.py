@@ -18,6 +18,7 @@ from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.order import deciding_sides
 from torchdevlint.rules.policy import faults_to_tell
 from torchdevlint.rules.rule import (
     WARNING,
@@ -177,6 +178,8 @@ class DeviceArgumentNotForwarded(Rule):
         parameter, position = taken
         if call.argument(parameter.name, position) is not None:
             self._passed.add((id(facts.body), id(callee)))
+            return
+        if _is_for_what_is_missing(parameter, callee, call, skip):
             return
         in_hand = _device_in_hand(parameter.name, callee.owner, facts) or _replaced_buffer(call, facts)
         option = _option_in_hand(parameter, call, facts) if in_hand is None else None
@@ -505,6 +508,31 @@ def _given_to_moved(index: BodyIndex) -> dict[str, list[ir.Register]]:
             if isinstance(start, ir.Load):
                 found.setdefault(start.name, []).append(argument.value)
     return found
+
+
+def _is_for_what_is_missing(device: ir.Parameter, callee: ir.Body, call: ir.Call, skip: int) -> bool:
+    """True where a function reads its device only where another argument is None, which this call gives."""
+    lookup, names = Lookup.of(callee), [parameter.name for parameter in callee.parameters]
+    loads = list(lookup.loads(device.name))
+
+    def is_given(name: str) -> bool:
+        return name in names and call.argument(name, names.index(name) - skip) is not None
+
+    def stands_for_a_missing_one(load: ir.Load) -> bool:
+        block = lookup.block(load)
+        tests = deciding_sides(callee, block, ir.Compare) if block is not None else ()
+        return any(is_given(_none_where(lookup.definition(test), side, lookup)) for test, side in tests)
+
+    return bool(loads) and all(map(stands_for_a_missing_one, loads))
+
+
+def _none_where(test: ir.Op | None, side: bool, lookup: Lookup) -> str:
+    """The name that is None where a test comes out so: `x is None`, `x is not None`."""
+    if not isinstance(test, ir.Compare) or test.operators[0] != ("is" if side else "is not"):
+        return ""
+    asked, other = lookup.definition(test.left), lookup.definition(test.comparators[0])
+    is_none = isinstance(other, ir.Constant) and other.value is None
+    return asked.name if isinstance(asked, ir.Load) and is_none else ""
 
 
 def _is_the_default(parameter: ir.Parameter, callee: ir.Body, in_hand: str | None, facts: Facts) -> bool:
