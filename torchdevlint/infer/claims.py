@@ -80,8 +80,6 @@ def claim(
             made = Claim(kind, tuple(operands), site, chain)
             recorder.claimed(ctx, made, met=False, is_pending=False, is_reached=False)
         return
-    if ctx.mode != "summary" and ctx.chain:
-        ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
     if ctx.weak and ctx.mode == "root":
         _prove_inputs(ctx, operands)
     operands = [_now(ctx, operand) for operand in operands]
@@ -90,6 +88,8 @@ def claim(
     if kind == "same" and ctx.mode != "summary" and not weak and not chain:
         operands = [operand._replace(value=samples.part(ctx, operand.value, site)) for operand in operands]
     sides = [list(_sides(ctx, operand)) for operand in operands]
+    if ctx.mode != "summary" and ctx.chain and not _is_of_nobody(sides, ctx.stack[-1]):
+        ctx.analysis.heard.passed |= {(site, body) for body in ctx.stack[-len(ctx.chain) :]}
     if kind == "same" and ctx.mode != "summary" and any(map(_is_host_array, sides)):
         sides = [
             found or list(_sides(ctx, _given_back(operand))) for found, operand in zip(sides, operands, strict=True)
@@ -199,6 +199,13 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
             one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards)
         )
         yield _Side(guards, one, operand, may_be_host, is_left, may_be_apart)
+
+
+def _is_of_nobody(sides: list[list[_Side]], body: ir.Body) -> bool:
+    """True in a model where one thing is on the CPU and the other where something unknown is: no caller knows more than the model itself."""
+    devices_met = [side.tensor.device for several in sides for side in several]
+    is_open = any(isinstance(place, Term) and place.op == "own" and not waits(place) for place in devices_met)
+    return is_open and HOST in devices_met and body.name == "forward"
 
 
 def _is_host_array(sides: list[_Side]) -> bool:
