@@ -99,6 +99,11 @@ NOTES = {
             info = torch.load(file)
             return info["epoch"], info["best_acc1"]
         """,
+    "read by counts that say which": """
+        def last(file):
+            info = torch.load(file)
+            return info["best_epoch"], info["best_loss"]
+        """,
     "its measured values are given to what makes a model": """
         def read(file):
             stats = torch.load(file)

@@ -29,6 +29,21 @@ import torch
 from torch import nn
 model = nn.DataParallel(nn.Linear(2, 2)).cuda()
 """
+PINS = """\
+import torch
+def loader(rows):
+    return torch.utils.data.DataLoader(rows, pin_memory=torch.cuda.is_available())
+"""
+PARALLEL = """\
+from torch import nn
+class ScatteredDataParallel(nn.DataParallel):
+    pass
+"""
+OWN_PARALLEL = """\
+from torch import nn
+from parallel import ScatteredDataParallel
+model = ScatteredDataParallel(nn.Linear(2, 2)).cuda()
+"""
 MODULE = """\
 def place(batch):
     return batch.cuda()
@@ -71,6 +86,14 @@ PROJECTS = {
     "programs that take the device of a module": (
         {"a.py": "import nets\n" + HARD, "b.py": "import nets\n" + HARD, "nets.py": CHOOSES},
         ["a.py", "b.py"],
+    ),
+    "a module that asks for pinned memory alone": (
+        {"a.py": "import loaders\n" + HARD, "b.py": "import loaders\n" + HARD, "loaders.py": PINS},
+        ["a.py"],
+    ),
+    "programs for several GPUs, by a class of their own, and a module of them": (
+        {"a.py": "import helpers\n" + OWN_PARALLEL, "helpers.py": MODULE, "parallel.py": PARALLEL},
+        [],
     ),
     "a program that defies its own device": ({"a.py": HARD, "b.py": DEFIES, "c.py": CHOOSES}, ["a.py", "b.py"]),
     "a module of these programs": ({"a.py": HARD, "b.py": USES, "helpers.py": MODULE, "d.py": CHOOSES}, ["a.py"]),

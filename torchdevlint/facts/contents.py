@@ -39,6 +39,7 @@ _DATA_FOLDERS = frozenset({"split", "splits", "processed", "train_test_split"})
 _ENDING = r"\.(?:bin|ckpt|csv|dat|data|gz|h5|hdf5|json|mat|npy|npz|pickle|pkl|pt|pth|t7|tar|tgz|th|tsv|txt|zip)\Z"
 _DATA_FILES = re.compile(rf"(?:\A|/)(?:train|val|valid|test)(?:_data|_set)?{_ENDING}")
 _COUNT_FILES = re.compile(rf"(?:\A|_)(?:t|steps|counters?){_ENDING}")  # `optim_t.pt`: a number
+_WHICH = re.compile(r"\A(?:best|last|start|current|num|n)_")  # `best_epoch`: a number as well
 _DATA_WORDS = re.compile(
     r"(?:\A|[^a-z])(?:splits?|vocab(?:s|ulary)?|corpus|metadata|meta|transforms|tokenizer|indices)(?:[^a-z]|\Z)",
     re.IGNORECASE,
@@ -78,7 +79,7 @@ def stays_in_program(call: ir.Call, facts: Facts) -> bool:
 
 
 def _is_number(key: str) -> bool:
-    return key in COUNTS or bool(MEASURED.search(key))
+    return _WHICH.sub("", key) in COUNTS or bool(MEASURED.search(key))
 
 
 @once_per_file

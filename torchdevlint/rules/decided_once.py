@@ -31,11 +31,14 @@ _CHOOSES = re.compile(
     rb"|no[-_]cuda|use[-_](?:cuda|gpu)|--(?:device|cpu|cuda)\b|(?<!map_location=)(?<!map_location=torch\.device\()[\"'](?:cpu|mps|xpu)[\"':]"
 )
 _HAS_OPTION = re.compile(rb"--(?:no[-_]|use[-_])?(?:device|cpu|cuda|gpu)\b")
+# A device that is chosen, or an option for one: what a module asks for another purpose, such as pinned memory, is no choice of where a program runs.
+_GIVES_CHOICE = re.compile(
+    rb"device[^\n]*(?:available|[\"'](?:cpu|mps|xpu)[\"':])|(?:no|use)[-_](?:cuda|gpu)|--(?:device|cpu|cuda|gpu)\b|torch\.accelerator|current_accelerator"
+)
 _OWN_DEVICE = re.compile(
     rb"(?m)^[ \t]*[\w.]+[ \t]*(?::[^=\n]+)?=[ \t]*(?:torch\.device\()?[\"']cuda(?::\d+)?[\"']\)?[ \t]*(?:#|$)"
 )
-_SPREADS = re.compile(rb"\bDataParallel\(")
-_DATA_PARALLEL = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
+_SPREADS = re.compile(rb"\b(?!Distributed)\w*DataParallel\(")  # also those that a project derives from torch's
 
 
 class _Decision(NamedTuple):
@@ -63,9 +66,12 @@ def is_told_at_another_program(_: ir.Op, facts: Facts) -> bool:
 
 
 def in_program_for_several_gpus(_: ir.Op, facts: Facts) -> bool:
-    """True in a program that spreads its model over several GPUs and lets nobody choose a device."""
+    """True in a program that spreads its model over several GPUs and lets nobody choose a device, and in a module that only such programs lead to."""
     member = facts.analysis.member
-    return member is not None and _is_program_for_several_gpus(member)
+    if member is None or _is_program_for_several_gpus(member):
+        return member is not None
+    users = [] if facts.roles.is_library else list(programs_to(member))
+    return bool(users) and all(_is_program_for_several_gpus(Member(member.project, path)) for path in users)
 
 
 @worked_out(512, bool)
@@ -120,7 +126,7 @@ def _takes_a_choice(program: Member, choosing: set[str]) -> bool:
     """
     project = program.project
     return not project.matches(program.path, _OWN_DEVICE) and any(
-        not is_offered(Member(project, path)) or project.matches(path, _HAS_OPTION)
+        project.matches(path, _HAS_OPTION if is_offered(Member(project, path)) else _GIVES_CHOICE)
         for path in modules_of(program) & choosing
     )
 
@@ -134,13 +140,18 @@ def _is_for_several_gpus(program: Member) -> bool:
 
 @worked_out(512, bool)
 def _spreads(place: Member) -> bool:
-    """True for a file with a `DataParallel` that no test of the GPUs decides about."""
+    """True for a file that makes a `DataParallel` that no test of the GPUs decides about."""
     analysis = facts_of(place)
     return analysis is not None and any(
-        not is_left_to_a_device(call, body, analysis)
+        _makes_data_parallel(call, body) and not is_left_to_a_device(call, body, analysis)
         for body in analysis.program.bodies
-        for call in analysis.calls_to(_DATA_PARALLEL, body)
+        for call in Lookup.of(body).kind(ir.Call)
     )
+
+
+def _makes_data_parallel(call: ir.Call, body: ir.Body) -> bool:
+    name = Lookup.of(body).called(call)
+    return name.endswith("DataParallel") and not name.startswith("Distributed")
 
 
 def _is_told(place: Member) -> bool:

@@ -268,7 +268,7 @@ PLACES: tuple[Place, ...] = (
     _place(at.where_memory_is_allocated, INFO, "807"),
     _place(at.in_code_that_nobody_runs, INFO, f"{_TENSORS_MEET} 101 102 113 501 511 516 517 605 608 801 805 807"),
     _place(is_told_at_another_program, INFO, "605 801"),
-    _place(in_program_for_several_gpus, INFO, "605 801"),
+    _place(in_program_for_several_gpus, INFO, "605 801 807"),
     _place(at.where_moves_keep_parameters, INFO, "203"),
     _place(is_given_no_file, INFO, "101"),
     _place(at.in_project, WARNING, "602"),

@@ -33,9 +33,9 @@ class HardcodedDeviceInForward(Rule):
     """Finds devices that are spelled literally in the methods of a module.
 
     ## What it does
-    Reports `.cuda()`, `.to("cuda")` and `device="cuda"` in a method of a class that derives from `nn.Module`, and, once for a class,
-    `with torch.autocast("cuda")`. Also, in `forward` and in the `__call__` of other classes, a tensor that an availability test there
-    puts on CUDA. Where no device to follow is at hand, the first place of a class stands for all of them.
+    Reports `.cuda()`, `.to("cuda")` and `device="cuda"` in a method of an `nn.Module`, and, once for a class, `with torch.autocast("cuda")`.
+    Also, in `forward` and in the `__call__` of other classes, a tensor that an availability test there puts on CUDA. Where no device to
+    follow is at hand, the first place of a class stands for all of them.
 
     ## Why is this bad?
     The module then runs on the current CUDA device only, wherever it was moved to. Without CUDA the line raises
