@@ -12,7 +12,7 @@ from torchdevlint.facts.facts import ClassSummary, Facts
 from torchdevlint.facts.spelled import accelerator_in
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
+from torchdevlint.program.lookup import Lookup, reads
 from torchdevlint.program.order import block_of, follows
 from torchdevlint.source.grounds import kept_in
 from torchdevlint.stubs.knowledge import functions, modules
@@ -167,3 +167,35 @@ def _counts_devices(register: ir.Register, facts: Facts) -> bool:
     if facts.callee(written).endswith("device_count"):
         return True
     return any(_counts_devices(argument.value, facts) for argument in written.arguments)
+
+
+# What gives the items of its arguments, in another container or order.
+_KEEPS_ITEMS = frozenset("sum zip list tuple reversed sorted enumerate chain from_iterable".split())
+
+
+def is_made_of(register: ir.Register, wanted: set[ir.Register], body: ir.Body, facts: Facts) -> bool:
+    """True for what is put together of one of these values: `*self.x`, `self.x.values()`, `sum(zip(self.x, others), ())[:-1]`, also by a name, and by what is
+    taken of it one by one."""
+    index = facts.analysis.index_of(body)
+    left, seen = [register], set[ir.Register]()
+    while left:
+        register = left.pop()
+        if register in wanted:
+            return True
+        if register in seen:
+            continue
+        seen.add(register)
+        op = index.definitions[register]
+        if isinstance(op, ir.Call):
+            function, name = index.definitions[op.function], Lookup.of(body).called(op)
+            if isinstance(function, ir.Attribute) and name in ("values", "items", "copy"):
+                left.append(function.object)
+            elif name in _KEEPS_ITEMS or (isinstance(function, ir.Load) and len(op.arguments) == 1):
+                left += [argument.value for argument in op.arguments]
+        elif isinstance(op, ir.Subscript):
+            left.append(op.object)
+        elif isinstance(op, (ir.Binary, ir.Sequence, ir.Comprehension, ir.Unpack, ir.Iterate)):
+            left += reads(op)
+        elif isinstance(op, ir.Load):
+            left += index.stored.get(op.name, ())
+    return False

@@ -10,8 +10,9 @@ from torchdevlint.facts.values import Evidence, Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.fixes.lazy import builders
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import WARNING, Mention, NodeFix, Report, Rule, on_any_call, on_class, on_method
-from torchdevlint.rules.structure import tensors_within
+from torchdevlint.rules.structure import is_made_of, tensors_within
 from torchdevlint.rules.wording import kept_in_container
 
 _TEXT = '"Encountered different devices in metric calculation"'
@@ -39,7 +40,7 @@ class MetricNotMoved(Rule):
 
     ## When it stays silent
     Metrics that are direct attributes of a module, or in a `ModuleList`, `ModuleDict` or `MetricCollection`; inputs that are brought to
-    the CPU; `torchmetrics.functional`.
+    the CPU; a container whose items a loop of the class moves; `torchmetrics.functional`.
 
     ## Fix safety
     Safe: a list becomes `nn.ModuleList`, a dict with string keys `nn.ModuleDict`, a local metric is moved with `.to(device)` where a
@@ -96,7 +97,7 @@ class MetricNotMoved(Rule):
         if not summary.is_module:
             return
         for name, stores in summary.stores.items():
-            for store in stores:
+            for store in stores if not _moves_items(summary, name, facts) else ():
                 held = store.value.held
                 if store.value.kind in (Kind.LIST, Kind.TUPLE, Kind.DICT) and held and all(map(_is_metric, held)):
                     container = "ModuleDict" if store.value.kind is Kind.DICT else "ModuleList"
@@ -110,6 +111,17 @@ class MetricNotMoved(Rule):
                         fix=lambda store=store, container=container: _register(store, container, facts),  # type: ignore[misc]
                     )
                     break
+
+
+def _moves_items(summary: ClassSummary, name: str, facts: Facts) -> bool:
+    """True when a method moves what `self.name` holds, one by one: `for metric in self.losses.values(): metric.to(...)`."""
+    for body in summary.cls.methods.values():
+        lookup = Lookup.of(body)
+        wanted = {read.dst for read in lookup.attributes(name)}
+        moved = (move.object for way in ("to", "cuda") for move in lookup.attributes(way) if wanted)
+        if any(is_made_of(one, wanted, body, facts) for one in moved):
+            return True
+    return False
 
 
 def _is_metric(value: Value) -> bool:

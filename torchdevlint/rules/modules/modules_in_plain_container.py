@@ -9,9 +9,9 @@ from torchdevlint.facts.facts import AttributeStore, ClassSummary, Facts
 from torchdevlint.facts.values import Kind, Value
 from torchdevlint.fixes.grounds import Ground
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup, reads
+from torchdevlint.program.lookup import Lookup
 from torchdevlint.rules.rule import ERROR, Report, Rule, on_class, on_method, on_op
-from torchdevlint.rules.structure import operations
+from torchdevlint.rules.structure import is_made_of, operations
 from torchdevlint.rules.wording import kept_in_container
 from torchdevlint.stubs.knowledge.modules import EMPTY_MODULES
 
@@ -178,44 +178,12 @@ def _registered_otherwise(summary: ClassSummary, name: str, facts: Facts) -> boo
         if any(lookup.loads(one) or lookup.attributes(one) for one in _REGISTERS):
             return True
         made = (call for call in lookup.kind(ir.Call) if lookup.called(call) in _CONTAINERS)
-        if any(_is_made_of(one.value, wanted, body, facts) for call in made for one in call.arguments):
+        if any(is_made_of(one.value, wanted, body, facts) for call in made for one in call.arguments):
             return True
     return False
 
 
 _REGISTERS = ("add_module", "register_module", "setattr", "__setattr__", "register_parameter")
-
-
-# What gives the items of its arguments, in another container or order.
-_KEEPS_ITEMS = frozenset("sum zip list tuple reversed sorted enumerate chain from_iterable".split())
-
-
-def _is_made_of(register: ir.Register, wanted: set[ir.Register], body: ir.Body, facts: Facts) -> bool:
-    """True for what is put together of one of these values: `*self.x`, `self.x.values()`, `sum(zip(self.x, others), ())[:-1]`, also by a name, and by what is
-    taken of it one by one."""
-    index = facts.analysis.index_of(body)
-    left, seen = [register], set[ir.Register]()
-    while left:
-        register = left.pop()
-        if register in wanted:
-            return True
-        if register in seen:
-            continue
-        seen.add(register)
-        op = index.definitions[register]
-        if isinstance(op, ir.Call):
-            function, name = index.definitions[op.function], Lookup.of(body).called(op)
-            if isinstance(function, ir.Attribute) and name in ("values", "items", "copy"):
-                left.append(function.object)
-            elif name in _KEEPS_ITEMS or (isinstance(function, ir.Load) and len(op.arguments) == 1):
-                left += [argument.value for argument in op.arguments]
-        elif isinstance(op, ir.Subscript):
-            left.append(op.object)
-        elif isinstance(op, (ir.Binary, ir.Sequence, ir.Comprehension, ir.Unpack, ir.Iterate)):
-            left += reads(op)
-        elif isinstance(op, ir.Load):
-            left += index.stored.get(op.name, ())
-    return False
 
 
 def _taken_from(lookup: Lookup, register: ir.Register) -> ir.Register:
