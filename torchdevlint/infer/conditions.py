@@ -137,9 +137,8 @@ def guards_of(value: Value, outcome: bool) -> Facts:
         return _guard(value, outcome) if value is not UNKNOWN else NO_FACTS
     if isinstance(value, OneOf):
         held = [(guards, guards_of(option, outcome)) for guards, option in value.options if _may_be(option, outcome)]
-        fitting = [
-            guards | own for guards, own in held if consistent(guards, own)
-        ]  # of `a and b`, a is true where both are
+        # Of a true `a and b`, both are true.
+        fitting = [guards | own for guards, own in held if consistent(guards, own)]
         if len(fitting) == 1:
             return fitting[0]
         test = Term("test", value) if waits(value) or any(map(_compares_devices, value.options)) else UNKNOWN

@@ -20,7 +20,7 @@ from torchdevlint.stubs.knowledge.functions import AVAILABILITY
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
 
-ASKS = frozenset(name.rpartition(".")[2] for name in AVAILABILITY)  # what asks for an accelerator, by its last name
+_ASKS = frozenset(name.rpartition(".")[2] for name in AVAILABILITY)  # what asks for an accelerator, by its last name
 
 
 def _is_answer(value: Value) -> bool:
@@ -138,7 +138,7 @@ class Walks:
     def _answers(self, cls: ir.Class) -> dict[str, Value]:
         """What the constructor alone keeps of asking the machine, which no summary knows: `self.on_gpu = torch.cuda.is_available()`."""
         init = cls.methods.get("__init__")
-        if init is None or self._analysis.unit.program.words.isdisjoint(ASKS):
+        if init is None or self._analysis.unit.program.words.isdisjoint(_ASKS):
             return {}
         walk = self.of(init)
         rec = walk.ctx.heap.get(walk.owner) if walk is not None and walk.owner is not None else None
