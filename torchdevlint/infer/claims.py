@@ -11,7 +11,7 @@ from torchdevlint.infer import devices, samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import OF_DATA, Facts
-from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
+from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Given, Operand
 from torchdevlint.infer.values import (
     HOST,
     MANY,
@@ -37,6 +37,7 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
+from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -82,6 +83,8 @@ def claim(
         return
     if ctx.weak and ctx.mode == "root":
         _prove_inputs(ctx, operands)
+    if not chain:
+        operands = [operand._replace(bound=_bound(ctx, operand.value, site)) for operand in operands]
     operands = [_now(ctx, operand) for operand in operands]
     if kind == "same" and any(one.role == "operand" and may_be_module(ctx, one.value) for one in operands):
         return  # what an operator does with a module its class says
@@ -122,6 +125,17 @@ def claim(
                 ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:
         recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
+
+
+def _bound(ctx: Context, value: Value, site: Site) -> Site | None:
+    """Where the function that an operation stands in last gave this value a name, in front of it."""
+    stores = ctx.bound.get((site.body, value)) if site.body is not None else None
+    if not stores or site.body is None:
+        return None
+    number = Lookup.of(site.body).number
+    behind = number(site.op)
+    last = max((store for store in stores if number(store) < behind), key=number, default=None)
+    return site.unit.site(last, site.body) if last is not None else None
 
 
 def returned(ctx: Context, value: Value, body: ir.Body) -> None:
@@ -315,11 +329,12 @@ def _judge_host(ctx: Context, side: _Side, site: Site, chain: tuple[Site, ...]) 
     if is_elsewhere(place) or is_told(place):
         sometimes = side.may_be_apart or is_told(place)
         fault = Fault("broken", "host", site, None, side.tensor, roles, chain, sometimes=sometimes)
-        ctx.analysis.report(fault, ctx)
+        ctx.analysis.report(_told_of(ctx, fault, side), ctx)
     elif isinstance(place, Term) and (ctx.mode == "root" or (place.op == "near" and not waits(place))):
         is_method = side.operand.role == "method"
         if place.op == "as_device" or place.args == ("self",) or (place.op in ("own", "near") and is_method):
-            ctx.analysis.report(Fault("open", "host", site, None, side.tensor, roles, chain), ctx)
+            fault = Fault("open", "host", site, None, side.tensor, roles, chain)
+            ctx.analysis.report(_told_of(ctx, fault, side), ctx)
 
 
 def _judge(
@@ -356,7 +371,8 @@ def _judge(
         other = _beside(ctx, a.guards | b.guards) or other
     if is_elsewhere(other.device) or is_told(other.device):
         sometimes = weak or a.may_be_apart or b.may_be_apart or is_told(other.device)
-        ctx.analysis.report(Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes), ctx)
+        fault = Fault("broken", kind, site, host, other, roles, chain, sometimes=sometimes)
+        ctx.analysis.report(_told_of(ctx, fault, a), ctx)
     elif (
         isinstance(other.device, Term)
         and (ctx.mode == "root" or (other.device.op == "near" and not waits(other.device)))
@@ -364,5 +380,38 @@ def _judge(
         and other.device.op in ("own", "as_device", "near")
         and not b.may_be_host
     ):
-        ctx.analysis.report(Fault("open", kind, site, host, other, roles, chain), ctx)
+        ctx.analysis.report(_told_of(ctx, Fault("open", kind, site, host, other, roles, chain), a), ctx)
     return False
+
+
+def _told_of(ctx: Context, fault: Fault, side: _Side) -> Fault:
+    """A fault with the way of what is to be moved: the outermost call that hands it on, and where it got its name."""
+    given = None
+    for call in reversed(ctx.calls):
+        arguments = [(name, value) for name, value in call.parameters.items() if "@" not in name]
+        given_as = [name for name, value in arguments if _hands_on(ctx, value, side.tensor, fault)]
+        if call.site is None or len(given_as) != 1:
+            break
+        given = Given(call.site, call.body, given_as[0])
+    return fault._replace(given=given, bound=side.operand.bound)
+
+
+def _hands_on(ctx: Context, value: Value, tensor: Tensor, fault: Fault) -> bool:
+    """True for an argument that is the tensor to be moved, or the module which holds it."""
+    for one in alternatives(value):
+        if isinstance(one, Tensor) and (one.origin, one.device) == (tensor.origin, tensor.device):
+            return True
+        if isinstance(one, Term) and isinstance(tensor.device, Term) and tensor.device.args[:1] == (one,):
+            return True
+        if fault.is_of_module and isinstance(one, Ref) and tensor.origin is not None:
+            made = tensor.origin.whole
+            if any(rec is not None and rec.fields.get("@origin") is made for rec in map(ctx.rec, _inside(ctx, one))):
+                return True
+    return False
+
+
+def _inside(ctx: Context, module: Ref) -> Iterator[Value]:
+    from torchdevlint.infer.modules import within
+
+    yield module
+    yield from (one for _, one in within(ctx, module))

@@ -36,6 +36,7 @@ from torchdevlint.infer.values import (
 
 if TYPE_CHECKING:
     from torchdevlint.infer.analysis import Analysis
+    from torchdevlint.infer.replay import Replay
     from torchdevlint.infer.units import Unit
     from torchdevlint.program import ir
     from torchdevlint.stubs.loader import Stubs
@@ -69,9 +70,11 @@ class Context:
         self._read: dict[Term, None] = {}
         self.chain: tuple[Site, ...] = ()
         self.stack: tuple[ir.Body, ...] = ()
+        self.calls: tuple[Replay, ...] = ()  # of the stack
         self.entered: list[tuple[ir.Body, tuple[Value, ...]]] = []  # the calls that are run, with what they were given
         self.made: set[Any] = set()
         self.raised: dict[Value, Heap] = {}  # exceptions, with the heap that they are raised in
+        self.bound: dict[tuple[ir.Body, Value], list[ir.Store]] = {}  # what gives a tensor, or what may be one, a name
         self.mute = False
         self.in_loop = False
         self.trained: Facts = NO_FACTS  # that something here goes backward

@@ -286,6 +286,8 @@ class Evaluation:
             value = self._decorate_class(value)
             if self.body.kind == "module":
                 self.unit.decorated[name] = value
+        if isinstance(value, (Tensor, Term)) and "@" not in name:
+            self.ctx.bound.setdefault((self.body, value), []).append(op)
         self._bind(name, value)
 
     def _bind(self, name: str, value: Value) -> None:

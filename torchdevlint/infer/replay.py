@@ -23,7 +23,7 @@ from torchdevlint.infer import (
 from torchdevlint.infer.calls import MOST_NESTED, call, spread
 from torchdevlint.infer.narrowing import NARROWING, narrowed_by, no_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts, if_moved, join_heaps
-from torchdevlint.infer.summary import Claim, Event, Operand, Summary
+from torchdevlint.infer.summary import Claim, Event, Summary
 from torchdevlint.infer.values import (
     DEFAULT,
     HOST,
@@ -85,8 +85,9 @@ class Replay:
     def run(self) -> Value:
         """Claims and calls in their order, then effects, then what comes back."""
         ctx, summary = self.ctx, self.summary
-        saved = ctx.stack, ctx.chain
+        saved = ctx.stack, ctx.chain, ctx.calls
         ctx.stack = (*ctx.stack, self.body)
+        ctx.calls = (*ctx.calls, self)
         if self.site is not None:
             ctx.chain = (self.site, *ctx.chain)
         try:
@@ -107,7 +108,7 @@ class Replay:
             if ctx.analysis.recorder is not None:
                 ctx.analysis.recorder.replayed(self)
         finally:
-            ctx.stack, ctx.chain = saved
+            ctx.stack, ctx.chain, ctx.calls = saved
         return result
 
     def _receiver(self) -> Value:
@@ -166,7 +167,7 @@ class Replay:
 
     def _done(self, what: Claim | Term) -> None:
         if isinstance(what, Claim):
-            operands = [Operand(self.value(value), tolerant, role) for value, tolerant, role in what.operands]
+            operands = [operand._replace(value=self.value(operand.value)) for operand in what.operands]
             claims.claim(self.ctx, what.kind, operands, what.site, chain=what.chain)
         else:
             self.value(what)

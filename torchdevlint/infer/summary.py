@@ -21,7 +21,7 @@ Verdict = Literal["broken", "open"]
 class Operand(NamedTuple):
     """One operand of a claim. `tolerant`: a zero-dimensional CPU tensor is let through, "all": where the others have no dimension either.
 
-    `role` is its part, for the words of a finding.
+    `role` is its part, for the words of a finding. `bound` is where the function gave it the name that it goes by.
 
     Roles: "operand", "argument", "target" (written in place), "index", "indexed", "element" (of a sequence), "weight" (of a loss), "input"
     (of a module), "module", "out", "self", "returned" (from a function, together).
@@ -30,6 +30,7 @@ class Operand(NamedTuple):
     value: Value
     tolerant: bool | Literal["all"] = False
     role: str = "operand"
+    bound: Site | None = None
 
 
 class Claim(NamedTuple):
@@ -74,6 +75,14 @@ class Summary:
     passed: Facts = NO_FACTS
 
 
+class Given(NamedTuple):
+    """The call by which something came into a function (`body`), and the parameter that it came as."""
+
+    call: Site
+    body: ir.Body
+    parameter: str
+
+
 class Fault(NamedTuple):
     """A claim that is broken, or that a caller from outside may break.
 
@@ -81,7 +90,7 @@ class Fault(NamedTuple):
     `beside`: no tensor is on the CPU, and this one is on another accelerator. `sometimes`: on another path one of the two is elsewhere, and whether
     the branches go together is not known. `is_settled`: other files call the function that it is open for, and none of these calls breaks it.
     `told`: where a file that is called tells of it, which brings the two together for any caller. `is_entered_at_module`: a method of a module is what
-    somebody from outside would call.
+    somebody from outside would call. Of what is to be moved, `given` is the outermost call that hands it on, `bound` where it got its name.
     """
 
     verdict: Verdict
@@ -99,6 +108,8 @@ class Fault(NamedTuple):
     is_entered_at_module: bool = False
     is_passed_on: bool = False  # open, as it is in those of the project's functions that call its entry
     told: Site | None = None
+    given: Given | None = None
+    bound: Site | None = None
 
     @property
     def place(self) -> Site:
@@ -110,8 +121,9 @@ class Fault(NamedTuple):
             ways = (self.site, *self.chain)
             return next((way for way in ways if made is not None and way.body is made.body), ways[-1])
         is_sample = self.host is not None and self.host.implicit == "batch"
-        # Samples belong on the CPU, and are moved where they are used.
-        return made if made is not None and not is_sample else self.site
+        # Samples belong on the CPU, and are moved by whoever takes them out of their loader.
+        used = self.given.call if self.given is not None and is_sample else self.site
+        return made if made is not None and not is_sample else used
 
     @property
     def is_of_module(self) -> bool:

@@ -26,6 +26,7 @@ from torchdevlint.rules.repairs import (
     store_of,
 )
 from torchdevlint.rules.rule import Elsewhere, Mention, NodeFix, Report, Rule, on_inferred
+from torchdevlint.rules.ways import assigned, handed_on
 from torchdevlint.rules.wording import MISMATCH
 
 _MOST_CALLS_TOLD = 3
@@ -177,13 +178,18 @@ def _words(
             return f"{_subject(told_at)} meets one on {where} {met}; create it there, or move it", raises
         return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
     if fault.roles == ("input", "module"):
+        if fault.given is not None and fault.given.call is told_at:
+            name = _handed_name(fault, facts)
+            what = f"{name or 'what is given here'} is on the CPU and meets a model on {where} on line {{0}}"
+            return f"{what}; {f'move it with `.to({there.expression})`' if there else 'move it there'}", raises
         if fault.site is not told_at:
             what = f"{_subject(told_at)} meets a model on {where} on line {{0}}"
             return f"{what}; {_advice(there, fault, facts) or 'create it there, or move it'}", raises
         what = f"{_operand_name(fault, told_at, facts) or 'this input'} is on the CPU and meets a model on {where}"
         return f"{what}; {f'move it with `.to({there.expression})`' if there else 'move it there'}", raises
     if fault.roles == ("module", "input"):
-        return f"this model is on the CPU and its input on {where}; move the model to the input's device", raises
+        model = _handed_name(fault, facts) or "this model"
+        return f"{model} is on the CPU and its input on {where}; move the model to the input's device", raises
     if fault.is_of_module:
         return f"this module is on the CPU and meets a tensor on {where}; move the module there", raises
     if fault.kind == "index":
@@ -196,6 +202,10 @@ def _words(
             f"Line {{0}} combines it with a tensor on {where}: on an accelerator that raises {MISMATCH}. "
             f'`self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
         )
+    if fault.given is not None and fault.given.call is told_at:
+        name = _handed_name(fault, facts) or "what is given here"
+        advice = f"move it with `.to({there.expression})`" if there else "move it there"
+        return f"{name} is on the CPU and meets a tensor on {where} on line {{0}}; {advice}", raises
     if fault.host is not None and fault.site is not told_at:
         advice = _advice(there, fault, facts) or "create it there, or move it"
         subject = "this CPU weight of a loss" if fault.roles[0] == "kept weight" else _subject(told_at)
@@ -236,6 +246,14 @@ def _operand_name(fault: Fault, told_at: Site, facts: Facts) -> str:
     return f"`{spelled}`" if spelled else ""
 
 
+def _handed_name(fault: Fault, facts: Facts) -> str:
+    """How the call that hands on what is to be moved spells it; "" where that has no name."""
+    handed = handed_on(fault)
+    inside = facts_at(handed[0], facts) if handed is not None else None
+    spelled = inside.text(handed[1]) if handed is not None and inside is not None else ""
+    return f"`{spelled}`" if spelled else ""
+
+
 def _advice(there: There | None, fault: Fault, facts: Facts) -> str:
     """How to make the tensor where the other one is, in the repair's own words."""
     if there is None:
@@ -255,6 +273,7 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
     made = fault.host.origin if fault.host is not None else None
     meets = "here it is returned" if fault.roles == RETURNED else f"here it meets a tensor on {other}"
     several = [(fault.site, meets), (made, "this tensor is made on the CPU")]
+    several += [(site, f"`{as_written(name)}` is assigned here") for site, name in assigned(fault)]
     for at, call in enumerate(fault.chain[:_MOST_CALLS_TOLD]):
         is_giver = at == len(fault.chain) - 1 and told_at in (made, fault.site)
         several.append((call, f"this call gives it a tensor on {other}" if is_giver else "this call leads there"))

@@ -1,0 +1,73 @@
+"""By which way a tensor or a module came to where a finding stands: the calls that handed it on, and the names that it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchdevlint.infer.summary import Fault, Given
+from torchdevlint.infer.values import Site
+from torchdevlint.program import ir
+from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.lookup import Lookup
+
+
+class Named(NamedTuple):
+    """Where a name is assigned."""
+
+    site: Site
+    name: str
+
+
+def assigned(fault: Fault) -> Iterator[Named]:
+    """Where what is to be moved was given the name that it is used by. None where more than one assignment may be meant."""
+    read = handed_on(fault)
+    if read is not None:
+        site, register = read
+        yield from _assigned(site, register)
+    elif fault.bound is not None and isinstance(fault.bound.op, ir.Store):
+        yield Named(fault.bound, fault.bound.op.name)
+
+
+def handed_on(fault: Fault) -> tuple[Site, ir.Register] | None:
+    """The outermost call that hands on what is to be moved, and the argument or the receiver that it is there."""
+    given = fault.given
+    if given is not None:
+        register = _argument(given)
+        return (given.call, register) if register is not None else None
+    return None
+
+
+def _argument(given: Given) -> ir.Register | None:
+    """What a call gives a parameter; the receiver for the first one of a method."""
+    call, body = given.call.op, given.call.body
+    if not isinstance(call, ir.Call) or body is None:
+        return None
+    names = [parameter.name for parameter in given.body.parameters]
+    is_method = given.body.owner is not None and names and _is_bound(call, given.body, body)
+    if is_method and given.parameter == names[0]:
+        written = Lookup.of(body).definition(call.function)
+        named = isinstance(written, ir.Attribute) and written.name == given.body.name
+        return written.object if isinstance(written, ir.Attribute) and named else call.function
+    return call.argument(given.parameter, names.index(given.parameter) - bool(is_method))
+
+
+def _is_bound(call: ir.Call, called: ir.Body, body: ir.Body) -> bool:
+    """False for `Net.forward(net, x)`, where the receiver is an argument."""
+    written = Lookup.of(body).definition(call.function)
+    owner = called.owner
+    path = Lookup.of(body).path(written.object) if isinstance(written, ir.Attribute) else ""
+    return "staticmethod" not in called.decorators and (owner is None or path.rpartition(".")[2] != owner.name)
+
+
+def _assigned(site: Site, register: ir.Register) -> Iterator[Named]:
+    body = site.body
+    written = Lookup.of(body).definition(register) if body is not None else None
+    if body is None or not isinstance(written, ir.Load):
+        return
+    stores: tuple[ir.Store, ...] = Cfg.of(body).bindings(written.name, written).stores
+    if not stores and written.name not in body.local_names:
+        body = site.unit.program.module
+        stores = Lookup.of(body).stores(written.name)
+    if len(stores) == 1:
+        yield Named(site.unit.site(stores[0], body), written.name)
