@@ -1,11 +1,13 @@
 """Mutation testing of the linter: delete one piece of device handling from correct code and see whether that is found.
 
-    python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--machine] [--verdicts FILE] [--misses] [--write docs/mutations.md] [--result now]
+    python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--project] [--machine] [--verdicts FILE] [--misses]
+                                   [--write docs/mutations.md] [--result now]
 
 Each FOLDER is a project of ordinary device code. A mutation deletes one `.to(device)` or `.cuda()`, the `device=` of one torch factory or `.to`, one
 `map_location=`, one `register_buffer` (the tensor becomes a plain attribute) or one `.cpu()` before `.numpy()`. It counts as found when a finding that the
 untouched file does not have stands within three lines of the deletion (or of the start of its expression), or names a line there as a related place:
-an error or a warning of the default level, and for the page of all oracles a note or a finding of a rule that is off by default as well.
+an error or a warning of the default level, and for the page of all oracles a note or a finding of a rule that is off by default as well. The file is read by
+itself; with `--project` also where it stands, in a copy of the project.
 
 Not every deletion is a fault: a tensor that is moved twice, a default that was the CPU anyway. With `--machine`, the project's driver in
 benchmarks/mutation_drivers/ runs the untouched and the mutated code on a virtual GPU (see mutation_machine.py), and a deletion is *confirmed* where the run then
@@ -21,7 +23,9 @@ import hashlib
 import json
 import random
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +37,9 @@ from page import table
 from torchdevlint import check_source
 from torchdevlint.findings import Finding, Severity
 from torchdevlint.rules.registry import all_rules
+from torchdevlint.settings import Resolver, Selection, parse_level
 from torchdevlint.source.positions import spans
+from torchdevlint.workspace import runner
 
 NEAR = 3
 VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
@@ -69,6 +75,8 @@ class Judged:
     verdict: str | None = None
     why: str = ""
     noted: bool = False  # found with notes
+    inside: bool | None = None  # found where the file stands in its project (None: not asked)
+    noted_inside: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -218,9 +226,40 @@ class Told:
 
 def told(text: str, path: str) -> Told:
     """The findings of a text. Rules about comments (TDL0) are no part of the notes."""
-    findings = check_source(text, path, level="info", extend_select=_RULES)
+    return _told(check_source(text, path, level="info", extend_select=_RULES))
+
+
+def _told(findings: Iterable[Finding]) -> Told:
     on = {rule.code for rule in all_rules() if rule.default}
-    return Told(tuple(f for f in findings if f.code in on and f.severity > Severity.INFO), findings)
+    notes = tuple(findings)
+    return Told(tuple(f for f in notes if f.code in on and f.severity > Severity.INFO), notes)
+
+
+class Copy:
+    """A copy of a project, in which one file at a time has another text."""
+
+    def __init__(self, folder: Path) -> None:
+        self._place = tempfile.TemporaryDirectory(prefix="torchdevlint-mutations-")
+        self._root = Path(self._place.name) / folder.name
+        shutil.copytree(folder, self._root, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        (self._root / ".git").mkdir()  # a repository's root
+        selection = Selection(None, _RULES, ())
+        self._resolver = Resolver(selection, overrides={"level": parse_level("info")}, isolated=False)
+
+    def told(self, text: str, path: str) -> Told:
+        """The findings of a file with a text, `path` from the root of the project."""
+        place = self._root / path
+        before = place.read_bytes()
+        place.write_text(text, encoding="utf-8", newline="")
+        try:
+            run = runner.check([str(place)], self._resolver, processes=1)
+        finally:
+            place.write_bytes(before)
+        return _told(finding for outcome in run.outcomes for finding in outcome.findings)
+
+    def close(self) -> None:
+        """Removes the copy."""
+        self._place.cleanup()
 
 
 def is_found(mutation: Mutation, before: Iterable[Finding], after: Iterable[Finding]) -> bool:
@@ -349,18 +388,39 @@ def measure(folder: Path, arguments: argparse.Namespace, verdicts: Verdicts) -> 
             lambda path, m: verdicts.key(folder.name, names[path], m) in verdicts.known,
         )
     judged: list[Judged] = []
-    before: dict[Path, Told] = {}
+    alone, inside = _Asked(told), None
+    copy = Copy(folder) if arguments.project else None
+    if copy is not None:
+        inside = _Asked(copy.told)
     for path, mutation in drawn:
-        if path not in before:
-            before[path] = told(files[path][0], str(path))
         name = path.relative_to(folder).as_posix()
         known = verdicts.known.get(verdicts.key(folder.name, name, mutation), {})
-        after = told(mutation.text, str(path))
-        found = is_found(mutation, before[path].default, after.default)
-        noted = found or is_found(mutation, before[path].notes, after.notes)
-        verdict, why = known.get("verdict"), known.get("why", "")
-        judged.append(Judged(folder.name, name, mutation.row, mutation.family, found, verdict, why, noted))
-    return judged, Untouched(len(before), sum(not its.default for its in before.values()))
+        found, noted = alone.about(mutation, files[path][0], name)
+        row = Judged(folder.name, name, mutation.row, mutation.family, found, known.get("verdict"), known.get("why", ""), noted)
+        if inside is not None:
+            found, noted = inside.about(mutation, files[path][0], name)
+            row = dataclasses.replace(row, inside=found, noted_inside=noted)
+        judged.append(row)
+    if copy is not None:
+        copy.close()
+    asked = alone if inside is None else inside
+    return judged, Untouched(len(asked.before), sum(not its.default for its in asked.before.values()))
+
+
+class _Asked:
+    """What one way to run the linter says of mutations; each untouched file is asked about once."""
+
+    def __init__(self, told: Callable[[str, str], Told]) -> None:
+        self._told = told
+        self.before: dict[str, Told] = {}
+
+    def about(self, mutation: Mutation, text: str, name: str) -> tuple[bool, bool]:
+        """Whether a mutation is found, at the default level and with notes."""
+        if name not in self.before:
+            self.before[name] = self._told(text, name)
+        before, after = self.before[name], self._told(mutation.text, name)
+        found = is_found(mutation, before.default, after.default)
+        return found, found or is_found(mutation, before.notes, after.notes)
 
 
 # ---------------------------------------------------------------------------------------------------------- the table
@@ -391,22 +451,26 @@ def result(judged: Sequence[Judged], untouched: Untouched, arguments: argparse.N
     ):
         confirmed = [row for row in group if row.verdict == "confirmed"]
         for sample, some in (("all deletions, faults or not", group), ("confirmed by the machine", confirmed)):
-            if some:
+            ways = [("", _counts), *([(", in the project", _counts_inside)] if arguments.project else [])]
+            for way, counts in ways if some else ():
                 projects = sorted({row.project for row in some})
-                note = f"{side}: {', '.join(name.replace('+', '/', 1) for name in projects)}"
+                note = f"{side}: {', '.join(name.replace('+', '/', 1) for name in projects)}" if not way else ""
                 families = {
-                    family: _counts([row for row in some if row.family == family])
+                    family: counts([row for row in some if row.family == family])
                     for family in FAMILIES
                     if any(row.family == family for row in some)
                 }
-                rows.append(oracles.Row(sample, side, "files", *_counts(some), note=note, families=families))
+                rows.append(oracles.Row(sample + way, side, "files", *counts(some), note=note, families=families))
     if rows:
         changed = dataclasses.replace(rows[-1], clean=untouched.files, false=untouched.files - untouched.silent)
         rows[-1] = changed
     import torchdevlint
 
-    command = f"`python benchmarks/mutations.py FOLDER... --most {arguments.most} --seed {arguments.seed}`"
-    about = "Pieces of device handling deleted from real projects, each file by itself; false: untouched files with a finding, true or not."
+    command = f"`python benchmarks/mutations.py FOLDER... --most {arguments.most} --seed {arguments.seed}{' --project' if arguments.project else ''}`"
+    about = (
+        "Pieces of device handling deleted from real projects, each file by itself unless a row says otherwise; false: untouched files with a finding, "
+        "true or not."
+    )
     checkout = Path(torchdevlint.__file__).resolve().parents[1]
     return oracles.result_of("mutations", arguments.result, command, about, rows, checkout)
 
@@ -416,18 +480,31 @@ def _counts(rows: Sequence[Judged]) -> tuple[int, int, int]:
     return len(rows), sum(row.found for row in rows), sum(row.noted for row in rows)
 
 
-_HEAD = ("deletions", "found", "reached by a driver", "confirmed as faults", "found of the confirmed")
+def _counts_inside(rows: Sequence[Judged]) -> tuple[int, int, int]:
+    """The same where each file stands in its project."""
+    return len(rows), sum(bool(row.inside) for row in rows), sum(bool(row.noted_inside) for row in rows)
+
+
+_HEAD = ("deletions", "found", "reached by the machine", "confirmed as faults", "found of the confirmed", "in the project")
 
 
 def _figures(judged: Iterable[Judged]) -> tuple[object, ...]:
     rows = list(judged)
     reached = [row for row in rows if row.verdict in ("confirmed", "passes")]
     confirmed = [row for row in rows if row.verdict == "confirmed"]
-    return len(rows), _share(rows), len(reached), len(confirmed), _share(confirmed)
+    inside = [row.inside for row in confirmed if row.inside is not None]
+    return (
+        len(rows),
+        _share([row.found for row in rows]),
+        len(reached),
+        len(confirmed),
+        _share([row.found for row in confirmed]),
+        _share(inside),
+    )
 
 
-def _share(rows: Sequence[Judged]) -> str:
-    return f"{sum(row.found for row in rows) / len(rows):.0%}" if rows else "-"
+def _share(found: Sequence[bool]) -> str:
+    return f"{sum(found) / len(found):.0%}" if found else "-"
 
 
 def tell(text: str) -> None:
@@ -441,6 +518,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--most", type=int, default=40, help="mutations drawn from each project (default: 40)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--project", action="store_true", help="read each file where it stands in its project as well")
     parser.add_argument("--machine", action="store_true", help="run the projects' drivers on a virtual GPU")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one run on the machine (default: 60)")
     parser.add_argument("--verdicts", type=Path, help="where the machine's verdicts are kept")
@@ -464,7 +542,7 @@ def main() -> None:
     lines = report(judged, untouched)
     if arguments.misses:
         for row in judged:
-            if row.verdict == "confirmed" and not row.found:
+            if row.verdict == "confirmed" and not (row.found if row.inside is None else row.inside):
                 print(f"{row.project}/{row.path}:{row.row}: {row.family}: {row.why}")
     print("\n".join(lines))
     if arguments.result:

@@ -20,6 +20,7 @@ from torchdevlint.infer import (
     stored,
     tensors,
 )
+from torchdevlint.infer.state import join_heaps
 from torchdevlint.infer.summary import Operand, Summary
 from torchdevlint.infer.values import (
     FALSE,
@@ -50,6 +51,7 @@ from torchdevlint.infer.values import (
     is_open,
     join,
     one_of,
+    options_of,
     parts_of,
     unknown,
     waits,
@@ -84,6 +86,9 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
                     found.append((guards, call(ctx, one, args, keywords, site)))
         ctx.is_choice = saved
         return one_of(found)
+    several = next((at for at, one in enumerate(args) if _is_star(one) and _is_one_of_known(one)), None)
+    if several is not None:
+        return _call_with_each(ctx, function, args, several, keywords, site)
     args, keywords, is_spread = _spread(ctx, args, keywords)
     if isinstance(function, (Ext, Bound, Term)):
         stored.called(ctx, function, [*args, *keywords.values()], site)
@@ -125,6 +130,30 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
             return tensors.open_method(ctx, function, list(args), keywords, site)
         return residual(ctx, function, args, keywords, site)
     return UNKNOWN
+
+
+def _is_one_of_known(argument: Value) -> bool:
+    """True for `**options` where `options` is one of several dicts of this program."""
+    value = argument.value if isinstance(argument, (Star, DoubleStar)) else None
+    return isinstance(value, OneOf) and all(isinstance(one, (Ref, Tup)) for one in alternatives(value))
+
+
+def _call_with_each(
+    ctx: Context, function: Value, args: Arguments, at: int, keywords: Keywords, site: Site | None
+) -> Value:
+    """A call with each of the containers that one of its `*` or `**` may be."""
+    spread_out = args[at]
+    assert isinstance(spread_out, (Star, DoubleStar))
+    before, found, heaps = ctx.heap, [], []
+    several = list(options_of(spread_out.value))[:_MOST_CALLEES]
+    for guards, one in several:
+        ctx.heap = dict(before)
+        with ctx.under(guards):
+            given = [*args[:at], type(spread_out)(one), *args[at + 1 :]]
+            found.append((guards, call(ctx, function, given, keywords, site)))
+        heaps.append(ctx.heap)
+    ctx.heap = join_heaps(heaps, [guards for guards, _ in several])
+    return one_of(found)
 
 
 def _is_open_star(argument: Value) -> bool:

@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from torchdevlint.infer import devices, samples, tensors
+from torchdevlint.infer import devices, handed, samples, tensors
 from torchdevlint.infer.conditions import are_together, asks_for_cuda, is_for_the_host
 from torchdevlint.infer.options import is_told
 from torchdevlint.infer.state import OF_DATA, Facts
-from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Given, Operand
+from torchdevlint.infer.summary import Claim, ClaimKind, Fault, Operand
 from torchdevlint.infer.values import (
     HOST,
     MANY,
     NONE,
     NOWHERE,
+    NUMBER,
     UNKNOWN,
     UNKNOWN_INDEX,
     Const,
@@ -37,7 +38,6 @@ from torchdevlint.infer.values import (
     waits,
 )
 from torchdevlint.program import ir
-from torchdevlint.program.lookup import Lookup
 
 if TYPE_CHECKING:
     from torchdevlint.infer.context import Context
@@ -84,7 +84,7 @@ def claim(
     if ctx.weak and ctx.mode == "root":
         _prove_inputs(ctx, operands)
     if not chain:
-        operands = [operand._replace(bound=_bound(ctx, operand.value, site)) for operand in operands]
+        operands = [operand._replace(bound=handed.bound(ctx, operand.value, site)) for operand in operands]
     operands = [_now(ctx, operand) for operand in operands]
     if kind == "same" and any(one.role == "operand" and may_be_module(ctx, one.value) for one in operands):
         return  # what an operator does with a module its class says
@@ -116,7 +116,7 @@ def claim(
                         met = _judge(ctx, kind, a, b, site, chain, weak=weak) and met
     if ctx.mode == "summary" and is_pending:
         if kind == "host" or sum(_may_be_tensor(operand) for operand in operands) > 1:
-            ctx.emit(Claim(kind, tuple(operands), site, chain))
+            ctx.emit(Claim(kind, tuple(handed.on(ctx, operand) for operand in operands), site, chain))
     elif met and not is_pending and kind == "same" and (chain or ctx.mode != "summary"):
         if chain and sum(map(bool, sides)) > 1:
             ctx.analysis.heard.met.add((site, None))
@@ -125,17 +125,6 @@ def claim(
                 ctx.analysis.heard.met.add((site, side.tensor.origin))
     if recorder is not None:
         recorder.claimed(ctx, Claim(kind, tuple(operands), site, chain), met=met, is_pending=is_pending)
-
-
-def _bound(ctx: Context, value: Value, site: Site) -> Site | None:
-    """Where the function that an operation stands in last gave this value a name, in front of it."""
-    stores = ctx.bound.get((site.body, value)) if site.body is not None else None
-    if not stores or site.body is None:
-        return None
-    number = Lookup.of(site.body).number
-    behind = number(site.op)
-    last = max((store for store in stores if number(store) < behind), key=number, default=None)
-    return site.unit.site(last, site.body) if last is not None else None
 
 
 def returned(ctx: Context, value: Value, body: ir.Body) -> None:
@@ -207,7 +196,8 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
     may_be_moved = any(one.device == NOWHERE and not guards for guards, one in known)
     possible = [one for guards, one in found if consistent(guards, ctx.facts) and one != NONE]
     may_be_apart = len({one.device if isinstance(one, Tensor) else UNKNOWN for one in possible}) > 1
-    chosen = {(term, not outcome) for guards, one in known if is_elsewhere(one.device) for term, outcome in guards}
+    elsewhere = [guards for guards, one in known if is_elsewhere(one.device)]
+    chosen = {(term, not outcome) for guards in elsewhere for term, outcome in guards if NUMBER not in term.args}
     for guards, one in known:
         is_left = one.device == HOST and (
             one.origin in moved or (may_be_moved and not guards) or not chosen.isdisjoint(guards)
@@ -386,32 +376,6 @@ def _judge(
 
 def _told_of(ctx: Context, fault: Fault, side: _Side) -> Fault:
     """A fault with the way of what is to be moved: the outermost call that hands it on, and where it got its name."""
-    given = None
-    for call in reversed(ctx.calls):
-        arguments = [(name, value) for name, value in call.parameters.items() if "@" not in name]
-        given_as = [name for name, value in arguments if _hands_on(ctx, value, side.tensor, fault)]
-        if call.site is None or len(given_as) != 1:
-            break
-        given = Given(call.site, call.body, given_as[0])
-    return fault._replace(given=given, bound=side.operand.bound)
-
-
-def _hands_on(ctx: Context, value: Value, tensor: Tensor, fault: Fault) -> bool:
-    """True for an argument that is the tensor to be moved, or the module which holds it."""
-    for one in alternatives(value):
-        if isinstance(one, Tensor) and (one.origin, one.device) == (tensor.origin, tensor.device):
-            return True
-        if isinstance(one, Term) and isinstance(tensor.device, Term) and tensor.device.args[:1] == (one,):
-            return True
-        if fault.is_of_module and isinstance(one, Ref) and tensor.origin is not None:
-            made = tensor.origin.whole
-            if any(rec is not None and rec.fields.get("@origin") is made for rec in map(ctx.rec, _inside(ctx, one))):
-                return True
-    return False
-
-
-def _inside(ctx: Context, module: Ref) -> Iterator[Value]:
-    from torchdevlint.infer.modules import within
-
-    yield module
-    yield from (one for _, one in within(ctx, module))
+    operand = side.operand
+    given = handed.given(ctx, side.tensor, fault.is_of_module) or operand.given
+    return fault._replace(given=given, bound=operand.bound)

@@ -18,10 +18,18 @@ ClaimKind = Literal["same", "index", "host"]
 Verdict = Literal["broken", "open"]
 
 
+class Given(NamedTuple):
+    """The call by which something came into a function (`body`), and the parameter that it came as."""
+
+    call: Site
+    body: ir.Body
+    parameter: str
+
+
 class Operand(NamedTuple):
     """One operand of a claim. `tolerant`: a zero-dimensional CPU tensor is let through, "all": where the others have no dimension either.
 
-    `role` is its part, for the words of a finding. `bound` is where the function gave it the name that it goes by.
+    `role` is its part, for the words of a finding. `given` is the outermost call that hands it on, `bound` where the function gave it the name that it goes by.
 
     Roles: "operand", "argument", "target" (written in place), "index", "indexed", "element" (of a sequence), "weight" (of a loss), "input"
     (of a module), "module", "out", "self", "returned" (from a function, together).
@@ -30,6 +38,7 @@ class Operand(NamedTuple):
     value: Value
     tolerant: bool | Literal["all"] = False
     role: str = "operand"
+    given: Given | None = None
     bound: Site | None = None
 
 
@@ -73,14 +82,6 @@ class Summary:
     ground: Ground | None = None
     trained: Facts = NO_FACTS
     passed: Facts = NO_FACTS
-
-
-class Given(NamedTuple):
-    """The call by which something came into a function (`body`), and the parameter that it came as."""
-
-    call: Site
-    body: ir.Body
-    parameter: str
 
 
 class Fault(NamedTuple):

@@ -550,12 +550,12 @@ def _rank_of_index(rank: int | None, parts: list[Value]) -> int | None:
     if rank is None or rank < 0:
         if all(isinstance(part, Tensor) or part == Const(Ellipsis) for part in parts):
             return rank if rank is None else MANY
-        # A slice leaves its dimension, whatever the other indices take away.
-        left = sum(isinstance(part, SliceValue) or part == NONE for part in parts)
+        # A slice leaves its dimension, and an array gives its own, whatever the other indices take away.
+        left = sum(isinstance(part, SliceValue) or part == NONE for part in parts) + (ARRAY in parts)
         if any(isinstance(part, (Tensor, Term, OneOf)) for part in parts):
             return at_least(min(left, 1))
         taken = sum(not isinstance(part, SliceValue) and part not in (NONE, Const(Ellipsis)) for part in parts)
-        return at_least(max(least(rank) - taken + sum(part == NONE for part in parts), left))
+        return at_least(max(least(rank) - taken + parts.count(NONE) + (ARRAY in parts), left))
     if rank == 0:
         return rank
     for part in parts:

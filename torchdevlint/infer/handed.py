@@ -1,0 +1,82 @@
+"""By which way an operand came to where it meets another: the calls that handed it on as it is, and the name that it got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchdevlint.infer.summary import Given, Operand
+from torchdevlint.infer.values import Ref, Site, Tensor, Term, Value, alternatives
+from torchdevlint.program.lookup import Lookup
+from torchdevlint.stubs import loader
+
+_DEVICES = frozenset({"own", "near", "device_of"})  # the device of something
+
+if TYPE_CHECKING:
+    from torchdevlint.infer.context import Context
+
+
+def bound(ctx: Context, value: Value, site: Site) -> Site | None:
+    """Where the function that an operation stands in last gave this value a name, in front of it."""
+    stores = ctx.bound.get((site.body, value)) if site.body is not None else None
+    if not stores or site.body is None:
+        return None
+    number = Lookup.of(site.body).number
+    behind = number(site.op)
+    last = max((store for store in stores if number(store) < behind), key=number, default=None)
+    return site.unit.site(last, site.body) if last is not None else None
+
+
+def on(ctx: Context, operand: Operand) -> Operand:
+    """An operand that is left to the callers, with the call that hands it on here."""
+    found = given(ctx, operand.value, is_module=operand.role == "module") if ctx.calls else None
+    return operand if found is None else operand._replace(given=found)
+
+
+def given(ctx: Context, value: Value, is_module: bool) -> Given | None:
+    """The outermost of the calls that are run which hand a tensor on, or the module that holds it. None where two arguments may be meant."""
+    found = None
+    for call in reversed(ctx.calls):
+        arguments = [(name, one) for name, one in call.parameters.items() if "@" not in name]
+        names = [name for name, one in arguments if _hands_on(ctx, one, value, is_module)]
+        if call.site is None or len(names) != 1:
+            break
+        found = Given(call.site, call.body, names[0])
+    return found
+
+
+def _hands_on(ctx: Context, argument: Value, value: Value, is_module: bool) -> bool:
+    """True for an argument that is the value, or the module which holds it."""
+    for one in alternatives(argument):
+        if isinstance(one, Tensor) and isinstance(value, Tensor):
+            if (one.origin, one.device) == (value.origin, value.device):
+                return True
+        elif isinstance(one, Term):
+            if one in _holders(value):
+                return True
+        elif isinstance(one, Ref) and is_module and isinstance(value, Tensor) and value.origin is not None:
+            made = value.origin.whole
+            if any(rec is not None and rec.fields.get("@origin") is made for rec in map(ctx.rec, _inside(ctx, one))):
+                return True
+    return False
+
+
+def _holders(value: Value) -> Iterator[Term]:
+    """What is open of a value: itself, what has it as an attribute, and what a method of tensors was called on."""
+    place: object = value.device if isinstance(value, Tensor) else value
+    while isinstance(place, Term):
+        if place.op not in _DEVICES:
+            yield place
+        inner = place.args[0] if place.args else None
+        is_method = isinstance(inner, Term) and inner.op == "attribute" and inner.args[1] in loader.tensor_methods()
+        if place.op == "call" and is_method and isinstance(inner, Term):
+            place = inner.args[0]
+        else:
+            place = inner if place.op == "attribute" or place.op in _DEVICES else None
+
+
+def _inside(ctx: Context, module: Ref) -> Iterator[Value]:
+    from torchdevlint.infer.modules import within
+
+    yield module
+    yield from (one for _, one in within(ctx, module))
