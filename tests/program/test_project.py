@@ -110,6 +110,11 @@ TREE = {
     "ext/pointnet/group.py": "",
     "one/same.py": "",
     "two/same.py": "",
+    "kit/__init__.py": "",
+    "kit/kit.py": "",
+    "kit/mapper.py": "",
+    "pair/same/__init__.py": "",
+    "pair/same.py": "",
 }
 
 
@@ -124,6 +129,10 @@ TREE = {
         ("group.ball_query", "train.py", ["ext/pointnet/group.py"]),
         ("same.x", "train.py", []),
         ("same.x", "one/other.py", ["one/same.py"]),
+        ("kit.mapper.Mapper", "kit/__init__.py", ["kit/__init__.py", "kit/mapper.py"]),
+        ("kit.kit.Kit", "kit/mapper.py", ["kit/__init__.py", "kit/kit.py"]),
+        ("mapper.Mapper", "kit/kit.py", ["kit/mapper.py"]),  # run as a program
+        ("same.x", "pair/main.py", ["pair/same/__init__.py"]),
         ("torch.nn", "train.py", []),
         ("types.SimpleNamespace", "train.py", []),
     ],

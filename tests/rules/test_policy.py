@@ -107,3 +107,67 @@ def interval(rates):
     assert found.severity is Severity.WARNING
     assert "the device of `times`" in found.message
     assert [related.span.start.row for related in found.related] == [5]
+
+
+TABLE = """
+import torch
+from torch import nn
+
+class Mapper(nn.Module):
+    def __init__(self, levels: list[int]):
+        super().__init__()
+        self.table = torch.tensor([1] + levels)
+
+    def score(self, logits):
+        return torch.relu(logits) * self.table
+"""
+SELF_TEST = """
+if __name__ == "__main__":
+    print(Mapper([3]).score(torch.ones(2)))
+"""
+
+
+@pytest.mark.parametrize("module", ["mapper", "kit"])  # `kit/kit.py`: an import of `kit.kit` is one of the package
+def test_a_self_test_on_the_cpu_settles_nothing_for_those_whom_a_package_is_offered_to(
+    tmp_path: Path, module: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "kit"\nversion = "1"\n', encoding="utf-8")
+    folder = tmp_path / "kit"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(f"from kit.{module} import Mapper\n", encoding="utf-8")
+    path = folder / f"{module}.py"
+    path.write_text(TABLE + SELF_TEST, encoding="utf-8")
+    assert [one.code for one in check_paths([path], isolated=True)] == ["TDL603"]
+
+
+def test_a_program_shows_what_its_class_is_given(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    path = tmp_path / "main.py"
+    path.write_text(TABLE + SELF_TEST, encoding="utf-8")
+    assert check_paths([path], isolated=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ("kit/metric.py", True),  # in a comment, beside an import
+        ("kit/choice.py", False),
+        ("tests/test_rate.py", True),
+    ],
+)
+def test_who_speaks_of_a_default_device_in_a_comment_or_a_test_sets_none_for_others(
+    tmp_path: Path, other: str, told: bool
+) -> None:
+    sets = "torch.set_default_device('cuda')\n"
+    said = sets if "metric" not in other else "# before 2.8, `set_default_device` was tracked alone\n"
+    files = {
+        "pyproject.toml": '[project]\nname = "kit"\nversion = "1"\n',
+        "kit/__init__.py": "from kit.rate import score\n",
+        "kit/rate.py": "import torch\n\n\ndef score(a: torch.Tensor):\n    return torch.cat([a, torch.zeros(3)])\n",
+        other: f"import torch\nfrom kit.rate import score\n{said}",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = check_paths([tmp_path / "kit" / "rate.py"], isolated=True)
+    assert [one.code for one in found] == ["TDL504"] * told

@@ -21,6 +21,7 @@ _SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(|\bwith torc
 
 def default_device_is_set(analysis: FileFacts) -> bool:
     """True when a file that imports this one, through others or not, sets PyTorch's default device or tensor type, also by `with torch.device(...)`.
+    A test does it for its own run.
 
     Where many files lead to this one, it is true when a program of the project does so by `torch.set_default_device` or the like.
     """
@@ -50,7 +51,7 @@ def _sets_for_all(place: Member) -> bool:
 
 @worked_out(64, frozenset)
 def _setting_default(project: Project) -> frozenset[str]:
-    return frozenset(project.holding(_SETS_DEFAULT_HINTS, _SETS_DEFAULT))
+    return frozenset(path for path in project.holding(_SETS_DEFAULT_HINTS, _SETS_DEFAULT) if not project.is_test(path))
 
 
 # Words of a project that places something, or that leaves this to a library.

@@ -88,6 +88,7 @@ class Analysis:
         self.faults: dict[tuple[int, int, str], Fault] = {}
         self._ways: dict[tuple[int, int, str], dict[ir.Body | None, Fault]] = {}  # what is open, by where it is entered
         self.met: set[tuple[Site, Site | None]] = set()
+        self.shown: set[tuple[Site, Site | None]] = set()  # met by what the file's module, or that of a caller, runs
         self.lists: set[Site] = set()
         self.passed: set[tuple[Site, ir.Body]] = set()
         self.calls: set[ir.Body] = set()  # the bodies that the file's code calls, its own and those of other files
@@ -367,6 +368,7 @@ class Analysis:
                 and fault.key not in self._placed_elsewhere,
                 is_entered_at_module=self._is_method_of_module(fault.entry),
                 is_passed_on=self._is_passed_on(fault),
+                is_shown=fault.verdict == "open" and self._is_met(fault, self.shown),
             )
             for fault in faults
             if fault.told_at.unit is self.unit
@@ -402,6 +404,7 @@ class Analysis:
                     ):
                         self._keep(fault)  # for whoever calls the module
             self.met |= {(site, origin) for site, origin in caller.met if site.unit is self.unit}
+            self.shown |= {(site, origin) for site, origin in caller.shown if site.unit is self.unit}
             self.lists |= caller.lists
             self._called_elsewhere |= {body for body in caller.calls if self.unit_of(body) is self.unit}
         return self
@@ -413,7 +416,7 @@ class Analysis:
         """
         is_left = fault.verdict == "open" and fault.other.device != OWN_SELF and waits(fault.other.device)
         is_of_model = fault.site.body is not None and fault.site.body.name == "forward"
-        is_met = (fault.site, fault.host.origin if fault.host is not None else None) in self.met
+        is_met = (fault.site, fault.host.origin if fault.host is not None else None) in self.met | self.shown
         is_called = fault.entry in self._called_elsewhere and (is_met or not is_of_model)
         return is_left and is_called and fault.key not in self._open_elsewhere
 
@@ -433,13 +436,20 @@ class Analysis:
             return fault.entry not in self.calls and fault.entry not in self._called_elsewhere
         if fault.other.device == OWN_SELF:
             return True
-        if fault.host is None:
-            return (fault.site, None) not in self.met
-        if (fault.roles == ("input", "module") or fault.host.implicit == "batch") and (fault.site, None) in self.met:
-            return False  # a caller shows what its loader gives, and its model
-        if fault.other.device in read_on_host:
+        if fault.host is not None and fault.other.device in read_on_host:
             return False  # the same function reads it as an array: it is on the CPU, or nothing works
-        return (fault.site, fault.host.origin) not in self.met
+        return not self._is_met(fault, self.met)
+
+    @staticmethod
+    def _is_met(fault: Fault, met: set[tuple[Site, Site | None]]) -> bool:
+        """Whether calls that are known meet a claim that is open for others."""
+        if fault.other.device == OWN_SELF or fault.roles == claims.RETURNED:
+            return False
+        if fault.host is None:
+            return (fault.site, None) in met
+        if (fault.roles == ("input", "module") or fault.host.implicit == "batch") and (fault.site, None) in met:
+            return True  # a caller shows what its loader gives, and its model
+        return (fault.site, fault.host.origin) in met
 
     # ------------------------------------------------------------------------------------------------ roots
 
@@ -473,7 +483,8 @@ class Analysis:
         self._heap = {}
         self.roots, self.calls = heard, called
         for one in self._told_by(module.heard, heard):
-            self.met |= one.met
+            met = self.shown if one is module.heard else self.met
+            met |= one.met
             self.lists |= one.lists
             self.passed |= one.passed
             self.bounds += one.bounds

@@ -534,8 +534,12 @@ class Asked:
 
 
 def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Register]) -> Facts:
-    """What holds where a test comes out one way. A test of which nothing is known comes out the same wherever it is asked."""
-    return guards_of(value, outcome) or frozenset({(Term("undecided", Asked(asked)), outcome)})
+    """What holds where a test comes out one way. A test of which nothing is known comes out the same wherever it is asked.
+
+    What numbers decide says so: no such test asks for a device.
+    """
+    of = (NUMBER,) if value == NUMBER else ()
+    return guards_of(value, outcome) or frozenset({(Term("undecided", Asked(asked), *of), outcome)})
 
 
 def of_try(body: ir.Body, identity: int, is_raised: bool) -> Facts:

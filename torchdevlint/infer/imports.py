@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from torchdevlint.infer.units import Unit
+from torchdevlint.infer.units import SETS_DEFAULT, Unit
 from torchdevlint.infer.values import Ext, Value
 from torchdevlint.program import ir
 from torchdevlint.source import grounds
@@ -111,7 +111,12 @@ class Imports:
 
     def _files_that_set(self) -> frozenset[str]:
         found = self.files.holding((b"set_default_",), _SETTING) if self.files is not None else ()
-        return frozenset(path for path in found if not self.is_test(path))
+        return frozenset(path for path in found if not self.is_test(path) and self._names_setter(path))
+
+    def _names_setter(self, path: str) -> bool:
+        """False for a file that speaks of it in a comment or a string alone."""
+        program = self.files.program(path) if self.files is not None else None
+        return program is not None and not SETS_DEFAULT.isdisjoint(program.words)
 
     def sets_current_device(self, unit: Unit) -> bool:
         """True where a file of the project, or one that stands alone, may make an accelerator the current one."""

@@ -108,6 +108,7 @@ class Fault(NamedTuple):
     is_called: bool = False  # the function that somebody from outside would call is called, here or elsewhere, and no call names a device
     is_entered_at_module: bool = False
     is_passed_on: bool = False  # open, as it is in those of the project's functions that call its entry
+    is_shown: bool = False  # open, and met by what the file runs as a program, or by a program that calls it
     told: Site | None = None
     given: Given | None = None
     bound: Site | None = None

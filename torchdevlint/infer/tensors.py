@@ -703,8 +703,13 @@ def rank_of_size(ctx: Context, size: list[Value]) -> int | None:
 
 def rank_of_data(ctx: Context, value: Value) -> int | None:
     """The rank of what `torch.tensor` makes of a value."""
+    if isinstance(value, OneOf):
+        ranks = {rank_of_data(ctx, one) for one in alternatives(value)}
+        return ranks.pop() if len(ranks) == 1 else at_least(min(map(least, ranks)))
     if isinstance(value, Tensor):
         return value.rank
+    if isinstance(value, Term):
+        return MANY if _is_sequence(value) else None
     if isinstance(value, Const) or value in (NUMBER, ARRAY_NUMBER):
         return 0
     known = reading.items(ctx, value)
@@ -712,6 +717,29 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
         inner = rank_of_data(ctx, known[0]) if known else None
         return shifted(inner, 1)
     return MANY if value == ARRAY or isinstance(value, Ref) else None
+
+
+_SEQUENCES = frozenset("list List tuple Tuple Sequence MutableSequence Collection Iterable Size".split())
+
+
+_LISTING = frozenset(Ext(f"builtins.{name}") for name in ("list", "tuple", "sorted"))
+
+
+def _is_sequence(term: Term) -> bool:
+    """True for what has items, whatever it is: a slice, a sum with a list, and a parameter that is said to be a list."""
+    if term.op == "item":
+        return isinstance(term.args[1], SliceValue)
+    if term.op == "binary":
+        return term.args[0] == "+" and any(isinstance(one, (Ref, Tup)) for one in term.args[1:])
+    if term.op == "call":
+        return term.args[0] in _LISTING
+    if term.op != "parameter":
+        return False
+    body, name = term.args
+    said = next((one.annotation for one in body.parameters if one.name == name), None)
+    several = said.arguments if said is not None and said.name in ("|", "Union", "Optional") else (said,)
+    names = [one.name.rpartition(".")[2] for one in several if one is not None and one.name != "None"]
+    return bool(names) and _SEQUENCES.issuperset(names)
 
 
 # ---------------------------------------------------------------------------------------------------- methods

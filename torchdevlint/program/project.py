@@ -487,7 +487,8 @@ class Project:
         """The files that run when `importer` imports a dotted name (".models.Net" when relative): the packages on the way, and the module.
 
         The last parts may name something in a module. A module is looked for beside the importer, in the folders above it, and anywhere if
-        but one file of the project has that name: programs that extend `sys.path` import so.
+        but one file of the project has that name: programs that extend `sys.path` import so. What stands in the package of the importer comes last:
+        only where a file of it is run as a program are its neighbours modules by themselves.
         """
         if self._environment is not None and self._environment.holds(importer):
             return self._environment.resolve(dotted, importer)
@@ -499,14 +500,19 @@ class Project:
         if not parts or parts[0] in sys.stdlib_module_names:
             return ()
         folder = os.path.dirname(importer)
+        within: list[str] = []
         while True:
-            found = self._below(folder, parts)
-            if found:
+            if self._file(os.path.join(folder, "__init__.py")):
+                within.append(folder)
+            elif found := self._below(folder, parts):
                 return found
             parent = os.path.dirname(folder)
             if folder == self.root or parent == folder:
                 break
             folder = parent
+        for folder in within:
+            if found := self._below(folder, parts):
+                return found
         homes = self._homes.get(parts[0], ())
         return self._below(homes[0], parts) if len(homes) == 1 else ()
 
@@ -571,10 +577,11 @@ class Project:
         found: tuple[str, ...] = ()
         for part in parts:
             folder = os.path.join(folder, part)
+            package = self._file(os.path.join(folder, "__init__.py"))
             module = self._file(folder + ".py")
-            if module:
+            if module and not package:  # a package stands above a module of its name
                 return found + module
-            found += self._file(os.path.join(folder, "__init__.py"))
+            found += package
         return found
 
     def _file(self, path: str) -> tuple[str, ...]:

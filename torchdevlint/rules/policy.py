@@ -138,11 +138,14 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
 
 @once_per_file
 def faults_to_tell(facts: Facts) -> list[Fault]:
-    """The faults of a file that are worth telling. What its callers are asked in its place is told where a package offers it, to others as well."""
+    """The faults of a file that are worth telling.
+
+    What its callers are asked in its place, and what a program meets, such as the self-test of a module, is told where a package offers it to others as well.
+    """
     return [
         fault
         for fault in facts.analysis.inference.decided()
-        if is_worth_telling(fault) and (not fault.is_passed_on or _is_offered(fault, facts))
+        if is_worth_telling(fault) and (not (fault.is_passed_on or fault.is_shown) or _is_offered(fault, facts))
     ]
 
 
