@@ -485,21 +485,29 @@ def _counts_inside(rows: Sequence[Judged]) -> tuple[int, int, int]:
     return len(rows), sum(bool(row.inside) for row in rows), sum(bool(row.noted_inside) for row in rows)
 
 
-_HEAD = ("deletions", "found", "reached by the machine", "confirmed as faults", "found of the confirmed", "in the project")
+_HEAD = (
+    "deletions",
+    "found",
+    "in the project",
+    "reached by the machine",
+    "confirmed as faults",
+    "found of the confirmed",
+    "in the project",
+)
 
 
 def _figures(judged: Iterable[Judged]) -> tuple[object, ...]:
     rows = list(judged)
     reached = [row for row in rows if row.verdict in ("confirmed", "passes")]
     confirmed = [row for row in rows if row.verdict == "confirmed"]
-    inside = [row.inside for row in confirmed if row.inside is not None]
     return (
         len(rows),
         _share([row.found for row in rows]),
+        _share([row.inside for row in rows if row.inside is not None]),
         len(reached),
         len(confirmed),
         _share([row.found for row in confirmed]),
-        _share(inside),
+        _share([row.inside for row in confirmed if row.inside is not None]),
     )
 
 

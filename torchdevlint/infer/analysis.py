@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchdevlint.infer import callers, claims, classes, devices
 from torchdevlint.infer.alike import MOST_ALIKE, Alike, alike
+from torchdevlint.infer.annotated import says_tensor
 from torchdevlint.infer.context import Context
 from torchdevlint.infer.evaluation import Evaluation
 from torchdevlint.infer.imports import Files, Global, qualified_in
@@ -63,7 +64,6 @@ MOST_REPLAYS = 4_000
 MOST_RECURSIVE = 100  # ... of functions that are being run already
 MOST_CHANGED = 100  # objects that a function changes; real ones change up to 60
 MOST_STEPS = 20_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
-_TENSORS = frozenset({"Tensor", "FloatTensor", "LongTensor", "BoolTensor"})
 OWN_SELF = Term("own", "self")
 
 
@@ -94,6 +94,7 @@ class Analysis:
         self.calls: set[ir.Body] = set()  # the bodies that the file's code calls, its own and those of other files
         self._called_elsewhere: set[ir.Body] = set()
         self._open_elsewhere: set[tuple[int, int, str]] = set()
+        self._offered_elsewhere: set[tuple[int, int, str]] = set()  # ... in a function that is not private
         self._placed_elsewhere: set[tuple[int, int, str]] = set()  # ... where a caller names a device
         self.bounds: Counter[str] = Counter()
         self._running: dict[ir.Body, int] = {}
@@ -291,7 +292,7 @@ class Analysis:
             if (
                 parameter.annotation is not None
                 and parameter.kind not in ("*", "**")
-                and _says_tensor(parameter.annotation)
+                and says_tensor(parameter.annotation)
             ):
                 ctx.proven.add(term)
         ctx.weak |= self.inputs(body)
@@ -368,6 +369,7 @@ class Analysis:
                 and fault.key not in self._placed_elsewhere,
                 is_entered_at_module=self._is_method_of_module(fault.entry),
                 is_passed_on=self._is_passed_on(fault),
+                is_offered_elsewhere=fault.key in self._offered_elsewhere,
                 is_shown=fault.verdict == "open" and self._is_met(fault, self.shown),
             )
             for fault in faults
@@ -394,6 +396,8 @@ class Analysis:
                     self._keep(fault)
                 elif fault.told_at.unit is self.unit:
                     self._open_elsewhere.add(fault.key)
+                    if any(not way.is_entered_in_private for way in caller._ways.get(fault.key, {}).values()):
+                        self._offered_elsewhere.add(fault.key)
                     if isinstance(fault.other.device, Term) and fault.other.device.op == "as_device":
                         self._placed_elsewhere.add(fault.key)
                     if (
@@ -748,14 +752,6 @@ def _varies(value: object) -> bool:
     if isinstance(value, Term):
         return value.op in ("element", "unknown", "turn") or any(map(_varies, value.args))
     return isinstance(value, tuple) and any(map(_varies, value))
-
-
-def _says_tensor(annotation: ir.Annotation) -> bool:
-    last = annotation.name.rpartition(".")[2]
-    if last in _TENSORS:
-        return True
-    several = [one for one in annotation.arguments if one.name != "None"]
-    return last in ("Optional", "|", "Union") and bool(several) and all(map(_says_tensor, several))
 
 
 def _may_be_tensor(parameter: ir.Parameter) -> bool:

@@ -108,6 +108,7 @@ class Fault(NamedTuple):
     is_called: bool = False  # the function that somebody from outside would call is called, here or elsewhere, and no call names a device
     is_entered_at_module: bool = False
     is_passed_on: bool = False  # open, as it is in those of the project's functions that call its entry
+    is_offered_elsewhere: bool = False  # open, as it is in a public function of another file that leads here
     is_shown: bool = False  # open, and met by what the file runs as a program, or by a program that calls it
     told: Site | None = None
     given: Given | None = None
@@ -171,6 +172,13 @@ class Fault(NamedTuple):
     def entry(self) -> ir.Body | None:
         """The function that somebody from outside calls to come to the fault."""
         return self.chain[-1].body if self.chain else self.site.body
+
+    @property
+    def is_entered_in_private(self) -> bool:
+        """True where a leading underscore says that nobody from outside calls the entry, or uses its class."""
+        entry = self.entry
+        names = [entry.name, entry.owner.name if entry.owner is not None else ""] if entry is not None else []
+        return any(name.startswith("_") and not name.endswith("__") for name in names)
 
     @property
     def key(self) -> tuple[int, int, str]:

@@ -6,7 +6,18 @@ import operator as python_operators
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from torchdevlint.infer import claims, containers, devices, modules, operators, paths, reading, samples, stored
+from torchdevlint.infer import (
+    annotated,
+    claims,
+    containers,
+    devices,
+    modules,
+    operators,
+    paths,
+    reading,
+    samples,
+    stored,
+)
 from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.conditions import negated, on_accelerator
 from torchdevlint.infer.reading import holds_tensor
@@ -145,6 +156,9 @@ def plain(value: Tensor) -> Tensor:
     return Tensor(value.device, value.rank, value.origin, value.implicit, kept=value.kept)
 
 
+_GIVEN = frozenset({"parameter", "item", "element", "unpack"})  # what a caller gives, and what is taken out of it
+
+
 def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None) -> Value:
     """An operand that must be a tensor: what was moved somewhere is there, and a module is where its weights are.
 
@@ -153,7 +167,7 @@ def as_tensor(ctx: Context, value: Value, known: dict[Term, Value] | None = None
     if type(value) is Tensor:
         return value
     if isinstance(value, Term):
-        if value.op in ("parameter", "item") and ctx.mode == "root" and value in ctx.proven:
+        if ctx.mode == "root" and value.op in _GIVEN and (value in ctx.proven or annotated.is_tensor(value)):
             return Tensor(Term("own", value), MANY)
         if value.op == "moved":
             return Tensor(value.args[1], MANY, value.args[2] if value.args[1] == HOST else None)
@@ -719,9 +733,6 @@ def rank_of_data(ctx: Context, value: Value) -> int | None:
     return MANY if value == ARRAY or isinstance(value, Ref) else None
 
 
-_SEQUENCES = frozenset("list List tuple Tuple Sequence MutableSequence Collection Iterable Size".split())
-
-
 _LISTING = frozenset(Ext(f"builtins.{name}") for name in ("list", "tuple", "sorted"))
 
 
@@ -733,13 +744,8 @@ def _is_sequence(term: Term) -> bool:
         return term.args[0] == "+" and any(isinstance(one, (Ref, Tup)) for one in term.args[1:])
     if term.op == "call":
         return term.args[0] in _LISTING
-    if term.op != "parameter":
-        return False
-    body, name = term.args
-    said = next((one.annotation for one in body.parameters if one.name == name), None)
-    several = said.arguments if said is not None and said.name in ("|", "Union", "Optional") else (said,)
-    names = [one.name.rpartition(".")[2] for one in several if one is not None and one.name != "None"]
-    return bool(names) and _SEQUENCES.issuperset(names)
+    said = annotated.annotation_of(term)
+    return said is not None and annotated.says_sequence(said)
 
 
 # ---------------------------------------------------------------------------------------------------- methods

@@ -150,15 +150,15 @@ def faults_to_tell(facts: Facts) -> list[Fault]:
 
 
 def _is_offered(fault: Fault, facts: Facts) -> bool:
-    """True for a fault in what a package offers to whoever installs it: its public functions and methods, and not what these make inside.
+    """True for a fault in what a package offers to whoever installs it: its public functions and methods, what these lead to in another file, and not
+    what they make inside.
 
     A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration.
     """
     entry = fault.entry
     if entry is not None and entry.parent is not None and entry.parent.kind == "function":
         return False
-    names = [entry.name, entry.owner.name if entry.owner is not None else ""] if entry is not None else []
-    is_private = any(name.startswith("_") and not name.endswith("__") for name in names)
+    is_private = fault.is_entered_in_private and not fault.is_offered_elsewhere
     is_for_itself = facts.roles.is_script and not facts.roles.is_imported
     return facts.roles.is_library and not is_for_itself and not is_private
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from torchdevlint.facts.devices import TOP
 from torchdevlint.facts.facts import Facts
 from torchdevlint.facts.frame import Frame
+from torchdevlint.facts.naming import as_written
 from torchdevlint.facts.once import once_per_body
 from torchdevlint.facts.scopes import owner_of
 from torchdevlint.facts.values import Kind, Value
@@ -276,7 +277,7 @@ def _variable_beside(made: ir.Op, met: ir.Op, body: ir.Body) -> str | None:
     if len(operands) != 2 or len(others) != 1 or not isinstance(others[0], ir.Load):
         return None
     name = others[0].name
-    return name if Cfg.of(body).definitely_bound(name, made) else None
+    return as_written(name) if Cfg.of(body).definitely_bound(name, made) else None
 
 
 def _operands(met: ir.Op, lookup: Lookup) -> list[ir.Register]:

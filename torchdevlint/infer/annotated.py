@@ -1,0 +1,82 @@
+"""What annotations say of tensors: of a parameter, and of what is taken out of one that is a container of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchdevlint.infer.values import Term
+from torchdevlint.program import ir
+
+_TENSORS = frozenset("Tensor FloatTensor DoubleTensor HalfTensor LongTensor IntTensor BoolTensor ByteTensor".split())
+_UNIONS = frozenset({"Optional", "|", "Union"})
+_SEQUENCES = frozenset(
+    "list List tuple Tuple Sequence MutableSequence Collection Iterable Iterator Generator set Set".split()
+)
+_MAPPINGS = frozenset("dict Dict Mapping MutableMapping OrderedDict DefaultDict defaultdict".split())
+_DATA = (_SEQUENCES - {"Iterator", "Generator", "set", "Set"}) | {"Size"}  # what `torch.tensor` reads
+
+
+def says_tensor(annotation: ir.Annotation) -> bool:
+    """True for `Tensor`, and for a union of tensors and None."""
+    several = _alternatives(annotation)
+    return bool(several) and all(_last(one) in _TENSORS for one in several)
+
+
+def says_sequence(annotation: ir.Annotation) -> bool:
+    """True for lists, tuples, and a union of such with None."""
+    several = _alternatives(annotation)
+    return bool(several) and all(_last(one) in _DATA for one in several)
+
+
+def is_tensor(term: Term) -> bool:
+    """True for what the annotation of a parameter says is a tensor wherever it is an operand: no operator takes a list of tensors for one."""
+    return any(_says(term, annotation) for annotation in _said(term))
+
+
+def annotation_of(term: Term) -> ir.Annotation | None:
+    """The annotation of a parameter; None for one without, and for `*args` and `**kwargs`."""
+    if term.op != "parameter":
+        return None
+    body, name = term.args
+    found = next((one for one in body.parameters if one.name == name), None)
+    return found.annotation if found is not None and found.kind not in ("*", "**") else None
+
+
+def _says(term: Term, annotation: ir.Annotation) -> bool:
+    plain = [one for one in _alternatives(annotation) if _last(one) not in _SEQUENCES]
+    return bool(plain) and all(_last(one) in _TENSORS for one in plain)
+
+
+def _said(term: Term) -> Iterator[ir.Annotation]:
+    """The annotation of a value, where its own or that of the container it comes from tells."""
+    own = annotation_of(term)
+    if own is not None:
+        yield own
+    elif term.op in ("element", "item", "unpack") and isinstance(term.args[0], Term):
+        for holder in _said(term.args[0]):
+            parts = [_part(one, term.op) for one in _alternatives(holder)]
+            if parts and all(part is not None for part in parts):
+                yield ir.Annotation("|", tuple(part for part in parts if part is not None))
+
+
+def _part(holder: ir.Annotation, taken: str) -> ir.Annotation | None:
+    """What is taken out of a container; None where that is not said, or may be one of several things."""
+    name, parts = _last(holder), [one for one in holder.arguments if one.name not in ("?", "...")]
+    if name in _TENSORS:
+        return holder
+    if name in _SEQUENCES and len(set(parts)) == 1:
+        return parts[0]
+    if name in _MAPPINGS and len(holder.arguments) == 2 and taken == "item":
+        return holder.arguments[1]
+    return None
+
+
+def _alternatives(annotation: ir.Annotation) -> list[ir.Annotation]:
+    """The members of a union, None aside."""
+    if _last(annotation) not in _UNIONS:
+        return [annotation]
+    return [one for member in annotation.arguments if member.name != "None" for one in _alternatives(member)]
+
+
+def _last(annotation: ir.Annotation) -> str:
+    return annotation.name.rpartition(".")[2]
