@@ -255,6 +255,8 @@ class Copy:
             run = runner.check([str(place)], self._resolver, processes=1)
         finally:
             place.write_bytes(before)
+        for problem in run.problems:
+            tell(f"  {problem}")
         return _told(finding for outcome in run.outcomes for finding in outcome.findings)
 
     def close(self) -> None:
@@ -396,7 +398,9 @@ def measure(folder: Path, arguments: argparse.Namespace, verdicts: Verdicts) -> 
         name = path.relative_to(folder).as_posix()
         known = verdicts.known.get(verdicts.key(folder.name, name, mutation), {})
         found, noted = alone.about(mutation, files[path][0], name)
-        row = Judged(folder.name, name, mutation.row, mutation.family, found, known.get("verdict"), known.get("why", ""), noted)
+        row = Judged(
+            folder.name, name, mutation.row, mutation.family, found, known.get("verdict"), known.get("why", ""), noted
+        )
         if inside is not None:
             found, noted = inside.about(mutation, files[path][0], name)
             row = dataclasses.replace(row, inside=found, noted_inside=noted)

@@ -722,3 +722,14 @@ def some(x: torch.Tensor, size):
     return x.flatten() * table[np.arange(len(size))]
 """
     assert told(text) != []
+
+
+def test_nothing_is_spread_out_where_a_branch_cannot_be() -> None:
+    text = """
+    def rows(x: torch.Tensor):
+        options = dict(dtype=x.dtype)
+        while True:
+            options = next(iter([]))
+            print(torch.ones(3, **options))
+    """
+    assert told(text) == []

@@ -135,7 +135,9 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
 def _is_one_of_known(argument: Value) -> bool:
     """True for `**options` where `options` is one of several dicts of this program."""
     value = argument.value if isinstance(argument, (Star, DoubleStar)) else None
-    return isinstance(value, OneOf) and all(isinstance(one, (Ref, Tup)) for one in alternatives(value))
+    return (
+        isinstance(value, OneOf) and bool(value.options) and all(isinstance(o, (Ref, Tup)) for o in alternatives(value))
+    )
 
 
 def _call_with_each(
