@@ -165,6 +165,25 @@ def _asks_where(body: ir.Body) -> bool:
     return any(op.dst in asked and op.name != receiver for op in lookup.kind(ir.Load))
 
 
+def is_copied_beside(fault: Fault) -> bool:
+    """True for an argument that is read as an array in a function that copies another of its arguments to the CPU first."""
+    body = fault.site.body
+    if fault.kind != "host" or body is None:
+        return False
+    lookup, names = Lookup.of(body), {parameter.name for parameter in body.parameters}
+    copied = {_root(lookup, method.object) for method in lookup.attributes("cpu")} & names
+    read = lookup.definition(fault.site.op.function) if isinstance(fault.site.op, ir.Call) else None
+    return bool(copied - {_root(lookup, read.object) if isinstance(read, ir.Attribute) else ""})
+
+
+def _root(lookup: Lookup, register: ir.Register) -> str:
+    """The variable that a chain of methods and attributes begins with; "" for none."""
+    made = lookup.definition(register)
+    while isinstance(made, (ir.Call, ir.Attribute, ir.Subscript)):
+        made = lookup.definition(made.function if isinstance(made, ir.Call) else made.object)
+    return made.name if isinstance(made, ir.Load) else ""
+
+
 def _prepares_samples(body: ir.Body, unit: Unit) -> bool:
     """True for data code and tests, which work on the CPU, and for what they define inside."""
     above: ir.Body | None = body

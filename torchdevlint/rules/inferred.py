@@ -273,7 +273,8 @@ def _mentions(fault: Fault, told_at: Site, member: Member | None) -> Iterator[Me
     made = fault.host.origin if fault.host is not None else None
     meets = "here it is returned" if fault.roles == RETURNED else f"here it meets a tensor on {other}"
     several = [(fault.site, meets), (made, "this tensor is made on the CPU")]
-    several += [(site, f"`{as_written(name)}` is assigned here") for site, name in assigned(fault)]
+    shown = [site.op for site in (told_at, made) if site is not None]
+    several += [(at, f"`{as_written(store.name)}` is assigned here") for at, store in assigned(fault, but=shown)]
     for at, call in enumerate(fault.chain[:_MOST_CALLS_TOLD]):
         is_giver = at == len(fault.chain) - 1 and told_at in (made, fault.site)
         several.append((call, f"this call gives it a tensor on {other}" if is_giver else "this call leads there"))

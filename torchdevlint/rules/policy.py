@@ -15,7 +15,7 @@ from torchdevlint.facts.loads import is_given_no_file
 from torchdevlint.facts.once import once_per_file
 from torchdevlint.facts.said import has_programs
 from torchdevlint.infer.claims import GENERATOR, RETURNED
-from torchdevlint.infer.relevance import is_of_a_number, is_of_an_argument, is_worth_telling
+from torchdevlint.infer.relevance import is_copied_beside, is_of_a_number, is_of_an_argument, is_worth_telling
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.values import is_accelerator
 from torchdevlint.program import ir
@@ -126,13 +126,14 @@ ASKED = "What an argument may break and no call of the project's programs breaks
 def _are_callers_here(fault: Fault, facts: Facts) -> bool:
     """True in a project of programs, whose calls are all that there are.
 
-    What a package offers has other callers as well. An argument that it reads as an array is taken to be given by them as by the package's own calls.
+    What a package offers has other callers as well. An argument that it reads as an array is taken to be given by them as by the package's own calls,
+    unless another argument is copied to the CPU there.
     """
     member = facts.analysis.member
     if member is None:
         return False
     if _is_offered(fault, facts):
-        return fault.kind == "host" and fault.is_called
+        return fault.kind == "host" and fault.is_called and not is_copied_beside(fault)
     return fault.is_called or (member.project.tells_by_silence and has_programs(facts.analysis))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from torchdevlint.infer.summary import Fault, Given
@@ -16,17 +16,25 @@ class Named(NamedTuple):
     """Where a name is assigned."""
 
     site: Site
-    name: str
+    store: ir.Store
 
 
-def assigned(fault: Fault) -> Iterator[Named]:
-    """Where what is to be moved was given the name that it is used by. None where more than one assignment may be meant."""
+def assigned(fault: Fault, but: Sequence[ir.Op] = ()) -> Iterator[Named]:
+    """Where what is to be moved was given the name that it is used by. None where more than one assignment may be meant.
+
+    `but`: operations that are spoken of; what assigns their very result says nothing more.
+    """
     read = handed_on(fault)
-    if read is not None:
-        site, register = read
-        yield from _assigned(site, register)
-    elif fault.bound is not None and isinstance(fault.bound.op, ir.Store):
-        yield Named(fault.bound, fault.bound.op.name)
+    found = _assigned(*read) if read is not None else _bound(fault)
+    for named in found:
+        made = Lookup.of(named.site.body).definition(named.store.value) if named.site.body is not None else None
+        if made not in but:
+            yield named
+
+
+def _bound(fault: Fault) -> Iterator[Named]:
+    if fault.bound is not None and isinstance(fault.bound.op, ir.Store):
+        yield Named(fault.bound, fault.bound.op)
 
 
 def handed_on(fault: Fault) -> tuple[Site, ir.Register] | None:
@@ -70,4 +78,4 @@ def _assigned(site: Site, register: ir.Register) -> Iterator[Named]:
         body = site.unit.program.module
         stores = Lookup.of(body).stores(written.name)
     if len(stores) == 1:
-        yield Named(site.unit.site(stores[0], body), written.name)
+        yield Named(site.unit.site(stores[0], body), stores[0])
