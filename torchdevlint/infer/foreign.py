@@ -507,8 +507,10 @@ def _converted(ctx: Context, first: Value, keywords: Keywords, site: Site | None
         place = devices.as_device(ctx, given)
         return Tensor(place, tensors.rank_of_data(ctx, first), site if place == HOST else None)
     several = alternatives(first)
-    if any(map(is_open, several)):
-        return unknown(site)  # an array or a number as well as a tensor
+    if any(map(is_open, several)):  # an array or a number as well as a tensor
+        if ctx.mode == "summary" and waits(first):
+            return Term("call", Ext("torch.as_tensor"), (first,), tuple(sorted(keywords.items())), site)
+        return unknown(site)
     found = [
         one if isinstance(one, Tensor) else tensors.made(ctx, site, tensors.rank_of_data(ctx, one)) for one in several
     ]
