@@ -733,3 +733,40 @@ def test_nothing_is_spread_out_where_a_branch_cannot_be() -> None:
             print(torch.ones(3, **options))
     """
     assert told(text) == []
+
+
+@pytest.mark.parametrize(
+    "moved", ["tuple(one.to(module.place) for one in given)", "[one.to(module.place) for one in given]"]
+)
+def test_a_hook_that_moves_each_input_has_moved_them(moved: str) -> None:
+    text = f"""
+    class Pair(nn.Module):
+        def __init__(self, place):
+            super().__init__()
+            self.place = place
+        def forward(self, left, right):
+            return torch.cat([left, right])
+
+    def align(module, given):
+        return {moved}
+
+    pair = Pair(torch.device("cuda"))
+    pair.register_forward_pre_hook(align)
+    pair(torch.ones(3).cuda(), torch.ones(3))
+    """
+    assert told(text) == []
+    assert told(text.replace("pair.register_forward_pre_hook(align)", "")) != []
+
+
+def test_what_is_made_a_tensor_of_is_what_a_caller_gives() -> None:
+    text = """
+    import numpy as np
+
+    def converted(rows):
+        return torch.as_tensor(rows, dtype=torch.float32)
+
+    x = torch.ones(3).cuda()
+    print(x + converted({}))
+    """
+    assert told(text.format("np.zeros(3)")) != []
+    assert told(text.format("x")) == []

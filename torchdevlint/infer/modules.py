@@ -150,8 +150,10 @@ def hooked(ctx: Context, ref: Ref, args: Args, keywords: Keywords, site: Site | 
             if several is not None and rec is not None:
                 args = several
                 keywords = {str(key[1]): value for key, value in rec.fields.items() if isinstance(key, tuple)}
-        elif isinstance(made, Tup):
-            args = list(made.items)
+        elif (known := reading.items(ctx, made)) is not None:
+            args = known
+        elif isinstance(made, Ref):  # as many as there were, if nobody counts them
+            args = [reading.element(ctx, made)] * len(args)
         elif isinstance(made, (Tensor, Term)) and made is not UNKNOWN:
             args = [made]
     return args, keywords
