@@ -371,6 +371,7 @@ class Analysis:
                 is_passed_on=self._is_passed_on(fault),
                 is_offered_elsewhere=fault.key in self._offered_elsewhere,
                 is_shown=fault.verdict == "open" and self._is_met(fault, self.shown),
+                is_met=fault.verdict == "open" and self._is_met(fault, self.met | self.shown),
             )
             for fault in faults
             if fault.told_at.unit is self.unit

@@ -109,6 +109,7 @@ class Fault(NamedTuple):
     is_entered_at_module: bool = False
     is_passed_on: bool = False  # open, as it is in those of the project's functions that call its entry
     is_offered_elsewhere: bool = False  # open, as it is in a public function of another file that leads here
+    is_met: bool = False  # open, and met by calls that are known
     is_shown: bool = False  # open, and met by what the file runs as a program, or by a program that calls it
     told: Site | None = None
     given: Given | None = None

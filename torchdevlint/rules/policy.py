@@ -133,7 +133,7 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
     if member is None:
         return False
     if _is_offered(fault, facts):
-        return fault.kind == "host" and fault.is_called and not is_copied_beside(fault)
+        return fault.kind == "host" and fault.is_called and fault.is_met and not is_copied_beside(fault)
     return fault.is_called or (member.project.tells_by_silence and has_programs(facts.analysis))
 
 
