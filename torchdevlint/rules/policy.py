@@ -127,13 +127,15 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
     """True in a project of programs, whose calls are all that there are.
 
     What a package offers has other callers as well. An argument that it reads as an array is taken to be given by them as by the package's own calls,
-    unless another argument is copied to the CPU there.
+    where these are known to give one on the CPU, unless another argument is copied to the CPU there.
     """
     member = facts.analysis.member
     if member is None:
         return False
+    if fault.kind == "host" and fault.is_called and facts.roles.is_library:
+        return fault.is_met and not is_copied_beside(fault)
     if _is_offered(fault, facts):
-        return fault.kind == "host" and fault.is_called and fault.is_met and not is_copied_beside(fault)
+        return False
     return fault.is_called or (member.project.tells_by_silence and has_programs(facts.analysis))
 
 
