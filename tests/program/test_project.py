@@ -115,6 +115,8 @@ TREE = {
     "kit/mapper.py": "",
     "pair/same/__init__.py": "",
     "pair/same.py": "",
+    "company/torch/__init__.py": "",
+    "company/torch/distributions.py": "",
 }
 
 
@@ -134,6 +136,8 @@ TREE = {
         ("mapper.Mapper", "kit/kit.py", ["kit/mapper.py"]),  # run as a program
         ("same.x", "pair/main.py", ["pair/same/__init__.py"]),
         ("torch.nn", "train.py", []),
+        ("torch.distributions.Normal", "company/torch/layers.py", []),
+        ("company.torch.distributions", "train.py", ["company/torch/__init__.py", "company/torch/distributions.py"]),
         ("types.SimpleNamespace", "train.py", []),
     ],
 )

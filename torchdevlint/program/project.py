@@ -71,6 +71,7 @@ _TEST_LIBRARIES = re.compile(rb"(?m)^[ \t]*(?:import|from)[ \t]+(?:pytest|unitte
 _COLLECTED = re.compile(r"test_\w+\.py\Z|\w+_test\.py\Z")  # by pytest
 _WORDS = re.compile(rb"[\w\x80-\xff]+")
 _REPOSITORIES = (".git", ".hg")
+_TORCH = "torch"
 _PYPROJECT = "pyproject.toml"
 _PACKAGES = (_PYPROJECT, "setup.py", "setup.cfg")
 # The tables of a TOML file; a line of an array that looks like one is taken for one, and tells of a project as before.
@@ -499,6 +500,8 @@ class Project:
             return self._below(folder, parts) or self._file(os.path.join(folder, "__init__.py"))
         if not parts or parts[0] in sys.stdlib_module_names:
             return ()
+        if parts[0] == _TORCH:  # a package of that name is PyTorch, but where the project is PyTorch itself: `company/torch` is `company.torch`
+            return self._below(self.root, parts) or self._below(os.path.join(self.root, "src"), parts)
         folder = os.path.dirname(importer)
         within: list[str] = []
         while True:
@@ -536,7 +539,7 @@ class Project:
                 return bool(parts[0]) and not is_beside and not _is_made(parts[0])
         else:
             homes = [home for home in self._homes.get(parts[0], ()) if self.is_path_entry(home, importer)]
-            if len(homes) != 1 or parts[0] in sys.stdlib_module_names:
+            if len(homes) != 1 or parts[0] in sys.stdlib_module_names or parts[0] == _TORCH:
                 return False
             folder = os.path.join(homes[0], parts.pop(0))
         for part in parts:
