@@ -770,3 +770,33 @@ def test_what_is_made_a_tensor_of_is_what_a_caller_gives() -> None:
     """
     assert told(text.format("np.zeros(3)")) != []
     assert told(text.format("x")) == []
+
+
+OPTIONS = """
+class Net(nn.Module):
+    def __init__(self, size, device=None, bias=True):
+        super().__init__()
+        self.first = nn.Linear(size, 3, device=device)
+    def forward(self, x):
+        return self.first(x)
+
+def build(**options):
+    net = Net(3, **options)
+    return net(torch.ones(3))
+"""
+RUN = "def run(options):\n    return Net(3, **options).cuda()(torch.ones(3))\n\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "is_broken"),
+    [
+        ("build(device='cuda')", True),
+        ("build(device='cpu')", False),
+        ("build()", False),
+        ("build(bias=False)", False),
+        (RUN + "run({'bias': False})", True),
+        (RUN + "run(unknown())", True),
+    ],
+)
+def test_a_constructor_with_options_of_a_caller_is_run_with_them(call: str, is_broken: bool) -> None:
+    assert [verdict for verdict, _ in told(OPTIONS + call + "\n")][:1] == ["broken"] * is_broken
