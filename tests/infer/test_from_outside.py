@@ -7,6 +7,7 @@ import ast
 import pytest
 
 from torchdevlint.infer.analysis import analyse
+from torchdevlint.infer.relevance import is_worth_telling
 from torchdevlint.program import from_ast
 
 HEAD = """
@@ -146,3 +147,22 @@ def test_who_calls_from_outside_meets(name: str) -> None:
     found = {fault.place.op.node.lineno for fault in unit.decided()}
     expected = {at for at, line in enumerate((HEAD + code).splitlines(), 1) if line.endswith("# open")}
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("read", "is_told"),
+    [
+        ("model(x.cuda()).numpy()", True),
+        ("model(x.cuda()).data.numpy()", True),
+        ("model(x.cuda())[0].numpy()", True),
+        ("model(x.cuda()).detach().numpy()", True),
+        ("distance.forward(model(x.cuda()), model(x.cuda())).numpy()", True),
+        ("model(x.cuda()).cpu().numpy()", False),
+        ("model(x).numpy()", False),
+        ("model(x.cpu()).numpy()", False),
+    ],
+)
+def test_what_is_computed_from_what_is_on_a_gpu_is_there(read: str, is_told: bool) -> None:
+    text = f"def run(model, x, distance):\n    return {read}\n"
+    faults = [one for one in analyse(from_ast.lower(ast.parse(text))).decided() if is_worth_telling(one)]
+    assert [one.kind for one in faults] == ["host"] * is_told

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from torchdevlint.infer.analysis import OWN_SELF
 from torchdevlint.infer.claims import RETURNED
+from torchdevlint.infer.places import given_to, is_computed_elsewhere, where
 from torchdevlint.infer.summary import Fault
 from torchdevlint.infer.units import Unit
-from torchdevlint.infer.values import HOST, Ext, Place, Site, Tensor, Term, Value, alternatives, waits
+from torchdevlint.infer.values import HOST, Ext, Site, Term, Value, alternatives, waits
 from torchdevlint.program import ir, roles
 from torchdevlint.program.cfg import Cfg
 from torchdevlint.program.lookup import Lookup, reads
@@ -34,7 +35,7 @@ def is_worth_telling(fault: Fault) -> bool:
         return False  # PyTorch's source moves the indices of an assignment to the tensor; no GPU has shown it yet
     is_own = place == OWN_SELF
     is_given = isinstance(place, Term) and place.op == "own" and not is_own
-    if is_given and fault.kind == "host" and not _is_read_of_an_argument(fault):
+    if is_given and fault.kind == "host" and not (_is_read_of_an_argument(fault) or _is_computed_elsewhere(fault)):
         return False  # who works on arrays is given what is on the CPU
     if fault.roles == RETURNED and not _is_sized_by_a_tensor(fault.place):
         return False  # an index, or a constant, may be meant for the CPU
@@ -68,7 +69,7 @@ def is_worth_telling(fault: Fault) -> bool:
 def _is_left_to_others(value: Value) -> bool:
     """False for what an unknown function gives for what may be on the CPU as well, and for what comes from nowhere that a caller sees."""
     if isinstance(value, Term) and value.op == "call":
-        given = [[_where(one) for one in alternatives(one)] for one in _given(value)]
+        given = [[where(one) for one in alternatives(one)] for one in given_to(value)]
         known = [place for places in given for place in places if place is not None]
         is_chosen = any(len(places) > 1 and HOST in places for places in given)
         return not is_chosen and (not known or any(place != HOST for place in known))
@@ -77,23 +78,20 @@ def _is_left_to_others(value: Value) -> bool:
     return waits(value)
 
 
-def _where(value: Value) -> Place | None:
-    if isinstance(value, Term) and value.op == "moved":
-        found: Place = value.args[1]
-        return found
-    return value.device if isinstance(value, Tensor) else None
-
-
-def _given(call: Term) -> list[Value]:
-    """The arguments of a call that a caller decides."""
-    return [*call.args[1], *(value for _, value in call.args[2])]
-
-
 def _is_read_of_an_argument(fault: Fault) -> bool:
     """True for `x.numpy()` of an argument or a part of one: what is called so was given as a tensor, and not as an array."""
     place = fault.other.device
     what = place.args[0] if isinstance(place, Term) else None
     return fault.roles[1] == "method" and isinstance(what, Term) and what.op in ("parameter", "item", "element")
+
+
+def _is_computed_elsewhere(fault: Fault) -> bool:
+    """True for `model(x.cuda()).numpy()`: what is computed from a tensor on an accelerator is there, if nobody says otherwise."""
+    place = fault.other.device
+    what = place.args[0] if isinstance(place, Term) and place.op == "own" else None
+    if fault.roles[1] != "method" or not isinstance(what, Term):
+        return False
+    return is_computed_elsewhere(what)
 
 
 _VALUES = frozenset("zeros ones full empty rand randn".split())
@@ -135,7 +133,7 @@ def is_of_an_argument(fault: Fault) -> bool:
     if isinstance(place, Term) and place.op == "near":  # by a module that nobody can look into
         place = place.args[0]
     is_own = isinstance(place, Term) and place.op == "own" and place != OWN_SELF
-    if fault.verdict != "open" or not is_own:
+    if fault.verdict != "open" or not is_own or _is_computed_elsewhere(fault):
         return False
     bodies = {site.body for site in (fault.site, fault.place, *fault.chain) if site.body is not None}
     if any(body.name == "forward" for body in bodies):

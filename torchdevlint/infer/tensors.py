@@ -20,6 +20,7 @@ from torchdevlint.infer import (
 )
 from torchdevlint.infer.classes import special, wrapped
 from torchdevlint.infer.conditions import negated, on_accelerator
+from torchdevlint.infer.places import is_computed_elsewhere
 from torchdevlint.infer.reading import holds_tensor
 from torchdevlint.infer.state import NO_FACTS, RENEWED, Facts
 from torchdevlint.infer.summary import Operand
@@ -861,7 +862,9 @@ def open_method(ctx: Context, function: Term, args: Args, keywords: Keywords, si
     if isinstance(value, Term) and value.op == "moved" and _is_method_of_tensors(name):
         return method(ctx, as_tensor(ctx, value), name, args, keywords, site)  # type: ignore[arg-type]
     if name == "numpy" and not args:
-        claims.claim(ctx, "host", [Operand(value, False, "method")], site)
+        is_tensor = isinstance(value, Term) and is_computed_elsewhere(value)
+        asked: Value = Tensor(Term("own", value), MANY) if is_tensor else value
+        claims.claim(ctx, "host", [Operand(asked, False, "method")], site)
         return ARRAY
     if name == "astype":  # of arrays, of matrices of SciPy and of tables; no tensor has it
         return ARRAY

@@ -500,7 +500,9 @@ class Project:
             return self._below(folder, parts) or self._file(os.path.join(folder, "__init__.py"))
         if not parts or parts[0] in sys.stdlib_module_names:
             return ()
-        if parts[0] == _TORCH:  # a package of that name is PyTorch, but where the project is PyTorch itself: `company/torch` is `company.torch`
+        if (
+            parts[0] == _TORCH
+        ):  # a package of that name is PyTorch, but where the project is PyTorch itself: `company/torch` is `company.torch`
             return self._below(self.root, parts) or self._below(os.path.join(self.root, "src"), parts)
         folder = os.path.dirname(importer)
         within: list[str] = []
