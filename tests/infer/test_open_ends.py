@@ -800,3 +800,19 @@ RUN = "def run(options):\n    return Net(3, **options).cuda()(torch.ones(3))\n\n
 )
 def test_a_constructor_with_options_of_a_caller_is_run_with_them(call: str, is_broken: bool) -> None:
     assert [verdict for verdict, _ in told(OPTIONS + call + "\n")][:1] == ["broken"] * is_broken
+
+
+@pytest.mark.parametrize(("moved", "is_broken"), [("x", True), ("x.to(device)", False)])
+def test_a_loader_of_a_data_set_that_a_caller_gives_is_one_of_it(moved: str, is_broken: bool) -> None:
+    text = f"""
+    from torch.utils.data import DataLoader, TensorDataset
+
+    def fit(model, data, device):
+        loader = DataLoader(data, batch_size=4)
+        model.to(device)
+        for x, y in loader:
+            nn.functional.mse_loss(model({moved}), y.to(device))
+
+    fit(nn.Linear(3, 3), TensorDataset(torch.ones(9, 3), torch.ones(9, 3)), "cuda")
+    """
+    assert [verdict for verdict, _ in told(text)] == ["broken"] * is_broken

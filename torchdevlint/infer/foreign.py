@@ -384,6 +384,8 @@ def _special(ctx: Context, name: str, args: Args, keywords: Keywords, site: Site
         is_single = (args[1] if len(args) > 1 else keywords.get("batch_size")) == NONE
         data, collate = first if args else keywords.get("dataset", UNKNOWN), keywords.get("collate_fn")
         item = _loader_item(ctx, data, collate, site, is_single=is_single)
+        if item is None and ctx.mode == "summary" and any(map(waits, (data, collate))):
+            return Term("call", Ext(name), tuple(args), tuple(sorted(keywords.items())), site)
         if item is None:
             return unknown(site)
         fields = {"*": item, ".dataset": data, ".batch_size": NUMBER}
