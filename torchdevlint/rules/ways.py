@@ -39,11 +39,8 @@ def _bound(fault: Fault) -> Iterator[Named]:
 
 def handed_on(fault: Fault) -> tuple[Site, ir.Register] | None:
     """The outermost call that hands on what is to be moved, and the argument or the receiver that it is there."""
-    given = fault.given
-    if given is not None:
-        register = _argument(given)
-        return (given.call, register) if register is not None else None
-    return None
+    register = _argument(fault.given) if fault.given is not None else None
+    return (fault.given.call, register) if fault.given is not None and register is not None else None
 
 
 def _argument(given: Given) -> ir.Register | None:
@@ -63,9 +60,9 @@ def _argument(given: Given) -> ir.Register | None:
 def _is_bound(call: ir.Call, called: ir.Body, body: ir.Body) -> bool:
     """False for `Net.forward(net, x)`, where the receiver is an argument."""
     written = Lookup.of(body).definition(call.function)
-    owner = called.owner
     path = Lookup.of(body).path(written.object) if isinstance(written, ir.Attribute) else ""
-    return "staticmethod" not in called.decorators and (owner is None or path.rpartition(".")[2] != owner.name)
+    is_of_class = called.owner is not None and path.rpartition(".")[2] == called.owner.name
+    return not called.is_static and not is_of_class
 
 
 def _assigned(site: Site, register: ir.Register) -> Iterator[Named]:
