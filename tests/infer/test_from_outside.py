@@ -166,3 +166,19 @@ def test_what_is_computed_from_what_is_on_a_gpu_is_there(read: str, is_told: boo
     text = f"def run(model, x, distance):\n    return {read}\n"
     faults = [one for one in analyse(from_ast.lower(ast.parse(text))).decided() if is_worth_telling(one)]
     assert [one.kind for one in faults] == ["host"] * is_told
+
+
+def test_who_spreads_out_what_nobody_knows_is_not_asked_in_place_of_a_method() -> None:
+    text = """
+import torch
+
+class Rows:
+    def add(self, value: torch.Tensor):
+        return value.clone().numpy()
+
+    def extend(self, *rows):
+        for row in zip(*rows):
+            self.add(*row)
+"""
+    faults = [one for one in analyse(from_ast.lower(ast.parse(text))).decided() if is_worth_telling(one)]
+    assert [(one.kind, one.is_passed_on) for one in faults] == [("host", False)]

@@ -97,7 +97,7 @@ def call(ctx: Context, function: Value, args: Arguments, keywords: Keywords, sit
             if dispatch.waits_for_class(ctx, args):
                 return residual(ctx, function, args, keywords, site)
             return call(ctx, dispatch.chosen(ctx, function, args), args, keywords, site)
-        if not is_spread and _is_left_to_callers(ctx, function, args):
+        if not is_spread and _is_left_to_callers(function, args):
             return residual(ctx, function, args, keywords, site)
         return _enter(ctx, function, args, keywords, site)
     if isinstance(function, Cls):
@@ -162,11 +162,11 @@ def _is_open_star(argument: Value) -> bool:
     return isinstance(argument, (Star, DoubleStar)) and is_open(argument.value)
 
 
-def _is_left_to_callers(ctx: Context, function: Func, args: Arguments) -> bool:
-    """True where a caller tells what `*args` and `**options` are. A constructor is run all the same, as what it makes is used behind it."""
-    waiting = [one for one in args if _is_open_star(one) and waits(one)]
+def _is_left_to_callers(function: Func, args: Arguments) -> bool:
+    """True where nobody here knows what `*args` and `**options` are. A constructor is run all the same, as what it makes is used behind it."""
+    waiting = [one for one in args if _is_open_star(one)]
     is_of_options = all(isinstance(one, DoubleStar) for one in waiting)
-    return ctx.mode == "summary" and bool(waiting) and not (function.body.name == "__init__" and is_of_options)
+    return bool(waiting) and not (function.body.name == "__init__" and is_of_options)
 
 
 def _is_elsewhere(ctx: Context, function: Value) -> bool:

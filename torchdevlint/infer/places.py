@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torchdevlint.infer.values import Place, Tensor, Term, Value, alternatives, is_elsewhere
 
-
 _PARTS = frozenset({"attribute", "item", "element", "unpack"})
 
 
