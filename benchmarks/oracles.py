@@ -36,7 +36,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -207,27 +207,22 @@ _MINED = (
 
 def from_mutations(text: str) -> Iterable[Result]:
     """The total of docs/mutations.md, whose cells are shares."""
-    total = re.search(r"(?m)^\| all \| (\d+) \| (\d+)% \| \d+ \| (\d+) \| (\d+)% \|$", text)
+    total = re.search(r"(?m)^\| all \| \d+ \| \d+% \| [\d%-]+ \| \d+ \| (\d+) \| (\d+)% \| ([\d]*)[%-] \|$", text)
     projects = re.search(r"(?m)^(\d+) projects; (\d+) of (\d+) untouched files are silent", text)
     if total and projects:
-        confirmed, share = int(total[3]), int(total[4])
+        confirmed, shares = int(total[1]), {"": total[2], ", in the project": total[3]}
         files, silent = int(projects[3]), int(projects[2])
         note = "false: untouched files with a finding, true or not"
-        row = Row(
-            "confirmed by the machine",
-            "regression",
-            "files",
-            confirmed,
-            round(confirmed * share / 100),
-            None,
-            files,
-            files - silent,
-            note=note,
-        )
+        rows = [
+            Row(f"confirmed by the machine{way}", "regression", "files", confirmed, round(confirmed * int(share) / 100))
+            for way, share in shares.items()
+            if share
+        ]
+        rows[-1] = replace(rows[-1], clean=files, false=files - silent, note=note)
         about = (
             f"Pieces of device handling deleted from {projects[1]} projects: the last run that docs/mutations.md shows."
         )
-        yield Result("mutations", "now", "", "", NEEDS["mutations"], about, (row,))
+        yield Result("mutations", "now", "", "", NEEDS["mutations"], about, tuple(rows))
 
 
 # ---------------------------------------------------------------------------------------------------------- the page

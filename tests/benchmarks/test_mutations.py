@@ -108,9 +108,38 @@ def test_the_table_tells_all_and_confirmed_apart() -> None:
     ]
     lines = mutations.report(rows, Untouched(2, 1))
     assert lines[0] == "2 projects; 1 of 2 untouched files are silent."
-    assert "| `device=` | 3 | 33% | 3 | 2 | 50% |" in lines
-    assert "| `map_location=` | 1 | 100% | 0 | 0 | - |" in lines
-    assert "| all | 4 | 50% | 3 | 2 | 50% |" in lines
+    assert "| `device=` | 3 | 33% | - | 3 | 2 | 50% | - |" in lines
+    assert "| `map_location=` | 1 | 100% | - | 0 | 0 | - | - |" in lines
+    assert "| all | 4 | 50% | - | 3 | 2 | 50% | - |" in lines
+
+
+def test_the_table_tells_what_is_found_in_the_project() -> None:
+    rows = [
+        Judged("p", "a.py", 1, "device=", True, "confirmed", inside=True),
+        Judged("p", "a.py", 2, "device=", False, "confirmed", inside=True),
+        Judged("p", "a.py", 3, "device=", True, "passes", inside=False),
+    ]
+    lines = mutations.report(rows, Untouched(2, 1))
+    assert "| all | 3 | 67% | 67% | 3 | 2 | 50% | 100% |" in lines
+    arguments = argparse.Namespace(most=20, seed=3, result="now", project=True)
+    told = {row.sample: (row.faults, row.found) for row in mutations.result(rows, Untouched(2, 1), arguments).rows}
+    assert told["all deletions, faults or not, in the project"] == (3, 2)
+    assert told["confirmed by the machine, in the project"] == (2, 2)
+
+
+def test_a_file_is_read_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "tables.py").write_text(
+        "import torch\n\ndef table():\n    return torch.ones(3, device='cuda')\n", encoding="utf-8"
+    )
+    main = "import torch\nfrom tables import table\nprint(table() + torch.ones(3{}))\n"
+    (tmp_path / "main.py").write_text(main.format(", device='cuda'"), encoding="utf-8")
+    copy = mutations.Copy(tmp_path)
+    try:
+        assert "TDL505" in {one.code for one in copy.told(main.format(""), "main.py").default}
+        assert "TDL505" not in {one.code for one in copy.told(main.format(", device='cuda'"), "main.py").default}
+    finally:
+        copy.close()
+    assert "TDL505" not in {one.code for one in mutations.told(main.format(""), "main.py").default}
 
 
 def test_projects_that_were_worked_with_are_told_apart() -> None:
@@ -119,7 +148,7 @@ def test_projects_that_were_worked_with_are_told_apart() -> None:
         Judged("new+project", "a.py", 2, "device=", False, None, noted=True),
         Judged("new+project", "a.py", 3, "device=", True, None, noted=True),
     ]
-    arguments = argparse.Namespace(most=20, seed=3, result="now")
+    arguments = argparse.Namespace(most=20, seed=3, result="now", project=False)
     told = mutations.result(rows, Untouched(5, 4), arguments)
     counts = [(row.sample, row.side, row.faults, row.found) for row in told.rows]
     assert counts == [

@@ -80,9 +80,12 @@ def test_families_stand_in_a_table_of_their_own_and_what_was_skipped_is_told() -
 
 def test_the_page_of_mutations_is_read() -> None:
     (result,) = oracles.from_mutations(oracles.MUTATIONS.read_text(encoding="utf-8"))
-    (row,) = result.rows
-    assert row.faults and row.found and row.clean
-    assert 0 < row.found < row.faults
+    assert [row.sample for row in result.rows] == [
+        "confirmed by the machine",
+        "confirmed by the machine, in the project",
+    ]
+    assert all(row.faults and row.found and 0 < row.found < row.faults for row in result.rows)
+    assert result.rows[-1].clean
 
 
 def test_the_page_shows_the_stored_results() -> None:

@@ -239,16 +239,16 @@ def where(chain: Sequence[Site], path: str) -> str:
     for site in chain:
         file = site.unit.path if site.unit is not None else ""
         is_here = not file or Path(file).resolve() == here
-        row = row_of(site) or _row_elsewhere(file, site.op)
+        row = row_of(site) or _row_elsewhere(file, site.op, path)
         rows.append(f"{'line ' if is_here else file + ':'}{row or '?'}")
     return " from ".join(rows)
 
 
-def _row_elsewhere(path: str, op: ir.Op) -> int:
-    """The row of an operation in another file of the project; 0 where that cannot be said."""
+def _row_elsewhere(path: str, op: ir.Op, asked_from: str) -> int:
+    """The row of an operation in another file of the project, which the file that is asked about has read; 0 where that cannot be said."""
     from torchdevlint.program.project import member
 
-    asked = member(path) if path else None
+    asked = member(path, Resolver().for_file(asked_from).environment) if path else None
     span = asked.project.span_of(path, op) if asked is not None else None
     return span.start.row if span is not None else 0
 
