@@ -113,3 +113,21 @@ def test_an_operand_of_the_function_itself_is_told_with_its_assignment() -> None
         """
     )
     assert told(finding, lines)["`labels` is assigned here"] == "labels = labels.long()"
+
+
+def test_an_index_is_brought_to_the_cpu_for_sure_only_where_its_table_is_made() -> None:
+    text = textwrap.dedent(
+        """
+        import torch
+        def pick(table, rows: torch.Tensor):
+            rows = torch.argsort(rows)
+            return table[rows]
+        def run(x: torch.Tensor):
+            return pick(torch.zeros(3), x)
+        def here(x: torch.Tensor):
+            table = torch.zeros(3)
+            return table[torch.argsort(x)]
+        """
+    )
+    fixes = [one.fix.applicability.name for one in check_source(text, "lib.py") if one.code == "TDL506" and one.fix]
+    assert fixes == ["UNSAFE", "SAFE"]

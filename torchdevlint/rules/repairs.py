@@ -218,7 +218,9 @@ def _index_on_host(fault: Fault, facts: Facts) -> NodeFix | None:
         tensors = [e.value for e in written.elements if inside.value(e.value).kind is Kind.TENSOR]
         index = inside.definition(tensors[0]) if len(tensors) == 1 else None
     edits = builders.wrap_method(index, "cpu") if index is not None else None
-    return NodeFix(Ground.MOVE_DOES_NOTHING, "Bring the index to the CPU", edits)
+    # What a caller has made may have to be made elsewhere: who goes on with it here may want it beside the index.
+    ground = Ground.UNSEEN_CODE if fault.chain else Ground.MOVE_DOES_NOTHING
+    return NodeFix(ground, "Bring the index to the CPU", edits)
 
 
 # ---------------------------------------------------------------------------------------------------- attributes of modules
