@@ -131,3 +131,22 @@ def test_an_index_is_brought_to_the_cpu_for_sure_only_where_its_table_is_made() 
     )
     fixes = [one.fix.applicability.name for one in check_source(text, "lib.py") if one.code == "TDL506" and one.fix]
     assert fixes == ["UNSAFE", "SAFE"]
+
+
+def test_a_model_is_told_where_the_function_that_makes_it_hands_it_on() -> None:
+    lines, several = found(
+        """
+        def train(model, x):
+            return model(x)
+        def run(x):
+            net = Net()
+            return train(net, x)
+        def main():
+            run(torch.ones(2, 784).cuda())
+        main()
+        """
+    )
+    (finding,) = (one for one in several if one.code == "TDL401")
+    assert line_of(finding, lines) == "return train(net, x)"
+    assert finding.message.startswith("`net` is on the CPU")
+    assert told(finding, lines)["`net` is assigned here"] == "net = Net()"

@@ -30,7 +30,7 @@ def says_sequence(annotation: ir.Annotation) -> bool:
 
 def is_tensor(term: Term) -> bool:
     """True for what the annotation of a parameter says is a tensor wherever it is an operand: no operator takes a list of tensors for one."""
-    return any(_says(term, annotation) for annotation in _said(term))
+    return any(map(_is_tensor_as_operand, _said(term)))
 
 
 def annotation_of(term: Term) -> ir.Annotation | None:
@@ -42,7 +42,7 @@ def annotation_of(term: Term) -> ir.Annotation | None:
     return found.annotation if found is not None and found.kind not in ("*", "**") else None
 
 
-def _says(term: Term, annotation: ir.Annotation) -> bool:
+def _is_tensor_as_operand(annotation: ir.Annotation) -> bool:
     plain = [one for one in _alternatives(annotation) if _last(one) not in _SEQUENCES]
     return bool(plain) and all(_last(one) in _TENSORS for one in plain)
 

@@ -118,12 +118,13 @@ class Fault(NamedTuple):
     @property
     def place(self) -> Site:
         """Where to tell of it: where the tensor was made, or else where it meets the other; of a module that was never moved, the call that
-        stands beside its construction, or that leads there.
+        stands beside its construction, that hands it on, or that leads there.
         """
         made = self.host.origin if self.host is not None else None
         if self.is_of_module:
             ways = (self.site, *self.chain)
-            return next((way for way in ways if made is not None and way.body is made.body), ways[-1])
+            held = self.given.call if self.given is not None else ways[-1]
+            return next((way for way in ways if made is not None and way.body is made.body), held)
         is_sample = self.host is not None and self.host.implicit == "batch"
         # Samples belong on the CPU, and are moved by whoever takes them out of their loader.
         used = self.given.call if self.given is not None and is_sample else self.site

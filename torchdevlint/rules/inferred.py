@@ -179,16 +179,15 @@ def _words(
         return f"this call brings a CPU tensor to one on {where} {met}; move one of them", raises
     if fault.roles == ("input", "module"):
         if fault.given is not None and fault.given.call is told_at:
-            name = _handed_name(fault, facts)
-            what = f"{name or 'what is given here'} is on the CPU and meets a model on {where} on line {{0}}"
-            return f"{what}; {f'move it with `.to({there.expression})`' if there else 'move it there'}", raises
+            return _given_here(fault, there, f"a model on {where}", facts), raises
         if fault.site is not told_at:
             what = f"{_subject(told_at)} meets a model on {where} on line {{0}}"
             return f"{what}; {_advice(there, fault, facts) or 'create it there, or move it'}", raises
         what = f"{_operand_name(fault, told_at, facts) or 'this input'} is on the CPU and meets a model on {where}"
         return f"{what}; {f'move it with `.to({there.expression})`' if there else 'move it there'}", raises
     if fault.roles == ("module", "input"):
-        model = _handed_name(fault, facts) or "this model"
+        is_here = fault.given is not None and fault.given.call is told_at
+        model = (_handed_name(fault, facts) if is_here else "") or "this model"
         return f"{model} is on the CPU and its input on {where}; move the model to the input's device", raises
     if fault.is_of_module:
         return f"this module is on the CPU and meets a tensor on {where}; move the module there", raises
@@ -203,9 +202,7 @@ def _words(
             f'`self.register_buffer("{name}", ..., persistent=False)` moves with the module.',
         )
     if fault.given is not None and fault.given.call is told_at:
-        name = _handed_name(fault, facts) or "what is given here"
-        advice = f"move it with `.to({there.expression})`" if there else "move it there"
-        return f"{name} is on the CPU and meets a tensor on {where} on line {{0}}; {advice}", raises
+        return _given_here(fault, there, f"a tensor on {where}", facts), raises
     if fault.host is not None and fault.site is not told_at:
         advice = _advice(there, fault, facts) or "create it there, or move it"
         subject = "this CPU weight of a loss" if fault.roles[0] == "kept weight" else _subject(told_at)
@@ -244,6 +241,13 @@ def _operand_name(fault: Fault, told_at: Site, facts: Facts) -> str:
         register = given[0] if len(given) == 1 else None
     spelled = inside.text(register)
     return f"`{spelled}`" if spelled else ""
+
+
+def _given_here(fault: Fault, there: There | None, met: str, facts: Facts) -> str:
+    """What a call hands on, and what it meets behind that."""
+    name = _handed_name(fault, facts) or "what is given here"
+    advice = f"move it with `.to({there.expression})`" if there else "move it there"
+    return f"{name} is on the CPU and meets {met} on line {{0}}; {advice}"
 
 
 def _handed_name(fault: Fault, facts: Facts) -> str:
