@@ -44,6 +44,7 @@ from torchdevlint.workspace import runner
 NEAR = 3
 OPENED = frozenset({"cornellius-gp+linear_operator"})  # whose misses somebody looked at: they are no result any more
 VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
+SUITES = Path(__file__).resolve().parent / "mutation_suites.json"
 _FACTORIES = frozenset(
     "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor".split()
 )
@@ -447,8 +448,10 @@ def report(judged: Sequence[Judged], untouched: Untouched) -> list[str]:
 
 
 def result(judged: Sequence[Judged], untouched: Untouched, arguments: argparse.Namespace) -> oracles.Result:
-    """The rows of docs/accuracy.md. Projects that docs/mutations.md shows were worked with; the others are unseen."""
-    worked_with = {key[0] for key in Verdicts(VERDICTS).known} | OPENED
+    """The rows of docs/accuracy.md. Projects with drivers were worked with; those whose suites give the verdicts, and others, are unseen until they are opened."""
+    worked_with = {key[0] for key in Verdicts(VERDICTS).known} - json.loads(
+        SUITES.read_text(encoding="utf-8")
+    ).keys() | OPENED
     rows = []
     for side, group in (
         ("regression", [row for row in judged if row.project in worked_with]),
