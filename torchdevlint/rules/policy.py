@@ -266,7 +266,6 @@ PLACES: tuple[Place, ...] = (
     _place(at.in_program_that_moves_nothing, INFO, "603"),
     _place(at.with_hidden_gpus, INFO, "504 515"),
     _place(at.with_trainers_on_host, INFO, "101 504"),
-    _place(at.in_branch_not_taken, INFO, "504 605"),
     _place(at.where_cuda_is_needed, INFO, "102 605"),
     _place(at.in_benchmark, INFO, "605 801"),
     _place(at.in_notebook, INFO, "605 801 807"),
