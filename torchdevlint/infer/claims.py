@@ -193,7 +193,7 @@ def _sides(ctx: Context, operand: Operand) -> Iterable[_Side]:
         return
     may_be_host = any(one.device == HOST for _, one in known)
     moved = {one.origin for _, one in known if one.device != HOST and one.origin is not None and not one.follows}
-    may_be_moved = any(one.device == NOWHERE and not guards for guards, one in known)
+    may_be_moved = any(one.device == NOWHERE and one.moved is not None and not guards for guards, one in known)
     possible = [one for guards, one in found if consistent(guards, ctx.facts) and one != NONE]
     may_be_apart = len({one.device if isinstance(one, Tensor) else UNKNOWN for one in possible}) > 1
     elsewhere = [guards for guards, one in known if is_elsewhere(one.device)]
