@@ -25,19 +25,19 @@ def program(functions: int) -> str:
 def test_mutual_recursion_is_cut_short_early_and_says_so() -> None:
     done = analysis.Analysis(from_ast.read(program(6))).run()
     assert done.bounds["depth of calls"] >= 1
-    assert "work on one function or file" not in done.bounds
+    assert "work on one function or class" not in done.bounds
 
 
 def test_a_bound_on_the_work_is_counted(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(analysis, "MOST_STEPS", 100)
     done = analysis.Analysis(from_ast.read(program(6))).run()
-    assert done.bounds["work on one function or file"] >= 1
+    assert done.bounds["work on one function or class"] >= 1
 
 
 def test_a_long_chain_of_helpers_is_far_from_the_bound() -> None:
     helpers = "".join(f"def f{n}(a, b):\n    return f{n + 1}(a, b) + b\n" for n in range(60))
     text = f"import torch\n{helpers}def f60(a, b):\n    return a\nf0(torch.zeros(2), torch.zeros(2))\n"
-    assert "work on one function or file" not in analysis.Analysis(from_ast.read(text)).run().bounds
+    assert "work on one function or class" not in analysis.Analysis(from_ast.read(text)).run().bounds
 
 
 def test_a_chain_of_many_classes_is_followed_for_some_of_them() -> None:

@@ -47,6 +47,59 @@ CASES = {
         def there(values: torch.Tensor, n, kernel=distance):
             return kernel(values.unsqueeze(-1), torch.linspace(0, 1, n, device=values.device))
     """,
+    "a device that whoever calls may name, and else is the CPU": """
+        def some(x, device=None):
+            device = device or "cpu"
+            return torch.zeros(3, device=device) + torch.ones(3)  # open
+
+        def asked(x, device=None):
+            if device is None:
+                device = torch.device("cpu")
+                there = torch.zeros(3, device=device) + torch.ones(3)
+            return torch.zeros(3, device=device) + torch.ones(3)  # open
+
+        class Kept:
+            def __init__(self, device=None):
+                self.device = device if device is not None else "cpu"
+
+            def draw(self):
+                return torch.rand(3, device=self.device) * torch.ones(3)  # open
+
+        class Told:
+            def __init__(self):
+                self.tell("cpu")
+
+            def tell(self, place):
+                self.place = place
+
+            def draw(self):
+                return torch.rand(3, device=self.place) * torch.ones(3)  # open
+
+        class Fixed:
+            def __init__(self):
+                self._tell_once("cpu")
+
+            def _tell_once(self, place):
+                self.place = place
+
+            def draw(self):
+                return torch.rand(3, device=self.place) * torch.ones(3)
+    """,
+    "what a loop starts with": """
+        def walk(x: torch.Tensor, f):
+            kept = torch.zeros(3)  # open
+            for _ in range(4):
+                y = f(x)
+                kept = torch.where(x > 0, y, kept)
+            return kept
+
+        def there(x: torch.Tensor, f):
+            kept = torch.zeros(3, device=x.device)
+            for _ in range(4):
+                y = f(x)
+                kept = torch.where(x > 0, y, kept)
+            return kept
+    """,
     "a data type moves nothing": """
         def cast(x: torch.Tensor, precision=torch.float16):
             return x.to(precision) + torch.ones(3, dtype=precision)  # open

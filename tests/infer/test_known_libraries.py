@@ -15,6 +15,16 @@ import torch
 
 # Each case: its lines, in which `# fault` marks where tensors meet that must not.
 CASES = {
+    "einx computes with several tensors where they are": """
+        import einx
+        from einx import less
+        moved = torch.zeros(3, 4).cuda()
+        einx.where("b, a b, -> a b", torch.ones(4) > 0, moved, 0.0)  # fault
+        less("a b, b -> a b", moved, torch.arange(4))  # fault
+        einx.sum("a [b]", moved) * torch.ones(3)  # fault
+        einx.add("a b, -> a b", moved, 1.0)
+        einx.dot("a b, b -> a", moved, torch.ones(4, device="cuda"))
+    """,
     "what distributions of numbers give for numbers has no dimension": """
         from torch.distributions import Normal
         moved = torch.zeros(3).cuda()

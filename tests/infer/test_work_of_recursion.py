@@ -51,7 +51,7 @@ def _steps(analysis: Analysis) -> int:
 def test_recursion_with_open_values_is_not_followed_through_all_its_branches(text: str, most: int) -> None:
     analysis = _analysed(text)
     assert _steps(analysis) < most
-    assert "work on one function or file" not in analysis.bounds
+    assert "work on one function or class" not in analysis.bounds
 
 
 def test_recursion_over_a_known_structure_is_followed() -> None:

@@ -60,10 +60,13 @@ if TYPE_CHECKING:
 Seen = Mapping[tuple[int, str], str]
 """Where a run saw what is given as a parameter: devices as PyTorch spells them, by the identity of the body and the parameter's name."""
 
-MOST_REPLAYS = 4_000
+MOST_REPLAYS = 4_000  # calls run again, for a function, a class that others use, or the module
 MOST_RECURSIVE = 100  # ... of functions that are being run already
 MOST_CHANGED = 100  # objects that a function changes; real ones change up to 60
-MOST_STEPS = 20_000  # terms run again, of all calls of a function or file; real files of 6,000 operations take 4,000
+MOST_STEPS = (
+    20_000  # terms run again, for the same; a class of 2,000 lines takes 16,000, most files 4,000 for all of theirs
+)
+MOST_OF_FILE = 5 * MOST_STEPS  # ... for all functions and classes of a file that others use
 OWN_SELF = Term("own", "self")
 
 
@@ -196,7 +199,7 @@ class Analysis:
         if heard.steps <= MOST_STEPS:
             return True
         if heard.steps == MOST_STEPS + 1:
-            self.hit("work on one function or file")
+            self.hit("work on one function or class")
         return False
 
     def module_of(self, unit: Unit) -> ModuleRun | None:
@@ -533,15 +536,15 @@ class Analysis:
         return [*heard, *(summary.heard for summary in self._reached(*heard, seen=seen).values())]
 
     def _root(self, heard: Heard, root: ir.Class | ir.Body) -> Heard:
-        """Adds what a root tells, and gives it, once it is known; the limits are those of all roots together."""
+        """Adds what a root tells, and gives it, once it is known; each has its limits, and all together have one."""
         known = self.kept.roots.get(root) if self.kept.roots is not None else None
-        if known is None or heard.replays + known.replays > MOST_REPLAYS or heard.steps + known.steps > MOST_STEPS:
+        if heard.steps > MOST_OF_FILE:
+            heard.bounds["work on one file"] += 1
+            return Heard()
+        if known is None:
             with self._hearing() as known:
-                known.replays, known.steps = heard.replays, heard.steps
                 self._root_class(root) if isinstance(root, ir.Class) else self._root_function(root)
-            is_whole = known.replays <= MOST_REPLAYS and known.steps <= MOST_STEPS
-            known.replays, known.steps = known.replays - heard.replays, known.steps - heard.steps
-            if self.kept.roots is not None and is_whole:
+            if self.kept.roots is not None:
                 self.kept.roots[root] = known
         heard.add(known)
         return known
@@ -635,7 +638,7 @@ class Analysis:
             devices.move_module(ctx, ref, OWN_SELF)
         methods, files = self._methods(cls), ctx.heap.get(FILES, Rec("files"))
         made = frozenset(ctx.heap[ref].fields)
-        for method in methods:
+        for method in (*methods, *self._setters(cls)):
             summary = self.summary(method)
             if summary is not None and summary.effects:
                 self._join_attributes(ctx, ref, method)
@@ -672,6 +675,17 @@ class Analysis:
                 if unit is self.unit or name in found or not here.isdisjoint(unit.attributes_read(method)):
                     found.setdefault(name, method)
         return list(found.values())
+
+    def _setters(self, cls: ir.Class) -> Iterator[ir.Body]:
+        """The public methods that take arguments and that constructors alone call here: somebody else may give them another one."""
+        for method in cls.methods.values():
+            if (
+                not method.name.startswith("_")
+                and len(method.parameters) > 1
+                and not method.needs_no_object
+                and self.unit_of(method).is_of_constructors(method.name)
+            ):
+                yield method
 
     def _call_open(self, ctx: Context, method: ir.Body, ref: Ref) -> None:
         summary = self.summary(method)

@@ -38,6 +38,7 @@ from torchdevlint.infer.values import (
     Tup,
     Value,
     alternatives,
+    consistent,
     index_of,
     indexed,
     is_accelerator,
@@ -62,7 +63,8 @@ PARTS_MOVED = "@parts moved"  # what parts of something unknown were moved, as t
 
 def as_device(ctx: Context, value: Value) -> Place:
     """The device that a value names; DEFAULT for None."""
-    found = dict.fromkeys(_named(ctx, one) for one in alternatives(value))
+    possible = [one for guards, one in options_of(value) if consistent(guards, ctx.facts)]
+    found = dict.fromkeys(_named(ctx, one) for one in possible or alternatives(value))
     if len(found) == 2 and (followed := _followed(ctx, value)) is not None:
         return followed
     if len(found) > 1:
@@ -140,7 +142,8 @@ def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> P
     is_away = any(is_elsewhere(place) or is_told(place) for place in found)
     if is_away and NOWHERE not in found:
         return chosen
-    if terms and HOST not in found and NOWHERE not in found:
+    is_named = all(term.op == "as_device" for term in terms)  # by whoever calls; the CPU is for those who name none
+    if terms and NOWHERE not in found and (is_named or HOST not in found):
         return next((place for place in terms if place.op == "own"), terms[0])
     return chosen if is_away and op == "as_device" else NOWHERE
 
