@@ -358,7 +358,7 @@ class Analysis:
     def decided(self) -> list[Fault]:
         """The faults to tell of in this file; what is open is told once for each function where somebody from outside may enter.
 
-        What a caller meets is not told as open to others, but for what a module's own device breaks.
+        What a caller meets is said so: a program has no other callers.
         """
         read_on_host = self._read_on_host()
         faults = [fault for fault in self.faults.values() if fault.verdict == "broken"]
@@ -379,7 +379,7 @@ class Analysis:
             for fault in faults
             if fault.told_at.unit is self.unit
             and fault.may_be_mended
-            and (fault.verdict == "broken" or self._is_told(fault, read_on_host))
+            and (fault.verdict == "broken" or self._may_be_told(fault, read_on_host))
         ]
 
     def _is_method_of_module(self, body: ir.Body | None) -> bool:
@@ -440,13 +440,15 @@ class Analysis:
         )
 
     def _is_told(self, fault: Fault, read_on_host: set[Place]) -> bool:
+        return self._may_be_told(fault, read_on_host) and not self._is_met(fault, self.met)
+
+    def _may_be_told(self, fault: Fault, read_on_host: set[Place]) -> bool:
         if fault.roles == claims.RETURNED:  # its callers show what they do with it
             return fault.entry not in self.calls and fault.entry not in self._called_elsewhere
         if fault.other.device == OWN_SELF:
             return True
-        if fault.host is not None and fault.other.device in read_on_host:
-            return False  # the same function reads it as an array: it is on the CPU, or nothing works
-        return not self._is_met(fault, self.met)
+        # the same function reads it as an array: it is on the CPU, or nothing works
+        return fault.host is None or fault.other.device not in read_on_host
 
     @staticmethod
     def _is_met(fault: Fault, met: set[tuple[Site, Site | None]]) -> bool:

@@ -141,24 +141,32 @@ def _are_callers_here(fault: Fault, facts: Facts) -> bool:
 
 @once_per_file
 def faults_to_tell(facts: Facts) -> list[Fault]:
-    """The faults of a file that are worth telling.
-
-    What its callers are asked in its place, and what a program meets, such as the self-test of a module, is told where a package offers it to others as well.
-    """
+    """The faults of a file that are worth telling."""
     return [
         fault
         for fault in facts.analysis.inference.decided()
-        if is_worth_telling(fault) and (not (fault.is_passed_on or fault.is_shown) or _is_offered(fault, facts))
+        if is_worth_telling(fault) and (_is_for_all_callers(fault) or _is_offered(fault, facts))
     ]
+
+
+def _is_for_all_callers(fault: Fault) -> bool:
+    """False where the callers that are known are all that matter to a program, since each meets the claim or is asked in its place.
+
+    A package offers it to others as well, whatever its functions or the self-test of a module do with it.
+    """
+    return not (fault.is_passed_on or fault.is_met)
 
 
 def _is_offered(fault: Fault, facts: Facts) -> bool:
     """True for a fault in what a package offers to whoever installs it: its public functions and methods, what these lead to in another file, and not
     what they make inside.
 
-    A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration.
+    A file that is also run is written for the program that it is, unless the package imports it: then it runs a self-test or a demonstration. A method whose
+    claim the package's own calls meet is a helper of these.
     """
     entry = fault.entry
+    if entry is not None and entry.owner is not None and fault.is_met and not fault.is_shown:
+        return False
     if entry is not None and entry.parent is not None and entry.parent.kind == "function":
         return False
     is_private = fault.is_entered_in_private and not fault.is_offered_elsewhere
