@@ -319,13 +319,15 @@ def test_callers_at_hand_make_notes_of_what_an_argument_may_break(tmp_path: Path
     plain = "\ndef turn(poses: torch.Tensor):\n    return torch.eye(4) @ poses\n"
     asks = "\ndef turn(poses: torch.Tensor):\n    print(poses.device)\n    return torch.eye(4) @ poses\n"
     method = "\nclass Turn(nn.Module):\n    def turn(self, poses: torch.Tensor):\n        return torch.eye(4) @ poses\n"
-    array = "\ndef turn(poses: torch.Tensor):\n    return poses.device, poses.numpy()\n"
+    array = "\ndef turn(poses: torch.Tensor):\n    return poses.numpy()\n"
+    placed = "\ndef turn(poses: torch.Tensor):\n    return poses.device, poses.numpy()\n"
     for number, (text, alone, beside) in enumerate(
         (
             (plain, "warning", "info"),
             (asks, "warning", "warning"),
             (method, "warning", "warning"),
             (array, "warning", "info"),
+            (placed, "warning", "warning"),
         )
     ):
         here, several = tmp_path / str(number), {"shape.py": text, "main.py": program, "third.py": ""}

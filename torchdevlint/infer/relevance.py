@@ -127,7 +127,7 @@ def is_of_an_argument(fault: Fault) -> bool:
     """True for what is open because of an argument, where nothing shows that it is meant for tensors anywhere.
 
     What a `forward` is given is where the module is, and what its other methods are given mostly too. So is what a function is given that asks where a
-    tensor is. These prove less where calls are seen, none of which names a device, and of what is read as an array.
+    tensor is. These prove less where calls are seen, none of which names a device, and a `forward` alone proves nothing of what is read as an array.
     """
     place = fault.other.device
     if isinstance(place, Term) and place.op == "near":  # by a module that nobody can look into
@@ -138,8 +138,10 @@ def is_of_an_argument(fault: Fault) -> bool:
     bodies = {site.body for site in (fault.site, fault.place, *fault.chain) if site.body is not None}
     if any(body.name == "forward" for body in bodies):
         return False
+    if fault.kind == "host":
+        return fault.is_called or not any(map(_asks_where, bodies))
     is_shown = fault.is_entered_at_module or any(map(_asks_where, bodies))
-    return not is_shown or fault.is_called or fault.kind == "host"
+    return not is_shown or fault.is_called
 
 
 def _is_asked_where(fault: Fault) -> bool:
@@ -156,7 +158,19 @@ def _is_in_forward(fault: Fault) -> bool:
 
 
 def _asks_where(body: ir.Body) -> bool:
-    """True for a body that reads the device of something other than its own object."""
+    """True for a function that reads the device of something other than its own object, and for what stands in one function with such a one."""
+    while body.parent is not None and body.parent.kind == "function":
+        body = body.parent
+    pending = [body]
+    while pending:
+        one = pending.pop()
+        if _reads_device(one):
+            return True
+        pending += one.functions
+    return False
+
+
+def _reads_device(body: ir.Body) -> bool:
     receiver = body.parameters[0].name if body.owner is not None and body.parameters else ""
     lookup = Lookup.of(body)
     asked = {op.object for name in _ASKS for op in lookup.attributes(name)}
