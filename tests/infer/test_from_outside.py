@@ -100,6 +100,37 @@ CASES = {
                 kept = torch.where(x > 0, y, kept)
             return kept
     """,
+    "parts of a list that a star brings meet the others": """
+        def stacked(xs: list[torch.Tensor]):
+            return torch.stack([torch.zeros(3), *xs])  # open
+
+        def behind(x: torch.Tensor):
+            return torch.cat([*x.unbind(0), torch.zeros(3)])  # open
+
+        def there(x: torch.Tensor):
+            return torch.cat([*x.unbind(0), torch.zeros(3, device=x.device)])
+    """,
+    "what each turn of a loop adds meets what another one adds": """
+        def filled(x: torch.Tensor):
+            if torch.isnan(x).all():
+                return torch.zeros(x.size(0))  # open
+            return x.clone()
+
+        def all_rows(x: torch.Tensor):
+            return torch.stack([filled(row) for row in x.unbind(0)])
+
+        def appended(x: torch.Tensor):
+            out = []
+            for row in x.unbind(0):
+                if row.sum() > 0:
+                    out.append(torch.zeros(3))  # open
+                else:
+                    out.append(row)
+            return torch.stack(out)
+
+        def all_alike(x: torch.Tensor, flag):
+            return torch.stack([torch.zeros(3) if flag else row for row in x.unbind(0)])
+    """,
     "a data type moves nothing": """
         def cast(x: torch.Tensor, precision=torch.float16):
             return x.to(precision) + torch.ones(3, dtype=precision)  # open

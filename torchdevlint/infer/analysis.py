@@ -47,6 +47,7 @@ from torchdevlint.infer.values import (
     alternatives,
     join,
     one_of,
+    varies,
     waits,
 )
 from torchdevlint.program import ir
@@ -759,16 +760,9 @@ def _under_conditions(values: list[tuple[Facts, Value]], *, is_once: bool) -> Va
         (term, outcome)
         for facts, _ in some
         for term, outcome in facts
-        if any((term, not outcome) in other for other, _ in values) and (is_once or not _varies(term))
+        if any((term, not outcome) in other for other, _ in values) and (is_once or not varies(term))
     }
     return one_of([((facts - shared) & opposed, value) for facts, value in some])
-
-
-def _varies(value: object) -> bool:
-    """True for what may be another value in each turn of a loop."""
-    if isinstance(value, Term):
-        return value.op in ("element", "unknown", "turn") or any(map(_varies, value.args))
-    return isinstance(value, tuple) and any(map(_varies, value))
 
 
 def _may_be_tensor(parameter: ir.Parameter) -> bool:

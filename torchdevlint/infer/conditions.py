@@ -16,6 +16,7 @@ from torchdevlint.infer.state import NO_FACTS, Facts
 from torchdevlint.infer.values import (
     ACCELERATOR_NAME,
     ARRAY,
+    DATA,
     FALSE,
     HOST,
     NONE,
@@ -536,9 +537,9 @@ class Asked:
 def sides_of(value: Value, outcome: bool, asked: Term | tuple[ir.Body, ir.Register]) -> Facts:
     """What holds where a test comes out one way. A test of which nothing is known comes out the same wherever it is asked.
 
-    What numbers decide says so: no such test asks for a device.
+    What numbers decide says so: no such test asks for a device. So does what the data decides: each turn of a loop has its own.
     """
-    of = (NUMBER,) if value == NUMBER else ()
+    of = (NUMBER,) if value == NUMBER else (DATA,) if isinstance(value, Tensor) else ()
     return guards_of(value, outcome) or frozenset({(Term("undecided", Asked(asked), *of), outcome)})
 
 

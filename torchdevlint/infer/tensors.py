@@ -71,6 +71,7 @@ from torchdevlint.infer.values import (
     options_of,
     shifted,
     unknown,
+    varies,
     waits,
 )
 from torchdevlint.stubs import loader
@@ -229,14 +230,26 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
                 found += flattened(ctx, item.value if isinstance(item, Star) else item, deep - 1)
         elif rec is not None and deep and rec.kind in ("list", "generator"):
             changed = True
-            for item in list(rec.items.values())[:12]:
-                found += flattened(ctx, item, deep - 1)
+            for key, item in list(rec.items.items())[:12]:
+                for several in _of_turns(item) if key == "*" else (item,):
+                    found += flattened(ctx, several, deep - 1)
         else:
             found.append(one)
     if not changed:
         return [value]
     # Of a list and of something else, nobody knows which is given.
     return found if len(options) == 1 else [one_of([(NO_FACTS, one), (NO_FACTS, UNKNOWN)]) for one in found]
+
+
+def _of_turns(value: Value) -> Sequence[Value]:
+    """What the turns of a loop have put into a list: where a turn adds a tensor that is made on the CPU, and another turn may not, there are both."""
+    options = options_of(value)
+    apart = [one for guards, one in options if any(varies(term) for term, _ in guards)]
+    made = [one for one in apart if isinstance(one, Tensor) and one.device == HOST and one.implicit == "default"]
+    others = [one for one in apart if one not in made]
+    if not made or not others or len(apart) < len(options):
+        return (value,)
+    return [one_of([(NO_FACTS, one) for one in (*several, UNKNOWN)]) for several in (made, others)]
 
 
 def _is_container(ctx: Context, value: Value) -> bool:

@@ -358,6 +358,7 @@ Keywords: TypeAlias = dict[str, Value]
 
 NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
 NUMBER, SIZE, OTHER = Sort("number"), Sort("size"), Sort("other")
+DATA = Sort("data")  # of a test: the truth of a tensor decides it
 ARRAY, ARRAY_NUMBER, NUMERIC = Sort("array"), Sort("array number"), Sort("array or number")
 CLOCK = Sort("clock")  # a time: what is computed with it is a number, or raises
 ACCELERATOR_NAME = Sort("accelerator")
@@ -623,6 +624,13 @@ def _join_tensors(found: dict[Value, frozenset[Guard]], ways: list[frozenset[Gua
             both = Tensor(both.device, rank, both.origin, both.implicit, both.follows and value.follows, both.kept)
             guards &= found.pop(value)
         found[both] = guards
+
+
+def varies(value: object) -> bool:
+    """True for what may be another value in each turn of a loop."""
+    if isinstance(value, Term):
+        return value.op in ("element", "unknown", "turn") or DATA in value.args or any(map(varies, value.args))
+    return isinstance(value, tuple) and any(map(varies, value))
 
 
 def join(*values: Value) -> Value:
