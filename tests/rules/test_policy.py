@@ -153,9 +153,10 @@ def test_a_program_shows_what_its_class_is_given(tmp_path: Path) -> None:
         ("kit/metric.py", True),  # in a comment, beside an import
         ("kit/choice.py", False),
         ("tests/test_rate.py", True),
+        ("examples/train.py", True),  # one caller of a package among many
     ],
 )
-def test_who_speaks_of_a_default_device_in_a_comment_or_a_test_sets_none_for_others(
+def test_who_speaks_of_a_default_device_in_a_comment_a_test_or_an_example_sets_none_for_others(
     tmp_path: Path, other: str, told: bool
 ) -> None:
     sets = "torch.set_default_device('cuda')\n"

@@ -5,23 +5,25 @@ Without a project (a text, a file outside of any repository) there are no other 
 
 from __future__ import annotations
 
+import os
 import re
 
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.files import acts, facts_of, imports_one_of, leading_to, modules_of
 from torchdevlint.facts.once import once_per_file
+from torchdevlint.infer.units import SETS_DEFAULT
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out
 from torchdevlint.program.roles import importers
 
-_SETS_DEFAULT_HINTS = (b"set_default_", b"with torch.device(")
-_SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\(|\bwith torch\.device\(")
+_SETS_DEFAULT_HINTS = (b"set_default_", b"torch.device(")
+_SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\b|\bwith torch\.device\(")
 
 
 def default_device_is_set(analysis: FileFacts) -> bool:
     """True when a file that imports this one, through others or not, sets PyTorch's default device or tensor type, also by `with torch.device(...)`.
-    A test does it for its own run.
+    A test does it for its own run, and an example beside a package for itself.
 
     Where many files lead to this one, it is true when a program of the project does so by `torch.set_default_device` or the like.
     """
@@ -29,6 +31,9 @@ def default_device_is_set(analysis: FileFacts) -> bool:
     if member is None:
         return False
     setting = _setting_default(member.project) - {member.path}
+    package = member.project.package_of(member.path) if setting else ""
+    if package:
+        setting = frozenset(path for path in setting if path.startswith(package + os.sep))
     if not setting:
         return False
     leading = leading_to(member)
@@ -39,19 +44,29 @@ def default_device_is_set(analysis: FileFacts) -> bool:
 
 @worked_out(512, bool)
 def _sets_for_all(place: Member) -> bool:
-    """True for a program, of no package and no test, that sets the default device of all that it runs."""
+    """True for a program, of no package, that sets the default device of all that it runs."""
     analysis = facts_of(place)
-    return (
-        analysis is not None
-        and analysis.mentions("set_default_device", "set_default_tensor_type")
-        and not place.project.is_in_package(place.path)
-        and not analysis.roles.is_test
-    )
+    return analysis is not None and analysis.mentions(*SETS_DEFAULT) and not place.project.is_in_package(place.path)
 
 
 @worked_out(64, frozenset)
 def _setting_default(project: Project) -> frozenset[str]:
-    return frozenset(path for path in project.holding(_SETS_DEFAULT_HINTS, _SETS_DEFAULT) if not project.is_test(path))
+    found = project.holding(_SETS_DEFAULT_HINTS, _SETS_DEFAULT)
+    return frozenset(path for path in found if not project.is_test(path) and _sets_default(Member(project, path)))
+
+
+@worked_out(512, bool)
+def _sets_default(place: Member) -> bool:
+    """True for a file that does so in its code, and no comment."""
+    analysis = facts_of(place)
+    if analysis is None or analysis.roles.is_test:
+        return False
+    return analysis.mentions(*SETS_DEFAULT) or any(
+        lookup.path(entered.function) == "torch.device"
+        for lookup in map(Lookup.of, analysis.program.bodies)
+        for enter in lookup.kind(ir.Enter)
+        if isinstance(entered := lookup.definition(enter.manager), ir.Call)
+    )
 
 
 # Words of a project that places something, or that leaves this to a library.

@@ -49,6 +49,9 @@ class Files(Protocol):
     def is_test(self, path: str) -> bool:
         """True for a test."""
 
+    def package_of(self, path: str) -> str:
+        """The folder of the package that the project offers to others, for a file of it; "" for any other file."""
+
     def importing(self, path: str) -> Iterable[str]:
         """The files with an import statement that holds the name of a module."""
 
@@ -142,8 +145,11 @@ class Imports:
         self._by_module[unit.program.module] = unit
 
     def _is_imported_by_setting(self, files: Files, path: str) -> bool:
-        """True where another file sets torch's default device, and imports this one or one that does."""
-        setting = self._setting_default
+        """True where another file sets torch's default device, and imports this one or one that does. Of what a package offers, the examples beside
+        it are some callers of many.
+        """
+        package = files.package_of(path) if self._setting_default else ""
+        setting = frozenset(one for one in self._setting_default if one.startswith(package + os.sep) or not package)
         if not setting or path in setting:
             return bool(setting - {path}) and not setting.isdisjoint(dependents_of(files, path))
         # The words of import statements rule most files out; where they do not, the imports themselves are asked.

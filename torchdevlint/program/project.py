@@ -258,6 +258,13 @@ class Project:
         """True for a file that stands beside an `__init__.py`."""
         return bool(self._file(os.path.join(os.path.dirname(path), "__init__.py")))
 
+    def package_of(self, path: str) -> str:
+        """The folder of the package that the project is, for a file of it; "" for a file of a program, and for one beside the package."""
+        found, folder = "", os.path.dirname(path)
+        while self.is_package and self.is_in_package(os.path.join(folder, "__init__.py")):
+            found, folder = folder, os.path.dirname(folder)
+        return found
+
     @_question
     def is_test(self, path: str) -> bool:
         """True for a test, by what the file says or how pytest knows it, and for the helpers in a folder of tests.
