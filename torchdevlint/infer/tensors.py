@@ -231,8 +231,8 @@ def flattened(ctx: Context, value: Value, deep: int = 4) -> list[Value]:
         elif rec is not None and deep and rec.kind in ("list", "generator"):
             changed = True
             for key, item in list(rec.items.items())[:12]:
-                for several in _of_turns(item) if key == "*" else (item,):
-                    found += flattened(ctx, several, deep - 1)
+                for part in _of_turns(item) if key == "*" else (item,):
+                    found += flattened(ctx, part, deep - 1)
         else:
             found.append(one)
     if not changed:
