@@ -142,8 +142,10 @@ def _several(ctx: Context, found: dict[Place, None], op: str, value: Value) -> P
     is_away = any(is_elsewhere(place) or is_told(place) for place in found)
     if is_away and NOWHERE not in found:
         return chosen
-    is_named = all(term.op == "as_device" for term in terms)  # by whoever calls; the CPU is for those who name none
-    if terms and NOWHERE not in found and (is_named or HOST not in found):
+    if op == "as_device" and terms and all(term.op == "as_device" for term in terms):
+        # What whoever calls names; the others are for those who name none.
+        return next((term for term in terms if waits(term)), terms[0])
+    if terms and HOST not in found and NOWHERE not in found:
         return next((place for place in terms if place.op == "own"), terms[0])
     return chosen if is_away and op == "as_device" else NOWHERE
 
