@@ -335,6 +335,12 @@ def test_callers_at_hand_make_notes_of_what_an_argument_may_break(tmp_path: Path
         assert severities(here / "beside", several, "shape.py") == [beside]
 
 
+def test_a_tensor_of_one_number_is_no_probe() -> None:
+    made = "def f(x: torch.Tensor, net):\n    y = torch.{}\n    z = net(y * x)\n    return z, z.shape[0]\n"
+    assert told(made.format("ones(1)")) == [(4, "TDL504", "open")]
+    assert told(made.format("ones(1, 3, 32, 32)")) == []
+
+
 @pytest.mark.parametrize("text", ["x.cuda() if flag else x", "torch.zeros(3).cuda() if flag else torch.zeros(3)"])
 def test_the_other_side_of_a_move_is_for_the_cpu(text: str) -> None:
     made = "torch.zeros(3)" if text.startswith("x") else "torch.ones(3)"

@@ -240,7 +240,8 @@ def _is_run_by_constructor(body: ir.Body) -> bool:
 def _is_probe(made: ir.Op, body: ir.Body) -> bool:
     """True for `net(torch.zeros(1, 3, 32, 32)).shape`: one sample that is made to read a size."""
     lookup = Lookup.of(body)
-    first = made.positional(0) if isinstance(made, ir.Call) else None
+    sizes = [one for one in made.arguments if one.keyword is None] if isinstance(made, ir.Call) else []
+    first = sizes[0].value if len(sizes) > 1 or (sizes and sizes[0].star) else None
     if first is None or not any(op.dst == first and op.value == 1 for op in lookup.kind(ir.Constant)):
         return False
     given = {op.dst for parameter in body.parameters for op in lookup.loads(parameter.name)}
