@@ -119,3 +119,10 @@ def test_what_claims_tell_names_the_users_tensors_and_devices() -> None:
         17: "the CPU tensor `positions` meets a model on the module's device on line 18; create it with `device=x.device`",
         23: "`scores` may be on `device`, and NumPy reads host memory; call `.cpu()` first",
     }
+
+
+def test_a_device_that_is_named_already_is_there() -> None:
+    told = "the CPU tensor `positions` meets a tensor on the device of `modalities` on line 9; create it with `device=modalities.device`"
+    assert bounded(told).endswith("on the device of `modalities` on line 9; create it there")
+    short = "the CPU tensor `a` meets a tensor on the device of `x` on line 9; create it with `device=x.device`"
+    assert bounded(short) == short

@@ -8,15 +8,18 @@ MOST_CHARACTERS = 110
 _LEAST_NAME = 9  # a name is not cut below this: `x...y` says nothing
 _NAME = re.compile(r"`[^`]*`")
 _OF_TORCH = re.compile(r"(torch(?:\.\w+)+)(?:\(\.\.\.\))?")
+_NAMED_TWICE = re.compile(r"(\bon the device of `([^`]*)`.*; )create it with `device=\2\.device`\Z")
 _CUT = "..."
 
 
 def bounded(message: str) -> str:
     """The message in at most 110 characters.
 
-    Names between backquotes lose the modules of torch in front or are cut in the middle, the longest first: those of the fault, then those of the
+    Where the advice repeats a device that the message has named, it says "there". Names between backquotes lose the modules of torch in front or are cut in the middle, the longest first: those of the fault, then those of the
     advice (behind the last semicolon); where that is not enough the end is cut.
     """
+    if len(message) > MOST_CHARACTERS:
+        message = _NAMED_TWICE.sub(r"\1create it there", message)
     while len(message) > MOST_CHARACTERS:
         advice = message.rfind("; ")
         names = [found for found in _NAME.finditer(message) if len(found[0]) - 2 > _LEAST_NAME]
