@@ -154,6 +154,7 @@ def test_a_program_shows_what_its_class_is_given(tmp_path: Path) -> None:
         ("kit/choice.py", False),
         ("tests/test_rate.py", True),
         ("examples/train.py", True),  # one caller of a package among many
+        ("kit/workers.py", True),  # in a private class, for itself
     ],
 )
 def test_who_speaks_of_a_default_device_in_a_comment_a_test_or_an_example_sets_none_for_others(
@@ -161,6 +162,8 @@ def test_who_speaks_of_a_default_device_in_a_comment_a_test_or_an_example_sets_n
 ) -> None:
     sets = "torch.set_default_device('cuda')\n"
     said = sets if "metric" not in other else "# before 2.8, `set_default_device` was tracked alone\n"
+    if "workers" in other:
+        said = f"class _Worker:\n    def run(self):\n        {sets}"
     files = {
         "pyproject.toml": '[project]\nname = "kit"\nversion = "1"\n',
         "kit/__init__.py": "from kit.rate import score\n",

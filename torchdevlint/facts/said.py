@@ -11,11 +11,10 @@ import re
 from torchdevlint.facts.analysis import FileFacts
 from torchdevlint.facts.files import acts, facts_of, imports_one_of, leading_to, modules_of
 from torchdevlint.facts.once import once_per_file
-from torchdevlint.infer.units import SETS_DEFAULT
 from torchdevlint.program import ir
 from torchdevlint.program.lookup import Lookup
 from torchdevlint.program.project import Member, Project, worked_out
-from torchdevlint.program.roles import importers
+from torchdevlint.program.roles import SETS_DEFAULT, importers, sets_default_device
 
 _SETS_DEFAULT_HINTS = (b"set_default_", b"torch.device(")
 _SETS_DEFAULT = re.compile(rb"\bset_default_(?:device|tensor_type)\b|\bwith torch\.device\(")
@@ -61,7 +60,8 @@ def _sets_default(place: Member) -> bool:
     analysis = facts_of(place)
     if analysis is None or analysis.roles.is_test:
         return False
-    return analysis.mentions(*SETS_DEFAULT) or any(
+    is_offered = bool(place.project.package_of(place.path))
+    return sets_default_device(analysis.program, is_offered=is_offered) or any(
         lookup.path(entered.function) == "torch.device"
         for lookup in map(Lookup.of, analysis.program.bodies)
         for enter in lookup.kind(ir.Enter)

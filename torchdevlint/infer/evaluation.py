@@ -522,7 +522,9 @@ class Evaluation:
             fields: dict[Any, Value] = {("k", at): value for at, value in enumerate(values)}
         else:
             parts = [reading.element(self.ctx, one.value) if isinstance(one, Star) else one for one in values]
-            named = {} if op.shape == "set" else {("k", at): one for at, one in enumerate(values) if type(one) is not Star}
+            named = (
+                {} if op.shape == "set" else {("k", at): one for at, one in enumerate(values) if type(one) is not Star}
+            )
             several = [one for at, one in enumerate(parts) if ("k", at) not in named]
             fields = {**named, **({"*": join(*several)} if several else {})}
         return self.ctx.new(self._site(op), "list", None, fields)

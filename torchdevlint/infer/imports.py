@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from torchdevlint.infer.units import SETS_DEFAULT, Unit
+from torchdevlint.infer.units import Unit
 from torchdevlint.infer.values import Ext, Value
 from torchdevlint.program import ir
+from torchdevlint.program.roles import sets_default_device
 from torchdevlint.source import grounds
 from torchdevlint.stubs import loader
 
@@ -117,9 +118,11 @@ class Imports:
         return frozenset(path for path in found if not self.is_test(path) and self._names_setter(path))
 
     def _names_setter(self, path: str) -> bool:
-        """False for a file that speaks of it in a comment or a string alone."""
+        """False for a file that speaks of it in a comment or a string alone, or that a package does so in for itself."""
         program = self.files.program(path) if self.files is not None else None
-        return program is not None and not SETS_DEFAULT.isdisjoint(program.words)
+        if program is None or self.files is None:
+            return False
+        return sets_default_device(program, is_offered=bool(self.files.package_of(path)))
 
     def sets_current_device(self, unit: Unit) -> bool:
         """True where a file of the project, or one that stands alone, may make an accelerator the current one."""

@@ -10,11 +10,11 @@ from typing import Any
 from torchdevlint.infer.values import NUMBER, Cls, Const, Ext, Func, Ref, Site, Term, Tup, Value
 from torchdevlint.program import ir
 from torchdevlint.program.cfg import Cfg
+from torchdevlint.program.roles import SETS_DEFAULT
 from torchdevlint.source.grounds import Ground
 
 _PLAIN_DECORATORS = frozenset({"staticmethod", "contextmanager", "asynccontextmanager", "lru_cache", "cache"})
 _CHOOSES_CURRENT = frozenset({"set_device", "device_index", "set_device_index"})
-SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
 REGISTERS = frozenset({"register_buffer", "register_parameter", "Parameter"})
 
 

@@ -133,6 +133,25 @@ def importers(place: Member) -> tuple[str, ...]:
     return tuple(other for other in project.importing(path) if path in project.imported_by(other))
 
 
+SETS_DEFAULT = frozenset({"set_default_device", "set_default_tensor_type"})
+
+
+def sets_default_device(program: ir.Program, *, is_offered: bool) -> bool:
+    """True for a file that sets PyTorch's default device or tensor type; what a package offers does so for others unless it is private."""
+    if SETS_DEFAULT.isdisjoint(program.words):
+        return False
+    return not is_offered or any(
+        not any(_is_private(around) for around in _around(body))
+        and any(lookup.attributes(name) or lookup.loads(name) for name in SETS_DEFAULT)
+        for body in program.bodies
+        for lookup in (Lookup.of(body),)
+    )
+
+
+def _is_private(body: ir.Body) -> bool:
+    return body.name.startswith("_") and not body.name.startswith("__")
+
+
 # ---------------------------------------------------------------------------------------------------- functions
 
 
