@@ -15,8 +15,8 @@ _CUT = "..."
 def bounded(message: str) -> str:
     """The message in at most 110 characters.
 
-    Where the advice repeats a device that the message has named, it says "there". Names between backquotes lose the modules of torch in front or are cut in the middle, the longest first: those of the fault, then those of the
-    advice (behind the last semicolon); where that is not enough the end is cut.
+    Where the advice repeats a device that the message has named, it says "there". Names between backquotes lose the modules of torch in front or are
+    cut in the middle, the longest first: those of the fault, then those of the advice (behind the last semicolon); where that is not enough the end is cut.
     """
     if len(message) > MOST_CHARACTERS:
         message = _NAMED_TWICE.sub(r"\1create it there", message)
