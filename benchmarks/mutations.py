@@ -49,7 +49,7 @@ _FACTORIES = frozenset(
     "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor".split()
 )
 _RULES = tuple(f"TDL{group}" for group in range(1, 10))
-_SKIPPED = frozenset(("test", "tests", "docs", "benchmarks"))
+_SKIPPED = frozenset(("test", "tests", "_tests", "docs", "benchmarks"))
 _BEGIN, _END = "<!-- begin mutations -->", "<!-- end mutations -->"
 FAMILIES = (".to(device)", "device=", "map_location=", "register_buffer", ".cpu() before .numpy()")
 

@@ -126,3 +126,12 @@ def test_a_device_that_is_named_already_is_there() -> None:
     assert bounded(told).endswith("on the device of `modalities` on line 9; create it there")
     short = "the CPU tensor `a` meets a tensor on the device of `x` on line 9; create it with `device=x.device`"
     assert bounded(short) == short
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [("given.grown(3).rate", "the device of `rate`"), ("given.grown(3)", "the device that it was given")],
+)
+def test_what_a_method_gives_is_no_option_of_a_program(made: str, said: str) -> None:
+    text = f"import torch\n\ndef f(given):\n    there = torch.ones(3, device={made}.device)\n    return there + torch.ones(3)\n"
+    assert any(said in found.message for found in check_source(text, "f.py", level="info") if found.code == "TDL504")

@@ -665,7 +665,13 @@ def _said_of(value: object) -> str:
         value = value.args[0]
     if isinstance(value, Term) and value.op == "parameter":
         return f"`{'.'.join([value.args[1], *names])}`"
-    return f"the device of option `{names[-1]}`" if names and isinstance(value, Term) and value.op == "call" else ""
+    if not names or not isinstance(value, Term) or value.op != "call":
+        return ""
+    from torchdevlint.infer.paths import is_of_options
+
+    if is_of_options(value):
+        return f"the device of option `{names[-1]}`"
+    return f"the device of `{names[-2]}`" if len(names) > 1 and names[-1] == "device" else ""
 
 
 def said(place: Place, name: str = "") -> str:
