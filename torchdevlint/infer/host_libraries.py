@@ -28,9 +28,9 @@ _READ_AS_INDEX = {
 }
 # Functions of NumPy that give an array and no number, whatever they are given; those of `random` do where a size is given.
 ARRAYS = frozenset(
-    "append arange argsort argwhere array_split ascontiguousarray atleast_1d broadcast_to column_stack concatenate diag diff dstack "
-    "empty expand_dims eye flatnonzero frombuffer fromiter full hstack identity linspace logspace meshgrid ones outer pad repeat roll "
-    "row_stack sort split stack tile tri tril triu unique vstack zeros random.permutation random.multivariate_normal "
+    "append arange argsort argwhere array_split ascontiguousarray atleast_1d bartlett blackman broadcast_to column_stack concatenate diag diff "
+    "dstack empty expand_dims eye flatnonzero frombuffer fromiter full hamming hanning hstack identity kaiser linspace logspace meshgrid ones "
+    "outer pad repeat roll row_stack sort split stack tile tri tril triu unique vstack zeros random.permutation random.multivariate_normal "
     "random.dirichlet random.multinomial loadtxt genfromtxt fromstring fromfile".split()
 )
 # Functions that give an array of arrays, and a number of numbers; and by place the argument that says of what shape a random array is.

@@ -314,7 +314,8 @@ def item(ctx: Context, value: Value, key: Value, site: Site | None = None) -> Va
     if value in (ARRAY, NUMERIC):
         parts = key.items if isinstance(key, Tup) else (key,)
         tensors.claim_arrays(ctx, parts, site)
-        return value if any(isinstance(one, SliceValue) for one in parts) else NUMERIC
+        # A number is not sliced, and no array without a dimension is.
+        return ARRAY if any(isinstance(one, SliceValue) for one in parts) else NUMERIC
     if isinstance(value, Cls):
         made = attribute_of(ctx, value, "__class_getitem__", value)
         meta = metaclass_of(ctx, value.cls)
