@@ -1,7 +1,7 @@
 """Mutation testing of the linter: delete one piece of device handling from correct code and see whether that is found.
 
     python benchmarks/mutations.py FOLDER... [--most 40] [--seed 1] [--project] [--machine] [--verdicts FILE] [--misses]
-                                   [--write docs/mutations.md] [--result now]
+                                   [--write docs/mutations.md] [--block mutations] [--result now]
 
 Each FOLDER is a project of ordinary device code. A mutation deletes one `.to(device)` or `.cuda()`, the `device=` of one torch factory or `.to`, one
 `map_location=`, one `register_buffer` (the tensor becomes a plain attribute) or one `.cpu()` before `.numpy()`. It counts as found when a finding that the
@@ -11,7 +11,7 @@ itself; with `--project` also where it stands, in a copy of the project.
 
 Not every deletion is a fault: a tensor that is moved twice, a default that was the CPU anyway. With `--machine`, the project's driver in
 benchmarks/mutation_drivers/ runs the untouched and the mutated code on a virtual GPU (see mutation_machine.py), and a deletion is *confirmed* where the run then
-fails or differs. Verdicts are kept in a file, since they depend on the project alone and not on the linter. Runs have no sandbox.
+fails or differs. Projects without a driver have their verdicts from their own test suites (mutation_suites.py). Verdicts are kept in a file, since they depend on the project alone and not on the linter. Runs have no sandbox.
 """
 
 from __future__ import annotations
@@ -42,7 +42,13 @@ from torchdevlint.source.positions import spans
 from torchdevlint.workspace import runner
 
 NEAR = 3
-OPENED = frozenset({"cornellius-gp+linear_operator"})  # whose misses somebody looked at: they are no result any more
+# Whose misses somebody looked at: they are no result any more. Of the projects of mutation_suites.json a coin chose them.
+OPENED = frozenset(
+    "Project-MONAI+MONAI adefossez+julius asteroid-team+asteroid-filterbanks cornellius-gp+linear_operator geoopt+geoopt "
+    "harvardnlp+pytorch-struct kornia+kornia "
+    "lucidrains+transfusion-pytorch patrick-kidger+torchcde pfnet+pfrl pyg-team+pytorch_geometric pyro-ppl+pyro pytorch+botorch "
+    "pytorch+torcheval rfeinman+pytorch-minimize".split()
+)
 VERDICTS = Path(__file__).resolve().parent / "mutations.jsonl"
 SUITES = Path(__file__).resolve().parent / "mutation_suites.json"
 _FACTORIES = frozenset(
@@ -50,7 +56,8 @@ _FACTORIES = frozenset(
 )
 _RULES = tuple(f"TDL{group}" for group in range(1, 10))
 _SKIPPED = frozenset(("test", "tests", "_tests", "docs", "benchmarks"))
-_BEGIN, _END = "<!-- begin mutations -->", "<!-- end mutations -->"
+_BEGIN, _END = "<!-- begin {} -->", "<!-- end {} -->"
+BLOCKS = ("mutations", "suites")  # projects with drivers, and those whose test suites give the verdicts
 FAMILIES = (".to(device)", "device=", "map_location=", "register_buffer", ".cpu() before .numpy()")
 
 
@@ -540,6 +547,7 @@ def main() -> None:
     parser.add_argument("--verdicts", type=Path, help="where the machine's verdicts are kept")
     parser.add_argument("--misses", action="store_true", help="list the confirmed faults that were not found")
     parser.add_argument("--write", type=Path, help="a page with the block to renew")
+    parser.add_argument("--block", choices=BLOCKS, default=BLOCKS[0], help="which block of the page")
     parser.add_argument("--result", choices=oracles.WHEN, help="store the totals as results/mutations.WHEN.json")
     arguments = parser.parse_args()
     verdicts = Verdicts(arguments.verdicts)
@@ -565,9 +573,9 @@ def main() -> None:
         tell(str(oracles.write(result(judged, untouched, arguments))))
     if arguments.write is not None:
         page = arguments.write.read_text(encoding="utf-8")
-        head, tail = page.split(_BEGIN)[0], page.split(_END)[1]
-        text = "\n".join(lines)
-        arguments.write.write_text(f"{head}{_BEGIN}\n{text}\n{_END}{tail}", encoding="utf-8")
+        begin, end = _BEGIN.format(arguments.block), _END.format(arguments.block)
+        text = "\n".join([begin, *lines, end])
+        arguments.write.write_text(page.split(begin)[0] + text + page.split(end)[1], encoding="utf-8")
 
 
 if __name__ == "__main__":
