@@ -11,7 +11,8 @@ itself; with `--project` also where it stands, in a copy of the project.
 
 Not every deletion is a fault: a tensor that is moved twice, a default that was the CPU anyway. With `--machine`, the project's driver in
 benchmarks/mutation_drivers/ runs the untouched and the mutated code on a virtual GPU (see mutation_machine.py), and a deletion is *confirmed* where the run then
-fails or differs. Projects without a driver have their verdicts from their own test suites (mutation_suites.py). Verdicts are kept in a file, since they depend on the project alone and not on the linter. Runs have no sandbox.
+fails or differs. Projects without a driver have their verdicts from their own test suites (mutation_suites.py). Verdicts are kept in a file, since they depend on
+the project alone and not on the linter. Runs have no sandbox.
 """
 
 from __future__ import annotations
